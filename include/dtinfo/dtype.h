@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a number format is: one row of dtypes.def, or a parsed eXmY name of the same shape. Everything
+ * else in the program (limits, casts, spelling, help) is computed from this struct. */
+#ifndef DTINFO_DTYPE_H
+#define DTINFO_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+
+enum dti_kind {
+    DTI_KIND_FLOAT,   /* sign, exponent, mantissa */
+    DTI_KIND_UFLOAT,  /* exponent, mantissa: no sign, no negative numbers */
+    DTI_KIND_INT,     /* two's complement */
+    DTI_KIND_UINT,
+    DTI_KIND_BOOL,    /* 0 or 1 in one byte */
+    DTI_KIND_COMPLEX, /* two floats of dtype `part`, real part first */
+};
+
+/* What the topmost codes of a float mean. */
+enum dti_specials {
+    DTI_SPECIALS_NONE,   /* integers, bool, complex */
+    DTI_SPECIALS_IEEE,   /* top exponent holds infinity and the NaNs (no NaN without mantissa bits) */
+    DTI_SPECIALS_FN,     /* no infinity; the all-ones magnitude is NaN */
+    DTI_SPECIALS_FNUZ,   /* no infinity, no minus zero; the code of minus zero is the NaN */
+    DTI_SPECIALS_FINITE, /* every code is a number */
+    DTI_SPECIALS_SCALE,  /* powers of two from 2^-bias; all-ones is NaN; no zero, no subnormals */
+    DTI_SPECIALS_P3109E, /* IEEE P3109 extended: one zero; NaN at the code of -0 (signed) or all-ones
+                          * (unsigned); infinity at the highest other code of each sign */
+    DTI_SPECIALS_P3109F, /* IEEE P3109 finite: the same without infinities */
+};
+
+enum dti_dtype {
+#define DTYPE(id, ...) DTI_##id,
+#include "dtinfo/dtypes.def"
+#undef DTYPE
+    DTI_DTYPE_COUNT /* also the id of a parsed format, which has no row */
+};
+
+enum { DTI_NAME_SIZE = 32, DTI_EXPONENT_BITS_MAX = 19 };
+
+struct dti_format {
+    char name[DTI_NAME_SIZE]; /* the spelling that every command prints */
+    enum dti_dtype id;
+    enum dti_kind kind;
+    enum dti_specials specials;
+    uint8_t width;    /* bits of one element: 1 to 64, complex up to 128 */
+    uint8_t exp_bits; /* 0 for integers */
+    uint8_t man_bits; /* stored mantissa bits; for integers the magnitude bits */
+    int32_t bias;
+    enum dti_dtype part; /* complex only: the dtype of the two parts */
+};
+
+/* The row of a dtype; id < DTI_DTYPE_COUNT. */
+const struct dti_format *dti_format_get(enum dti_dtype id);
+
+/* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
+ * or parses "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]". Case does not matter.
+ * *ret_note (may be NULL) receives a sentence when the name deserves one ("e4m3 means fp8_e4m3fn
+ * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE or DTI_AMBIGUOUS_DTYPE and suggestions. */
+enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
+                                  const char **ret_note, struct dti_error *reterr);
+
+/* Names of one dtype in other systems: rows of dtype_names.def. */
+enum dti_system {
+    DTI_SYSTEM_COMMON, /* spellings that belong to no single system: "f32", "e4m3fn" */
+    DTI_SYSTEM_TORCH,
+    DTI_SYSTEM_NUMPY,
+    DTI_SYSTEM_NPY, /* the descr string of a .npy header */
+    DTI_SYSTEM_ML_DTYPES,
+    DTI_SYSTEM_XLA,
+    DTI_SYSTEM_MLIR,
+    DTI_SYSTEM_ONNX,
+    DTI_SYSTEM_SAFETENSORS,
+    DTI_SYSTEM_GGUF,
+    DTI_SYSTEM_CUDA,
+    DTI_SYSTEM_P3109,
+    DTI_SYSTEM_COUNT
+};
+
+struct dti_dtype_name {
+    enum dti_dtype dtype;
+    enum dti_system system;
+    const char *name;
+    int number; /* the system's numeric id (ONNX, GGUF), or -1 */
+};
+extern const struct dti_dtype_name dti_dtype_names[];
+extern const size_t dti_dtype_name_count;
+const char *dti_system_title(enum dti_system system); /* "torch", "safetensors", ... */
+
+/* Block formats: elements that share a scale. Rows of blocks.def. */
+struct dti_block_format {
+    const char *name, *aliases, *summary;
+    const char *element, *scale; /* dtype names, or a table's name ("nf4 table", "4-bit") */
+    uint16_t length;             /* elements in a block */
+    uint16_t bytes;              /* bytes of a block with its scale */
+};
+extern const struct dti_block_format dti_block_formats[];
+extern const size_t dti_block_format_count;
+const struct dti_block_format *dti_block_lookup(const char *name); /* NULL when there is none */
+
+static inline bool dti_format_is_float(const struct dti_format *f)
+{
+    return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_UFLOAT;
+}
+
+static inline bool dti_format_is_integer(const struct dti_format *f)
+{
+    return f->kind == DTI_KIND_INT || f->kind == DTI_KIND_UINT || f->kind == DTI_KIND_BOOL;
+}
+
+/* Whether negative numbers exist. */
+static inline bool dti_format_is_signed(const struct dti_format *f)
+{
+    return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_INT;
+}
+
+static inline bool dti_format_has_inf(const struct dti_format *f)
+{
+    return f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_P3109E;
+}
+
+static inline bool dti_format_has_nan(const struct dti_format *f)
+{
+    return f->specials != DTI_SPECIALS_NONE && f->specials != DTI_SPECIALS_FINITE &&
+           !(f->specials == DTI_SPECIALS_IEEE && f->man_bits == 0);
+}
+
+static inline bool dti_format_has_minus_zero(const struct dti_format *f)
+{
+    return f->kind == DTI_KIND_FLOAT &&
+           (f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_FN ||
+            f->specials == DTI_SPECIALS_FINITE);
+}
+
+/* A mask of the low `bits` bits, 0 <= bits <= 64. */
+static inline uint64_t dti_low_bits(unsigned bits)
+{
+    return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
+}
+
+/* The sign bit of a format that has one, else 0. */
+static inline uint64_t dti_format_sign_bit(const struct dti_format *f)
+{
+    return dti_format_is_signed(f) ? UINT64_C(1) << (f->width - 1) : 0;
+}
+
+#endif

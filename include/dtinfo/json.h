@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building one JSON document. The tree is cJSON's; its memory is an arena that is reused from document to
+ * document, and cJSON never prints a number: numbers enter as tokens that spell.c wrote.
+ * key is NULL inside an array; keys must be string literals (they are not copied), snake_case. */
+#ifndef DTINFO_JSON_H
+#define DTINFO_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dtinfo/error.h"
+
+struct dti_json;
+
+struct dti_json *dti_json_new(void); /* NULL when memory ran out */
+void dti_json_free(struct dti_json *json);
+
+/* Starts a document: an object whose first members are "schema" ("dtinfo.cast/1") and "dtinfo"
+ * (the version). Whatever was built before is gone. */
+void dti_json_begin(struct dti_json *json, const char *schema);
+
+void dti_json_object(struct dti_json *json, const char *key); /* open; close with dti_json_end */
+void dti_json_array(struct dti_json *json, const char *key);
+void dti_json_end(struct dti_json *json);
+
+void dti_json_null(struct dti_json *json, const char *key);
+void dti_json_bool(struct dti_json *json, const char *key, bool value);
+void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
+void dti_json_int(struct dti_json *json, const char *key, int64_t value);
+/* A string; NULL gives null. Invalid UTF-8 becomes U+FFFD. The _ascii form is for text known to be plain
+ * printable ASCII without quotes and backslashes (digits, hex, names from our tables): it is faster. */
+void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
+void dti_json_string(struct dti_json *json, const char *key, const char *text);
+void dti_json_ascii(struct dti_json *json, const char *key, const char *text, size_t length);
+/* A ready JSON token: a number spelled by spell.c; NULL gives null. */
+void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length);
+
+/* Writes the document on one line with a newline. */
+enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
+
+#endif

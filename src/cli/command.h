@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a command is, and what it is given. A command writes its result to cx->out, never prints an error
+ * and never exits: it returns a status, and main() does the rest. */
+#ifndef DTINFO_CLI_COMMAND_H
+#define DTINFO_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+#include "dtinfo/error.h"
+
+enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
+
+/* What every command gets. */
+struct dti_context {
+    enum dti_output output;
+    bool quiet;
+    bool verbose;
+    bool colour;       /* colour on stdout */
+    bool colour_error; /* colour on stderr */
+    int width;         /* columns of the terminal, or 80 */
+    const char *command;
+    FILE *out;         /* stdout, fully buffered; main() flushes and checks it at the end */
+    FILE *err;         /* for warnings: through dti_warn() only */
+};
+
+/* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
+void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
+
+/* "dtinfo cast: error text" on stderr at once, for errors after which a command goes on (a bad line
+ * in a stream); it must then return that error's status in the end with an empty text. */
+void dti_complain(const struct dti_context *cx, const struct dti_error *error);
+
+enum dti_operands {
+    DTI_OPERANDS_NONE,
+    DTI_OPERANDS_DTYPES,        /* completion offers dtypes */
+    DTI_OPERANDS_VALUE_DTYPE,   /* values, then a dtype */
+    DTI_OPERANDS_COMMAND,       /* completion offers commands */
+    DTI_OPERANDS_SHELL,         /* completion offers shells */
+};
+
+struct dti_command {
+    const char *name;     /* "cast" */
+    const char *group;    /* "ask", "files", "machine", "other"; NULL hides the command */
+    const char *summary;  /* one line, lower case, no full stop */
+    const char *synopsis; /* operands as the usage line shows them: "VALUE... DTYPE[,DTYPE...]" */
+    const char *details;  /* further lines for --help, or NULL; may be several lines */
+    const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0; or NULL */
+    enum dti_operands operands;
+    const struct dti_option *options;
+    size_t args_size;
+    /* args: the command's own struct, zeroed, then filled from its options. */
+    enum dti_status (*run)(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr);
+};
+
+/* Every cmd_x.c defines `const struct dti_command dti_command_x`; commands.def lists the x. */
+extern const struct dti_command *const dti_commands[];
+extern const size_t dti_command_count;
+const struct dti_command *dti_command_find(const char *name); /* NULL when there is none */
+
+/* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
+extern const struct dti_option dti_global_options[];
+
+#endif

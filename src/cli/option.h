@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Option rows and their parser. A row is constant data: where its value lands is an offset into the
+ * command's argument struct, checked against the field's type while compiling. Help, completion, the
+ * man pages and the tests read the same rows. */
+#ifndef DTINFO_CLI_OPTION_H
+#define DTINFO_CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+
+enum dti_option_kind {
+    DTI_OPTION_END, /* closes a list */
+    DTI_OPTION_FLAG,
+    DTI_OPTION_UINT,   /* unsigned 64-bit decimal or 0x hexadecimal */
+    DTI_OPTION_TEXT,   /* any text */
+    DTI_OPTION_DTYPE,  /* a dtype's name, kept as text; completion offers dtypes */
+    DTI_OPTION_FILE,   /* a file's name, kept as text */
+    DTI_OPTION_CHOICE, /* one of a table, stored as int */
+    DTI_OPTION_SET,    /* several of a table, comma-separated; their values are or-ed */
+};
+
+struct dti_choice {
+    const char *name; /* NULL closes a table */
+    int value;
+    const char *help;
+};
+
+struct dti_option {
+    enum dti_option_kind kind;
+    char short_name; /* 0 for none */
+    const char *long_name, *metavar, *help;
+    const struct dti_choice *choices;
+    size_t offset;
+    size_t given_offset; /* of a bool that says whether the option was given, or DTI_NO_GIVEN */
+    uint64_t minimum, maximum; /* DTI_OPTION_UINT */
+};
+
+#define DTI_NO_GIVEN ((size_t)-1)
+#define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
+
+#define OPT_FLAG(s, l, type, field, h)                                                             \
+    { .kind = DTI_OPTION_FLAG, .short_name = s, .long_name = l, .help = h,                         \
+      .offset = DTI_FIELD(type, field, bool), .given_offset = DTI_NO_GIVEN }
+#define OPT_TEXT(s, l, type, field, m, h)                                                          \
+    { .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
+      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
+#define OPT_DTYPE(s, l, type, field, m, h)                                                         \
+    { .kind = DTI_OPTION_DTYPE, .short_name = s, .long_name = l, .metavar = m, .help = h,          \
+      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
+#define OPT_FILE(s, l, type, field, m, h)                                                          \
+    { .kind = DTI_OPTION_FILE, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
+      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
+#define OPT_UINT(s, l, type, field, given, lo, hi, m, h)                                           \
+    { .kind = DTI_OPTION_UINT, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
+      .offset = DTI_FIELD(type, field, uint64_t),                                                  \
+      .given_offset = DTI_FIELD(type, given, bool), .minimum = lo, .maximum = hi }
+#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                          \
+    { .kind = DTI_OPTION_CHOICE, .short_name = s, .long_name = l, .metavar = m, .help = h,         \
+      .choices = table, .offset = DTI_FIELD(type, field, int),                                     \
+      .given_offset = DTI_FIELD(type, given, bool) }
+#define OPT_SET(s, l, type, field, m, table, h)                                                    \
+    { .kind = DTI_OPTION_SET, .short_name = s, .long_name = l, .metavar = m, .help = h,            \
+      .choices = table, .offset = DTI_FIELD(type, field, int), .given_offset = DTI_NO_GIVEN }
+#define OPT_END                                                                                    \
+    { .kind = DTI_OPTION_END }
+
+/* Parses argv[0..count-1] (program and command names already taken off) against `options` and `globals`.
+ * Options and operands may be mixed; "--" ends the options; "--name=value", "-n value", "-nvalue" and
+ * joined flags "-qv" work; a unique prefix of a long option does NOT (scripts would break when an option
+ * is added). A negative number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case.
+ * "-" is an operand. Writes option values into args and global_args, and the operands, in order, to
+ * the front of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest
+ * name) or DTI_USAGE. "-h"/"--help" sets *ret_help and stops. */
+enum dti_status dti_options_parse(const struct dti_option *options, void *args,
+                                  const struct dti_option *globals, void *global_args, char **argv,
+                                  int count, int *ret_operands, bool *ret_help,
+                                  struct dti_error *reterr);
+
+#endif
