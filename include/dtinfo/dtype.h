@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a number format is: one row of dtypes.def, or a parsed eXmY name of the same shape. Everything
- * else in the program (limits, casts, spelling, help) is computed from this struct. */
+ * What a number format is: one row of dtypes.def, or a parsed eXmY name of the same shape.
+ * Everything else in the program (limits, casts, spelling, help) is computed from this struct. */
 #ifndef DTINFO_DTYPE_H
 #define DTINFO_DTYPE_H
 
@@ -12,9 +12,9 @@
 #include "dtinfo/error.h"
 
 enum dti_kind {
-    DTI_KIND_FLOAT,   /* sign, exponent, mantissa */
-    DTI_KIND_UFLOAT,  /* exponent, mantissa: no sign, no negative numbers */
-    DTI_KIND_INT,     /* two's complement */
+    DTI_KIND_FLOAT,  /* sign, exponent, mantissa */
+    DTI_KIND_UFLOAT, /* exponent, mantissa: no sign, no negative numbers */
+    DTI_KIND_INT,    /* two's complement */
     DTI_KIND_UINT,
     DTI_KIND_BOOL,    /* 0 or 1 in one byte */
     DTI_KIND_COMPLEX, /* two floats of dtype `part`, real part first */
@@ -22,14 +22,14 @@ enum dti_kind {
 
 /* What the topmost codes of a float mean. */
 enum dti_specials {
-    DTI_SPECIALS_NONE,   /* integers, bool, complex */
-    DTI_SPECIALS_IEEE,   /* top exponent holds infinity and the NaNs (no NaN without mantissa bits) */
-    DTI_SPECIALS_FN,     /* no infinity; the all-ones magnitude is NaN */
-    DTI_SPECIALS_FNUZ,   /* no infinity, no minus zero; the code of minus zero is the NaN */
+    DTI_SPECIALS_NONE, /* integers, bool, complex */
+    DTI_SPECIALS_IEEE, /* top exponent holds infinity and the NaNs (no NaN without mantissa bits) */
+    DTI_SPECIALS_FN,   /* no infinity; the all-ones magnitude is NaN */
+    DTI_SPECIALS_FNUZ, /* no infinity, no minus zero; the code of minus zero is the NaN */
     DTI_SPECIALS_FINITE, /* every code is a number */
     DTI_SPECIALS_SCALE,  /* powers of two from 2^-bias; all-ones is NaN; no zero, no subnormals */
-    DTI_SPECIALS_P3109E, /* IEEE P3109 extended: one zero; NaN at the code of -0 (signed) or all-ones
-                          * (unsigned); infinity at the highest other code of each sign */
+    DTI_SPECIALS_P3109E, /* IEEE P3109 extended: one zero; NaN at the code of -0 (signed) or
+                          * all-ones (unsigned); infinity at the highest other code of each sign */
     DTI_SPECIALS_P3109F, /* IEEE P3109 finite: the same without infinities */
 };
 
@@ -37,7 +37,8 @@ enum dti_dtype {
 #define DTYPE(id, ...) DTI_##id,
 #include "dtinfo/dtypes.def"
 #undef DTYPE
-    DTI_DTYPE_COUNT /* also the id of a parsed format, which has no row */
+    DTI_DTYPE_COUNT,           /* also the id of a parsed format, which has no row */
+    DTI_NONE = DTI_DTYPE_COUNT /* no dtype */
 };
 
 enum { DTI_NAME_SIZE = 32, DTI_EXPONENT_BITS_MAX = 19 };
@@ -53,6 +54,9 @@ struct dti_format {
     int32_t bias;
     enum dti_dtype part; /* complex only: the dtype of the two parts */
 };
+
+/* "float", "unsigned_float", "int", "uint", "bool", "complex". */
+const char *dti_kind_name(enum dti_kind kind);
 
 /* The row of a dtype; id < DTI_DTYPE_COUNT. */
 const struct dti_format *dti_format_get(enum dti_dtype id);
@@ -77,7 +81,6 @@ enum dti_system {
     DTI_SYSTEM_SAFETENSORS,
     DTI_SYSTEM_GGUF,
     DTI_SYSTEM_CUDA,
-    DTI_SYSTEM_P3109,
     DTI_SYSTEM_COUNT
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building one JSON document. The tree is cJSON's; its memory is an arena that is reused from document to
- * document, and cJSON never prints a number: numbers enter as tokens that spell.c wrote.
- * key is NULL inside an array; keys must be string literals (they are not copied), snake_case. */
+ * Building one JSON document. The tree is cJSON's; its memory is an arena that is reused from
+ * document to document, and cJSON never prints a number: numbers enter as tokens that spell.c
+ * wrote. key is NULL inside an array; keys must be string literals (they are not copied),
+ * snake_case. */
 #ifndef DTINFO_JSON_H
 #define DTINFO_JSON_H
 
@@ -30,15 +31,25 @@ void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* A string; NULL gives null. Invalid UTF-8 becomes U+FFFD. The _ascii form is for text known to be plain
- * printable ASCII without quotes and backslashes (digits, hex, names from our tables): it is faster. */
+/* A string; NULL gives null. Invalid UTF-8 becomes U+FFFD. The _ascii form is for text known to be
+ * plain printable ASCII without quotes and backslashes (digits, hex, names from our tables): it is
+ * faster. */
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 void dti_json_string(struct dti_json *json, const char *key, const char *text);
 void dti_json_ascii(struct dti_json *json, const char *key, const char *text, size_t length);
 /* A ready JSON token: a number spelled by spell.c; NULL gives null. */
 void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length);
 
+/* Called with an array open that is a member of the document itself: what there is goes to out, and
+ * from then on each finished element does, its memory reused, so that a document can be of any
+ * length. The document is ended by dti_json_write() with the same out. Write errors show there, or
+ * in ferror(out). */
+void dti_json_stream(struct dti_json *json, FILE *out);
+
 /* Writes the document on one line with a newline. */
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
+
+/* The version of the library underneath, for --version. */
+const char *dti_json_library_version(void);
 
 #endif

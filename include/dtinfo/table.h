@@ -8,29 +8,38 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum dti_style { DTI_STYLE_PLAIN, DTI_STYLE_BOLD, DTI_STYLE_DIM, DTI_STYLE_GOOD, DTI_STYLE_WARN, DTI_STYLE_BAD };
+enum dti_style {
+    DTI_STYLE_PLAIN,
+    DTI_STYLE_BOLD,
+    DTI_STYLE_DIM,
+    DTI_STYLE_GOOD,
+    DTI_STYLE_WARN,
+    DTI_STYLE_BAD
+};
 
 /* Writes text in a style (ANSI SGR) when colour is on, else plainly. */
 void dti_style_puts(FILE *out, bool colour, enum dti_style style, const char *text);
 
 /* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40, or
- * with two blanks when the line is already longer. */
+ * with two blanks when the line is already longer. Start with {.out = out, .colour = colour}. */
 struct dti_line {
     FILE *out;
     bool colour;
-    size_t column;
+    size_t column; /* written so far, in code points */
+    size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
 
 /* A table: cells are added row by row, then written with columns as wide as their widest cell, two blanks
- * apart, indented. Empty last cells leave no trailing blanks. */
+ * apart, indented. Empty last cells leave no trailing blanks. dti_table_write is false, and has written
+ * nothing, when memory ran out on the way. */
 struct dti_table;
 struct dti_table *dti_table_new(size_t columns); /* NULL when memory ran out; then all calls do nothing */
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
-void dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent);
+bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent);
 void dti_table_free(struct dti_table *table);
 
 #endif

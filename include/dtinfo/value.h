@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One number taken apart, and the only two ways between it and a code: dti_decode() is exact,
- * dti_encode() is the one place in the program that rounds and overflows. Integer arithmetic only. */
+ * dti_encode() is the one place in the program that rounds and overflows. Integer arithmetic only.
+ */
 #ifndef DTINFO_VALUE_H
 #define DTINFO_VALUE_H
 
@@ -12,10 +13,11 @@
 
 enum dti_class { DTI_CLASS_ZERO, DTI_CLASS_FINITE, DTI_CLASS_INF, DTI_CLASS_NAN };
 
-/* FINITE: (-1)^negative x 1.xxx x 2^exponent, where hi:lo is the 128-bit significand with its leading
- * one at bit 63 of hi. sticky: the true magnitude lies strictly between this significand and the next
- * one up, so the value is known well enough for one correct rounding to up to 126 bits.
- * NAN: hi is the mantissa field, left-aligned (bit 63 is the quiet bit); lo, exponent, sticky are 0. */
+/* FINITE: (-1)^negative x 1.xxx x 2^exponent, where hi:lo is the 128-bit significand with its
+ * leading one at bit 63 of hi. sticky: the true magnitude lies strictly between this significand
+ * and the next one up, so the value is known well enough for one correct rounding to up to 126
+ * bits. NAN: hi is the mantissa field, left-aligned (bit 63 is the quiet bit); lo, exponent, sticky
+ * are 0. */
 struct dti_value {
     enum dti_class class;
     bool negative;
@@ -24,8 +26,8 @@ struct dti_value {
     uint64_t hi, lo;
 };
 
-/* Magnitudes of 2^DTI_EXPONENT_LIMIT and more, or below 2^-DTI_EXPONENT_LIMIT, are clamped there with
- * sticky set by whoever makes the value: no format reaches so far. */
+/* Magnitudes of 2^DTI_EXPONENT_LIMIT and more, or below 2^-DTI_EXPONENT_LIMIT, are clamped there
+ * with sticky set by whoever makes the value: no format reaches so far. */
 enum { DTI_EXPONENT_LIMIT = 1 << 24 };
 
 enum dti_round {
@@ -58,9 +60,11 @@ struct dti_policy {
 };
 
 enum dti_flag {
-    DTI_FLAG_INEXACT = 1,    /* the stored number is not the given one */
-    DTI_FLAG_OVERFLOW = 2,   /* beyond the largest finite after rounding, or infinity without a code */
-    DTI_FLAG_UNDERFLOW = 4,  /* inexact, and stored as zero, as a subnormal or as the least scale */
+    DTI_FLAG_INEXACT = 1, /* the stored number is not the given one */
+    DTI_FLAG_OVERFLOW =
+        2, /* beyond the largest finite after rounding, or infinity without a code */
+    DTI_FLAG_UNDERFLOW =
+        4, /* inexact, and stored as zero, a subnormal, or e8m0's 2^-127 from below */
     DTI_FLAG_INVALID = 8,    /* NaN or infinity into an integer, NaN or a negative without a code */
     DTI_FLAG_SATURATED = 16, /* the stored number is the largest or lowest because of clamping */
     DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a stand-in */

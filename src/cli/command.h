@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a command is, and what it is given. A command writes its result to cx->out, never prints an error
- * and never exits: it returns a status, and main() does the rest. */
+ * What a command is, and what it is given. A command writes its result to cx->out, never prints an
+ * error and never exits: it returns a status, and main() does the rest. */
 #ifndef DTINFO_CLI_COMMAND_H
 #define DTINFO_CLI_COMMAND_H
 
@@ -10,6 +10,7 @@
 
 #include "cli/option.h"
 #include "dtinfo/error.h"
+#include "dtinfo/json.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 
@@ -22,8 +23,8 @@ struct dti_context {
     bool colour_error; /* colour on stderr */
     int width;         /* columns of the terminal, or 80 */
     const char *command;
-    FILE *out;         /* stdout, fully buffered; main() flushes and checks it at the end */
-    FILE *err;         /* for warnings: through dti_warn() only */
+    FILE *out; /* stdout, fully buffered; main() flushes and checks it at the end */
+    FILE *err; /* for warnings: through dti_warn() only */
 };
 
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
@@ -33,12 +34,19 @@ void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(
  * in a stream); it must then return that error's status in the end with an empty text. */
 void dti_complain(const struct dti_context *cx, const struct dti_error *error);
 
+/* Writes an error as a JSON document; line is the number of the input line, or 0. main() does this
+ * for the error that ends a command; a command that goes on does it itself where its answer would
+ * stand. */
+enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
+                               FILE *out, struct dti_error *reterr);
+
 enum dti_operands {
-    DTI_OPERANDS_NONE,
-    DTI_OPERANDS_DTYPES,        /* completion offers dtypes */
-    DTI_OPERANDS_VALUE_DTYPE,   /* values, then a dtype */
-    DTI_OPERANDS_COMMAND,       /* completion offers commands */
-    DTI_OPERANDS_SHELL,         /* completion offers shells */
+    DTI_OPERANDS_NONE,        /* an operand is an error, before the command runs */
+    DTI_OPERANDS_DTYPES,      /* completion offers dtypes */
+    DTI_OPERANDS_VALUE_DTYPE, /* values, then a dtype */
+    DTI_OPERANDS_COMMAND,     /* completion offers commands */
+    DTI_OPERANDS_SHELL,       /* completion offers shells */
+    DTI_OPERANDS_WORDS,       /* every word as it is, options too: nothing is parsed */
 };
 
 struct dti_command {
@@ -48,6 +56,7 @@ struct dti_command {
     const char *synopsis; /* operands as the usage line shows them: "VALUE... DTYPE[,DTYPE...]" */
     const char *details;  /* further lines for --help, or NULL; may be several lines */
     const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0; or NULL */
+    const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL when it has none */
     enum dti_operands operands;
     const struct dti_option *options;
     size_t args_size;
@@ -60,6 +69,10 @@ struct dti_command {
 extern const struct dti_command *const dti_commands[];
 extern const size_t dti_command_count;
 const struct dti_command *dti_command_find(const char *name); /* NULL when there is none */
+
+/* The same, failing with DTI_UNKNOWN_COMMAND and the nearest name. */
+enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
+                                   struct dti_error *reterr);
 
 /* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];

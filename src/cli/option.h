@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Option rows and their parser. A row is constant data: where its value lands is an offset into the
- * command's argument struct, checked against the field's type while compiling. Help, completion, the
- * man pages and the tests read the same rows. */
+ * command's argument struct, checked against the field's type while compiling. Help, completion,
+ * the man pages and the tests read the same rows. */
 #ifndef DTINFO_CLI_OPTION_H
 #define DTINFO_CLI_OPTION_H
 
@@ -39,45 +39,73 @@ struct dti_option {
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
 };
 
-#define DTI_NO_GIVEN ((size_t)-1)
+#define DTI_NO_GIVEN                 ((size_t)-1)
 #define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
 
-#define OPT_FLAG(s, l, type, field, h)                                                             \
-    { .kind = DTI_OPTION_FLAG, .short_name = s, .long_name = l, .help = h,                         \
-      .offset = DTI_FIELD(type, field, bool), .given_offset = DTI_NO_GIVEN }
-#define OPT_TEXT(s, l, type, field, m, h)                                                          \
-    { .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
-      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
-#define OPT_DTYPE(s, l, type, field, m, h)                                                         \
-    { .kind = DTI_OPTION_DTYPE, .short_name = s, .long_name = l, .metavar = m, .help = h,          \
-      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
-#define OPT_FILE(s, l, type, field, m, h)                                                          \
-    { .kind = DTI_OPTION_FILE, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
-      .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN }
-#define OPT_UINT(s, l, type, field, given, lo, hi, m, h)                                           \
-    { .kind = DTI_OPTION_UINT, .short_name = s, .long_name = l, .metavar = m, .help = h,           \
-      .offset = DTI_FIELD(type, field, uint64_t),                                                  \
-      .given_offset = DTI_FIELD(type, given, bool), .minimum = lo, .maximum = hi }
-#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                          \
-    { .kind = DTI_OPTION_CHOICE, .short_name = s, .long_name = l, .metavar = m, .help = h,         \
-      .choices = table, .offset = DTI_FIELD(type, field, int),                                     \
-      .given_offset = DTI_FIELD(type, given, bool) }
-#define OPT_SET(s, l, type, field, m, table, h)                                                    \
-    { .kind = DTI_OPTION_SET, .short_name = s, .long_name = l, .metavar = m, .help = h,            \
-      .choices = table, .offset = DTI_FIELD(type, field, int), .given_offset = DTI_NO_GIVEN }
-#define OPT_END                                                                                    \
-    { .kind = DTI_OPTION_END }
+#define OPT_FLAG(s, l, type, field, h)                                       \
+    {                                                                        \
+        .kind = DTI_OPTION_FLAG, .short_name = s, .long_name = l, .help = h, \
+        .offset = DTI_FIELD(type, field, bool), .given_offset = DTI_NO_GIVEN \
+    }
+#define OPT_TEXT(s, l, type, field, m, h)                                                  \
+    {                                                                                      \
+        .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
+    }
+#define OPT_DTYPE(s, l, type, field, m, h)                                                  \
+    {                                                                                       \
+        .kind = DTI_OPTION_DTYPE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN        \
+    }
+#define OPT_FILE(s, l, type, field, m, h)                                                  \
+    {                                                                                      \
+        .kind = DTI_OPTION_FILE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
+    }
+#define OPT_UINT(s, l, type, field, given, lo, hi, m, h)                                          \
+    {                                                                                             \
+        .kind = DTI_OPTION_UINT, .short_name = s, .long_name = l, .metavar = m, .help = h,        \
+        .offset = DTI_FIELD(type, field, uint64_t), .given_offset = DTI_FIELD(type, given, bool), \
+        .minimum = lo, .maximum = hi                                                              \
+    }
+#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                    \
+    {                                                                                        \
+        .kind = DTI_OPTION_CHOICE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .choices = table, .offset = DTI_FIELD(type, field, int),                             \
+        .given_offset = DTI_FIELD(type, given, bool)                                         \
+    }
+#define OPT_SET(s, l, type, field, m, table, h)                                               \
+    {                                                                                         \
+        .kind = DTI_OPTION_SET, .short_name = s, .long_name = l, .metavar = m, .help = h,     \
+        .choices = table, .offset = DTI_FIELD(type, field, int), .given_offset = DTI_NO_GIVEN \
+    }
+#define OPT_END                \
+    {                          \
+        .kind = DTI_OPTION_END \
+    }
 
-/* Parses argv[0..count-1] (program and command names already taken off) against `options` and `globals`.
- * Options and operands may be mixed; "--" ends the options; "--name=value", "-n value", "-nvalue" and
- * joined flags "-qv" work; a unique prefix of a long option does NOT (scripts would break when an option
- * is added). A negative number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case.
- * "-" is an operand. Writes option values into args and global_args, and the operands, in order, to
- * the front of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest
- * name) or DTI_USAGE. "-h"/"--help" sets *ret_help and stops. */
+/* Parses argv[0..count-1] (program and command names already taken off) against `options` and
+ * `globals`; either may be NULL, as args and global_args then may. Options and operands may be
+ * mixed;
+ * "--" ends the options; "--name=value", "-n value", "-nvalue" and joined flags "-qv" work; a
+ * unique prefix of a long option does NOT (scripts would break when an option is added). A negative
+ * number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case. "-" is an
+ * operand. Writes option values into args and global_args, and the operands, in order, to the front
+ * of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest name) or
+ * DTI_USAGE. The flag whose long name is "help" sets *ret_help and ends the parsing there. */
 enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                                   const struct dti_option *globals, void *global_args, char **argv,
                                   int count, int *ret_operands, bool *ret_help,
                                   struct dti_error *reterr);
+
+/* For those who read a command line without parsing it (completion, the search for the command). */
+bool dti_is_option_word(const char *word); /* "-x", "--", "--x"; not "-", not "-1.5" */
+const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
+                                              size_t length);
+const struct dti_option *dti_option_find_short(const struct dti_option *options, char name);
+
+/* Whether the word is an option whose value must be the next word; that option. */
+bool dti_option_awaits_value(const struct dti_option *options, const struct dti_option *globals,
+                             const char *word, const struct dti_option **ret_option);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything that finfo prints, computed from a format: no limit is written down anywhere. */
+#ifndef DTINFO_LIMITS_H
+#define DTINFO_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dtinfo/dtype.h"
+#include "dtinfo/value.h"
+
+/* A number that a format may lack: binary8p1se has no subnormals, e8m0 no border to zero. */
+struct dti_limit {
+    bool present;
+    bool has_code; /* the number is one of the format's own */
+    uint64_t code;
+    struct dti_value value;
+};
+
+struct dti_limits {
+    struct dti_limit max, lowest;
+    struct dti_limit smallest_normal, smallest_subnormal;
+    struct dti_limit eps; /* from 1 to the next number up; absent when 1 or that one is missing */
+    struct dti_limit epsneg; /* from 1 to the next number down */
+    struct dti_limit step_at_max;
+    struct dti_limit overflow_from; /* the least magnitude that nearest-even takes beyond max... */
+    bool overflow_inclusive;        /* ...itself included; else it is the last that stays */
+    struct dti_limit to_zero_up_to; /* the greatest magnitude that nearest-even takes to zero... */
+    bool to_zero_inclusive;         /* ...itself included */
+    uint64_t integers_up_to;        /* all integers from 1 up to this are exact; 0 when 1 is not */
+
+    int32_t machep, negep; /* log2 of eps and epsneg, where present */
+    int32_t minexp,
+        maxexp;            /* exponents of the smallest normal, and of the least power of 2 > max */
+    unsigned precision;    /* significant bits, the hidden one included */
+    unsigned digits10;     /* decimal digits that survive text -> dtype -> text */
+    unsigned max_digits10; /* decimal digits that tell all numbers apart */
+
+    uint64_t nan_codes, inf_codes, finite_codes;
+    bool has_nan, has_inf, has_minus_zero, has_subnormals;
+    bool has_nan_code;
+    uint64_t nan_code; /* the canonical one */
+};
+
+/* Floats only. */
+void dti_limits_compute(struct dti_limits *ret_limits, const struct dti_format *format);
+
+/* Range of an integer dtype or bool. */
+void dti_integer_limits(const struct dti_format *format, struct dti_limit *ret_min,
+                        struct dti_limit *ret_max);
+
+/* 10^-digits10, numpy's and torch's `resolution`, as %g and Python's repr both write it: "0.001",
+ * "1e-06". The second function writes it without an exponent. */
+enum { DTI_RESOLUTION_SIZE = 24 };
+void dti_resolution_text(char buffer[DTI_RESOLUTION_SIZE], unsigned digits10);
+void dti_resolution_exact(char buffer[DTI_RESOLUTION_SIZE], unsigned digits10);
+
+#endif

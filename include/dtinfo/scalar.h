@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One number cast to one dtype, with everything that can be said about it: what was stored, what
+ * lies beside it, how far off it is. */
+#ifndef DTINFO_SCALAR_H
+#define DTINFO_SCALAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/number.h"
+#include "dtinfo/value.h"
+
+enum { DTI_VIA_MAX = 4 };
+
+/* What is asked for. Without via the number is rounded once. */
+struct dti_cast {
+    struct dti_format dst; /* not complex: cast its parts */
+    struct dti_format via[DTI_VIA_MAX];
+    size_t via_count;
+    struct dti_policy policy;
+    bool round_given; /* otherwise integer destinations truncate toward zero */
+};
+
+/* What came of it. Neighbours: the numbers of dst that bracket the input (infinities count); when
+ * the input is itself a number of dst, those on either side of it. */
+struct dti_scalar {
+    struct dti_value input; /* the number as given */
+    struct dti_value stored;
+    uint64_t code;
+    unsigned flags; /* enum dti_flag, over all stages; INEXACT compares stored with the input */
+    bool has_below, has_above, has_step;
+    uint64_t below, above;
+    int32_t
+        step_exponent; /* the spacing of dst at the stored value is 2^this; finite results only */
+};
+
+/* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless
+ * one was given. */
+enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst);
+
+/* The stored code and flags only: the fast path of streams. number may be NULL when the value is
+ * all there is; it is needed for --overflow wrap of numbers longer than 128 bits. */
+void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input,
+                      const struct dti_number *number, uint64_t index, struct dti_scalar *ret);
+
+/* dti_scalar_store() and the neighbours and the step. */
+void dti_scalar_cast(const struct dti_cast *cast, const struct dti_value *input,
+                     const struct dti_number *number, uint64_t index, struct dti_scalar *ret);
+
+/* The neighbours and the step of a result that was made elsewhere (ret->input, stored and code
+ * filled). */
+void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret);
+
+/* -1 rounded down, 1 rounded up, 0 exact or not comparable (NaN). */
+int dti_scalar_direction(const struct dti_scalar *scalar);
+
+enum dti_number_class {
+    DTI_NUMBER_ZERO,
+    DTI_NUMBER_SUBNORMAL,
+    DTI_NUMBER_NORMAL,
+    DTI_NUMBER_INF,
+    DTI_NUMBER_NAN,
+};
+/* Integers are zero or normal. */
+enum dti_number_class dti_code_class(const struct dti_format *format, uint64_t code);
+const char *dti_number_class_name(enum dti_number_class class);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+#ifndef DTINFO_UTF8_H
+#define DTINFO_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads the code point at the front of text (length > 0) and returns the bytes it takes. Returns 0
+ * when the bytes are not UTF-8; one byte is then to be skipped. */
+size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the bits command: a pattern read from text, one reading of it in a dtype, and the
+ * two ways to show readings. */
+#ifndef DTINFO_CLI_BITS_H
+#define DTINFO_CLI_BITS_H
+
+#include "cli/command.h"
+#include "dtinfo/json.h"
+#include "dtinfo/number.h"
+
+/* Bits as typed, most significant first: hi:lo, of which the low `width` count. */
+struct bits_pattern {
+    uint64_t hi, lo;
+    unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
+};
+
+/* One dtype's reading: the code of each part (two for complex, real first). */
+struct bits_reading {
+    struct dti_format dtype, part;
+    size_t parts;
+    uint64_t code[2];
+};
+
+/* "0x4789", "0b0100_0111". False when the text is not of that form (it may be a hexfloat). */
+bool bits_is_pattern(const char *text);
+enum dti_status bits_pattern_parse(struct bits_pattern *ret, const char *text,
+                                   struct dti_error *reterr);
+
+void bits_human_one(const struct dti_context *cx, const struct bits_reading *reading);
+enum dti_status bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
+                                 const struct bits_reading *readings, size_t count,
+                                 struct dti_error *reterr);
+enum dti_status bits_json(const struct dti_context *cx, const char *text, bool pattern,
+                          const struct bits_reading *readings, size_t count,
+                          struct dti_error *reterr);
+
+/* "0 10001111 0001001": the binary digits with a blank between the fields. */
+enum { BITS_FIELDS_SIZE = 80 };
+const char *bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f, uint64_t code,
+                        const char *digits);
+
+#endif

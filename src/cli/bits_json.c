@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Readings of a bit pattern as JSON: schema dtinfo.bits/1. */
+#include <string.h>
+
+#include "cli/bits.h"
+#include "cli/number_json.h"
+#include "dtinfo/scalar.h"
+#include "dtinfo/spell.h"
+
+static enum dti_status put_part(struct dti_json *json, const struct dti_format *f, uint64_t code,
+                                struct dti_error *reterr)
+{
+    struct dti_value value;
+    dti_decode(f, code, &value);
+    enum dti_status status = dti_json_number_members(json, f, code, &value, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_json_fields(json, f, code);
+    dti_json_string(json, "class", dti_number_class_name(dti_code_class(f, code)));
+    bool numeric = dti_format_is_float(f) && value.class <= DTI_CLASS_FINITE;
+    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
+    uint64_t field = magnitude >> f->man_bits;
+    bool subnormal = field == 0 && f->specials != DTI_SPECIALS_SCALE;
+    if (!numeric) {
+        dti_json_null(json, "exponent");
+        dti_json_null(json, "significand");
+        return DTI_OK;
+    }
+    dti_json_int(json, "exponent", (int64_t)field + subnormal - f->bias);
+    struct dti_value significand;
+    char text[DTI_TEXT_SIZE];
+    uint64_t hidden = subnormal ? 0 : UINT64_C(1) << f->man_bits;
+    dti_value_set(&significand, false, hidden | (magnitude & dti_low_bits(f->man_bits)),
+                  -(int64_t)f->man_bits);
+    dti_json_token(json, "significand", text, dti_spell_text(text, &significand));
+    return DTI_OK;
+}
+
+enum dti_status bits_json(const struct dti_context *cx, const char *text, bool pattern,
+                          const struct bits_reading *readings, size_t count,
+                          struct dti_error *reterr)
+{
+    static const char *const names[] = {"real", "imaginary"};
+    enum dti_status status = DTI_OK;
+    struct dti_json *json = dti_json_new();
+    if (!json)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_json_begin(json, "dtinfo.bits/1");
+    dti_json_object(json, "input");
+    dti_json_string(json, "text", text);
+    dti_json_string(json, "kind", pattern ? "pattern" : "value");
+    dti_json_end(json);
+    dti_json_array(json, "results");
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct bits_reading *reading = &readings[i];
+        dti_json_object(json, NULL);
+        dti_json_string(json, "dtype", reading->dtype.name);
+        dti_json_uint(json, "width_bits", reading->dtype.width);
+        if (reading->parts == 1) {
+            status = put_part(json, &reading->part, reading->code[0], reterr);
+        } else {
+            for (size_t part = 0; part < 2 && status == DTI_OK; part++) {
+                dti_json_object(json, names[part]);
+                status = put_part(json, &reading->part, reading->code[part], reterr);
+                dti_json_end(json);
+            }
+        }
+        dti_json_end(json);
+    }
+    dti_json_end(json);
+    dti_json_array(json, "warnings");
+    dti_json_end(json);
+    if (status == DTI_OK)
+        status = dti_json_write(json, cx->out, reterr);
+    dti_json_free(json);
+    return status;
+}

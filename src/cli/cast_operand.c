@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text to operand: a number, or a complex number in Python's form (1+2j, -3j). */
+#include "cli/cast.h"
+
+#include <string.h>
+
+static bool is_integer_literal(const char *text, size_t length)
+{
+    size_t start = length > 0 && (text[0] == '-' || text[0] == '+');
+    bool prefixed = length > start + 1 && text[start] == '0' &&
+                    strchr("xXbB", text[start + 1]) != NULL && text[start + 1] != '\0';
+    const char *stops = prefixed ? ".pP/" : ".eE/nN"; /* n: inf and nan */
+    for (size_t i = start; i < length; i++) {
+        if (text[i] != '\0' && strchr(stops, text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Where the imaginary part of "a+bj" starts: the last sign that is not an exponent's. 0 when all of
+ * it is imaginary. */
+static size_t imaginary_start(const char *text, size_t length)
+{
+    bool hexadecimal = memchr(text, 'x', length) || memchr(text, 'X', length);
+    for (size_t i = length - 1; i > 0; i--) {
+        char before = text[i - 1];
+        bool exponent =
+            hexadecimal ? before == 'p' || before == 'P' : before == 'e' || before == 'E';
+        if ((text[i] == '+' || text[i] == '-') && !exponent)
+            return i;
+    }
+    return 0;
+}
+
+static enum dti_status parse_part(struct cast_operand *operand, size_t part, const char *text,
+                                  size_t length, struct dti_error *reterr)
+{
+    enum dti_status status = dti_number_parse(&operand->number[part], text, length, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (!dti_number_value(&operand->number[part], &operand->value[part]))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return DTI_OK;
+}
+
+enum dti_status cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,
+                                   uint64_t index, struct dti_error *reterr)
+{
+    enum dti_status status;
+    ret->text = text;
+    ret->length = length;
+    ret->index = index;
+    ret->integer_literal = is_integer_literal(text, length);
+    ret->parts = 1;
+    memset(&ret->number[0], 0, sizeof ret->number[0]);
+    memset(&ret->number[1], 0, sizeof ret->number[1]);
+
+    bool complex = length > 1 && (text[length - 1] == 'j' || text[length - 1] == 'J');
+    if (!complex)
+        return parse_part(ret, 0, text, length, reterr);
+
+    size_t split = imaginary_start(text, length - 1);
+    if (split == 0)
+        status = parse_part(ret, 0, text[0] == '-' ? "-0" : "0", text[0] == '-' ? 2 : 1, reterr);
+    else
+        status = parse_part(ret, 0, text, split, reterr);
+    if (status == DTI_OK)
+        status = parse_part(ret, 1, text + split, length - 1 - split, reterr);
+    ret->parts = 2;
+    if (status != DTI_OK) {
+        cast_operand_free(ret);
+        return status;
+    }
+    return DTI_OK;
+}
+
+void cast_operand_free(struct cast_operand *operand)
+{
+    for (size_t i = 0; i < operand->parts; i++)
+        dti_number_free(&operand->number[i]);
+}

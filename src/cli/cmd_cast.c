@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo cast: what happens to a value when it is stored in a dtype. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast.h"
+#include "cli/choices.h"
+
+static const struct dti_option options[] = {
+    OPT_CHOICE('r', "round", struct cast_args, round, round_given, "MODE", dti_choice_round,
+               "how to round; integer dtypes truncate unless it is given"),
+    OPT_CHOICE(0, "overflow", struct cast_args, overflow, overflow_given, "POLICY",
+               dti_choice_overflow, "what to store beyond the range"),
+    OPT_CHOICE(0, "nan", struct cast_args, nan, nan_given, "POLICY", dti_choice_nan,
+               "what to store for a NaN"),
+    OPT_UINT(0, "seed", struct cast_args, seed, seed_given, 0, UINT64_MAX, "N",
+             "seed of --round stochastic"),
+    OPT_DTYPE(0, "via", struct cast_args, via, "DTYPE,...",
+              "go through these dtypes, rounding to nearest in each"),
+    OPT_CHOICE(0, "like", struct cast_args, like, like_given, "STACK", dti_choice_stack,
+               "set route and policies as this stack does"),
+    OPT_FLAG(0, "stacks", struct cast_args, stacks, "show what each stack stores"),
+    OPT_UINT(0, "digits", struct cast_args, digits, digits_given, 0, 100000, "N",
+             "print N digits after the decimal point"),
+    OPT_SET(0, "fail-on", struct cast_args, fail_on, "EVENT,...", dti_choice_fail_on,
+            "exit 1 when one of these happens"),
+    OPT_END,
+};
+
+static enum dti_status show_results(struct cast_job *job, const struct cast_operand *operand,
+                                    const struct cast_result *results, struct dti_error *reterr)
+{
+    const struct dti_context *cx = job->cx;
+    enum dti_status status = DTI_OK;
+    if (cx->output != DTI_OUTPUT_HUMAN) {
+        for (size_t i = 0; i < job->target_count && status == DTI_OK; i++)
+            status = cast_json_result(job, operand, &results[i], reterr);
+        return status;
+    }
+    if (job->args->digits_given)
+        return cast_human_digits(job, results, reterr);
+    if (job->args->stacks) {
+        for (size_t i = 0; i < job->target_count && status == DTI_OK; i++) {
+            cast_human_line(job, operand, &results[i]);
+            status = cast_human_stacks(job, operand, &results[i], reterr);
+        }
+        return status;
+    }
+    if (cx->quiet) {
+        char text[CAST_TEXT_SIZE];
+        for (size_t i = 0; i < job->target_count; i++)
+            (void)fprintf(cx->out, "%s\n", cast_result_text(&results[i], text));
+        return DTI_OK;
+    }
+    if (job->single && job->target_count == 1)
+        return cast_human_full(job, operand, &results[0], reterr);
+    if (job->single)
+        return cast_human_ladder(job, operand, results, reterr);
+    for (size_t i = 0; i < job->target_count; i++)
+        cast_human_line(job, operand, &results[i]);
+    return DTI_OK;
+}
+
+enum dti_status cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    bool jsonl = job->cx->output == DTI_OUTPUT_JSONL;
+    for (size_t i = 0; i < job->target_count && status == DTI_OK; i++)
+        status = cast_job_run(job, &job->targets[i], operand, &job->results[i], reterr);
+    if (status != DTI_OK)
+        return status;
+    if (jsonl)
+        cast_json_begin(job);
+    status = show_results(job, operand, job->results, reterr);
+    if (status == DTI_OK && job->cx->output != DTI_OUTPUT_HUMAN)
+        cast_json_hints(job, operand);
+    if (status == DTI_OK && jsonl)
+        status = cast_json_end(job, reterr);
+    return status;
+}
+
+static enum dti_status cast_operands(struct cast_job *job, char **operands, size_t count,
+                                     struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    bool human = job->cx->output == DTI_OUTPUT_HUMAN;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct cast_operand operand;
+        status = cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
+        if (status != DTI_OK)
+            break;
+        bool gap =
+            human && i > 0 && job->target_count > 1 && !job->cx->quiet && !job->args->digits_given;
+        if (gap)
+            (void)fputc('\n', job->cx->out);
+        status = cast_operand_show(job, &operand, reterr);
+        cast_operand_free(&operand);
+    }
+    return status;
+}
+
+static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
+{
+    if (count == 0)
+        return dti_fail(reterr, DTI_USAGE,
+                        "nothing to cast; give values and a dtype, as in "
+                        "'dtinfo cast 70000 bf16'");
+    if (count == 1) {
+        char quoted[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
+                        dti_quote(quoted, operands[0], strlen(operands[0])));
+    }
+    for (int i = 0; i < count - 1; i++) {
+        if (strcmp(operands[i], "-") == 0 && count > 2)
+            return dti_fail(reterr, DTI_USAGE,
+                            "'-' reads the values from standard input; give no others beside it");
+    }
+    return DTI_OK;
+}
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    struct cast_job job;
+    enum dti_status status = check_operands(operands, operand_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = cast_job_init(&job, args, cx, operands[operand_count - 1], reterr);
+    if (status != DTI_OK)
+        return status;
+
+    size_t count = (size_t)operand_count - 1;
+    bool stream = count == 1 && strcmp(operands[0], "-") == 0;
+    bool document = cx->output == DTI_OUTPUT_JSON;
+    job.single = count == 1 && !stream;
+    if (document) {
+        cast_json_begin(&job);
+        if (!job.single)
+            dti_json_stream(job.json, cx->out);
+    }
+    status = stream ? cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
+    if (document && (status == DTI_OK || (stream && reterr->text[0] == '\0'))) {
+        enum dti_status written = cast_json_end(&job, reterr);
+        status = written == DTI_OK ? status : written;
+    }
+    unsigned fatal = (unsigned)job.args->fail_on & job.flags;
+    cast_job_free(&job);
+    if (status == DTI_OK && fatal != 0) {
+        enum { LOWEST_BIT_ONLY = 1 };
+        unsigned first = fatal & (~fatal + LOWEST_BIT_ONLY);
+        return dti_fail(reterr, DTI_ANSWER_NO, "--fail-on %s: it happened",
+                        dti_choice_name(dti_choice_fail_on, (int)first));
+    }
+    return status;
+}
+
+const struct dti_command dti_command_cast = {
+    .name = "cast",
+    .group = "ask",
+    .summary = "one value, many dtypes: what is stored, and how far off it is",
+    .synopsis = "VALUE... DTYPE[,DTYPE...]",
+    .details =
+        "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3, inf or nan;\n"
+        "'-' reads one value a line from standard input. It is rounded once, to the dtype.\n"
+        "DTYPE is a name from 'dtinfo list', any eXmY[fn|fnuz][bBIAS], a comma-separated list of\n"
+        "them, or 'all'. With -q only the stored value is printed.",
+    .examples = "dtinfo cast 70000 bf16\n"
+                "dtinfo cast 0.1 all\n"
+                "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"
+                "dtinfo cast 500 fp8_e4m3fn --stacks\n"
+                "dtinfo cast -q -1.5 int8 --round nearest-even\n",
+    .operands = DTI_OPERANDS_VALUE_DTYPE,
+    .options = options,
+    .args_size = sizeof(struct cast_args),
+    .run = run,
+};

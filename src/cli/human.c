@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers as people read them. */
+#include "cli/human.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20 };
+
+const char *human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
+{
+    if (length <= OPERAND_WHOLE)
+        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s", (int)length, text);
+    else
+        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s...%.*s (%zu characters)", OPERAND_HEAD,
+                       text, OPERAND_TAIL, text + length - OPERAND_TAIL, length);
+    return buffer;
+}
+
+const char *human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                            const struct dti_buffer *exact, unsigned digits)
+{
+    struct dti_value magnitude = *value;
+    magnitude.negative = false;
+    if (exact && exact->length > 0 && exact->length <= EXACT_SHORT) {
+        const char *text = exact->data + (exact->data[0] == '-');
+        memcpy(buffer, text, strlen(text) + 1);
+    } else {
+        dti_spell_digits(buffer, &magnitude, digits);
+    }
+    return buffer;
+}
+
+const char *human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                         const struct dti_buffer *exact, unsigned digits)
+{
+    if (value->class == DTI_CLASS_ZERO) {
+        memcpy(buffer, "0", 2);
+        return buffer;
+    }
+    char magnitude[DTI_TEXT_SIZE];
+    human_magnitude(magnitude, value, exact, digits);
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%c%.40s", value->negative ? '-' : '+', magnitude);
+    return buffer;
+}
+
+/* value x 25, cut to 128 bits with the rest sticky. */
+static void times_25(struct dti_value *value)
+{
+    uint64_t part[4] = {value->lo & UINT32_MAX, value->lo >> 32, value->hi & UINT32_MAX,
+                        value->hi >> 32};
+    uint64_t carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += part[i] * 25;
+        part[i] = carry & UINT32_MAX;
+        carry >>= 32;
+    }
+    unsigned shift = carry >= 16 ? 5 : 4; /* 25 x 1.xxx has four or five bits more */
+    uint64_t lo = part[1] << 32 | part[0], hi = part[3] << 32 | part[2];
+    value->sticky = value->sticky || (lo & dti_low_bits(shift)) != 0;
+    value->lo = lo >> shift | hi << (64 - shift);
+    value->hi = hi >> shift | carry << (64 - shift);
+    value->exponent += (int32_t)shift;
+}
+
+const char *human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                          unsigned digits)
+{
+    struct dti_value percent = *ratio;
+    percent.negative = false;
+    if (percent.class == DTI_CLASS_FINITE) {
+        times_25(&percent);
+        percent.exponent += 2;
+    }
+    dti_spell_digits(buffer, &percent, digits);
+    return buffer;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One number as JSON. */
+#include "cli/number_json.h"
+
+#include <string.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/spell.h"
+
+static void put_value(struct dti_json *json, const char *key, const struct dti_value *value,
+                      const char *text, size_t length)
+{
+    if (value->class > DTI_CLASS_FINITE || !dti_value_fits_json(value))
+        dti_json_null(json, key);
+    else if (value->class == DTI_CLASS_ZERO && value->negative)
+        dti_json_token(json, key, "-0.0", 4); /* "-0" would be read as the integer 0 by many */
+    else
+        dti_json_token(json, key, text, length);
+}
+
+void dti_json_number_value(struct dti_json *json, const char *key, const struct dti_value *value)
+{
+    char text[DTI_TEXT_SIZE];
+    size_t length = dti_spell_text(text, value);
+    put_value(json, key, value, text, length);
+}
+
+enum dti_status dti_json_number_members(struct dti_json *json, const struct dti_format *format,
+                                        uint64_t code, const struct dti_value *value,
+                                        struct dti_error *reterr)
+{
+    char text[DTI_TEXT_SIZE];
+    bool finite = value->class <= DTI_CLASS_FINITE;
+    struct dti_buffer exact;
+    size_t length = dti_format_is_integer(format) ? dti_spell_shortest(text, format, code)
+                                                  : dti_spell_text(text, value);
+    put_value(json, "value", value, text, length);
+    dti_json_ascii(json, "text", text, length);
+    dti_json_ascii(json, "shortest", text, dti_spell_shortest(text, format, code));
+
+    dti_buffer_init(&exact);
+    bool has_exact = finite && dti_spell_exact(&exact, value);
+    if (has_exact)
+        dti_json_ascii(json, "exact", exact.data, exact.length);
+    else
+        dti_json_null(json, "exact");
+    bool failed = exact.failed;
+    dti_buffer_free(&exact);
+    if (finite)
+        dti_json_ascii(json, "hexfloat", text, dti_spell_hexfloat(text, value));
+    else
+        dti_json_null(json, "hexfloat");
+    dti_json_ascii(json, "bits", text, dti_spell_code(text, code, format->width));
+    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+}
+
+enum dti_status dti_json_code(struct dti_json *json, const char *key,
+                              const struct dti_format *format, bool there, uint64_t code,
+                              struct dti_error *reterr)
+{
+    struct dti_value value;
+    if (!there) {
+        dti_json_null(json, key);
+        return DTI_OK;
+    }
+    dti_decode(format, code, &value);
+    dti_json_object(json, key);
+    enum dti_status status = dti_json_number_members(json, format, code, &value, reterr);
+    dti_json_end(json);
+    return status;
+}
+
+void dti_json_fields(struct dti_json *json, const struct dti_format *format, uint64_t code)
+{
+    char digits[72];
+    if (!dti_format_is_float(format)) {
+        dti_json_null(json, "fields");
+        return;
+    }
+    size_t sign = dti_format_is_signed(format);
+    dti_spell_binary(digits, code, format->width);
+    dti_json_object(json, "fields");
+    dti_json_ascii(json, "sign", digits, sign);
+    dti_json_ascii(json, "exponent", digits + sign, format->exp_bits);
+    dti_json_ascii(json, "mantissa", digits + sign + format->exp_bits, format->man_bits);
+    dti_json_end(json);
+}

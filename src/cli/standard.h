@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The three standard streams: made safe at the start, and stdout's fate checked at the end. */
+#ifndef DTINFO_CLI_STANDARD_H
+#define DTINFO_CLI_STANDARD_H
+
+#include "dtinfo/error.h"
+
+/* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
+void dti_standard_open(void);
+
+/* Flushes and closes stdout. Fails with DTI_WRITE_FAILED when anything that was ever written to it
+ * was lost; the text is empty when nobody reads any more, which deserves no message. */
+enum dti_status dti_standard_close(struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Digits to text: how 64-bit integers become digits, and where the point and the exponent go. Knows
+ * nothing of binary numbers. */
+#include "core/decimal.h"
+
+#include <string.h>
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                            "25262728293031323334353637383940414243444546474849"
+                            "50515253545556575859606162636465666768697071727374"
+                            "75767778798081828384858687888990919293949596979899";
+
+static void write_eight(char *text, uint32_t number)
+{
+    const uint32_t high = number / 10000, low = number % 10000;
+    memcpy(text, pairs + 2 * (high / 100), 2);
+    memcpy(text + 2, pairs + 2 * (high % 100), 2);
+    memcpy(text + 4, pairs + 2 * (low / 100), 2);
+    memcpy(text + 6, pairs + 2 * (low % 100), 2);
+}
+
+/* Up to eight digits, without leading zeros. */
+static size_t write_head(char *text, uint32_t number)
+{
+    char padded[8];
+    unsigned skip = 0;
+    write_eight(padded, number);
+    while (skip < 7 && padded[skip] == '0')
+        skip++;
+    memcpy(text, padded + skip, 8 - skip);
+    return 8 - skip;
+}
+
+size_t dti_digits_write(char *text, uint64_t number)
+{
+    const uint32_t group = 100000000;
+    if (number < group)
+        return write_head(text, (uint32_t)number);
+    const size_t length = dti_digits_write(text, number / group);
+    write_eight(text + length, (uint32_t)(number % group));
+    return length + 8;
+}
+
+void dti_decimal_strip(struct dti_decimal *decimal)
+{
+    while (decimal->count > 1 && decimal->digit[decimal->count - 1] == '0')
+        decimal->count--;
+}
+
+void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t scale)
+{
+    ret_decimal->count = (unsigned)dti_digits_write(ret_decimal->digit, number);
+    ret_decimal->exponent = scale + (int32_t)ret_decimal->count - 1;
+    dti_decimal_strip(ret_decimal);
+}
+
+static char *put(char *end, const char *bytes, size_t count)
+{
+    memcpy(end, bytes, count);
+    return end + count;
+}
+
+static char *put_zeros(char *end, size_t count)
+{
+    memset(end, '0', count);
+    return end + count;
+}
+
+size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti_decimal *decimal)
+{
+    const bool shrinks = decimal->exponent < 0;
+    const uint32_t magnitude = (uint32_t)(shrinks ? -decimal->exponent : decimal->exponent);
+    char *end = text;
+    if (negative)
+        *end++ = '-';
+    *end++ = decimal->digit[0];
+    if (decimal->count > 1) {
+        *end++ = '.';
+        end = put(end, decimal->digit + 1, decimal->count - 1);
+    }
+    *end++ = 'e';
+    *end++ = shrinks ? '-' : '+';
+    if (magnitude < 10)
+        *end++ = '0';
+    end += dti_digits_write(end, magnitude);
+    *end = '\0';
+    return (size_t)(end - text);
+}
+
+size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *decimal,
+                          int32_t scientific_from)
+{
+    const int32_t exponent = decimal->exponent;
+    if (exponent < -4 || exponent >= scientific_from)
+        return dti_decimal_layout_scientific(text, negative, decimal);
+
+    char *end = text;
+    if (negative)
+        *end++ = '-';
+    if (exponent < 0) {
+        end = put_zeros(put(end, "0.", 2), (size_t)(-exponent - 1));
+        end = put(end, decimal->digit, decimal->count);
+    } else {
+        const size_t whole = (size_t)exponent + 1, count = decimal->count;
+        if (count <= whole) {
+            end = put_zeros(put(end, decimal->digit, count), whole - count);
+        } else {
+            end = put(end, decimal->digit, whole);
+            *end++ = '.';
+            end = put(end, decimal->digit + whole, count - whole);
+        }
+    }
+    *end = '\0';
+    return (size_t)(end - text);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Decimal digits between the arithmetic that finds them and the text that shows them. */
+#ifndef DTINFO_CORE_DECIMAL_H
+#define DTINFO_CORE_DECIMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DTI_DECIMAL_DIGITS = 24 }; /* 64 bits have up to 20, the shortest form up to 21 */
+
+/* d.ddd x 10^exponent, the first digit not '0'. */
+struct dti_decimal {
+    char digit[DTI_DECIMAL_DIGITS];
+    unsigned count;
+    int32_t exponent;
+};
+
+/* significand x 2^exponent and how far from it a decimal may lie to be read back as it: half a unit
+ * of the significand upward, half or a quarter downward. significand != 0. */
+struct dti_interval {
+    uint64_t significand;
+    int32_t exponent;
+    bool quarter_below;
+    bool includes_lower, includes_upper; /* whether the ends belong to the interval */
+};
+
+/* Fewest digits inside the interval; of those the nearest to its number, ties to the even digit.
+ * False when memory ran out, which takes an exponent beyond +-1000 or so. */
+bool dti_decimal_shortest(struct dti_decimal *ret_decimal, const struct dti_interval *interval);
+
+/* number x 10^scale, number != 0, with its trailing zeros dropped. */
+void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t scale);
+void dti_decimal_strip(struct dti_decimal *decimal);
+
+/* Decimal digits without a terminator; returns how many. */
+size_t dti_digits_write(char *text, uint64_t number);
+
+/* As %g does: with an exponent when that is below -4 or at least `scientific_from`. Terminated;
+ * returns the length. */
+size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *decimal,
+                          int32_t scientific_from);
+
+/* d.ddde+XX */
+size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti_decimal *decimal);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Code to value. Exact for every format; what a special code means is read off the row's
+ * `specials`. */
+#include "dtinfo/value.h"
+
+#include <string.h>
+
+static unsigned leading_zeros(uint64_t x)
+{
+    unsigned n = 0;
+    for (unsigned step = 32; step > 0; step /= 2) {
+        if (x >> (64 - step) == 0) {
+            n += step;
+            x <<= step;
+        }
+    }
+    return n;
+}
+
+static void set_class(struct dti_value *value, enum dti_class class, bool negative)
+{
+    memset(value, 0, sizeof *value);
+    value->class = class;
+    value->negative = negative;
+}
+
+void dti_value_set(struct dti_value *ret_value, bool negative, uint64_t significand,
+                   int64_t exponent)
+{
+    if (significand == 0) {
+        set_class(ret_value, DTI_CLASS_ZERO, negative);
+        return;
+    }
+    unsigned shift = leading_zeros(significand);
+    int64_t top = exponent + 63 - (int64_t)shift;
+    set_class(ret_value, DTI_CLASS_FINITE, negative);
+    ret_value->hi = significand << shift;
+    if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
+        ret_value->sticky = true;
+        top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
+    }
+    ret_value->exponent = (int32_t)top;
+}
+
+enum special { SPECIAL_NONE, SPECIAL_INF, SPECIAL_NAN };
+
+static enum special special_of(const struct dti_format *f, uint64_t code, uint64_t magnitude)
+{
+    uint64_t sign_bit = dti_format_sign_bit(f);
+    uint64_t all_ones = dti_low_bits(f->width) & ~sign_bit;
+    uint64_t top_exponent = dti_low_bits(f->exp_bits) << f->man_bits;
+    switch (f->specials) {
+    case DTI_SPECIALS_IEEE:
+        if (magnitude < top_exponent)
+            return SPECIAL_NONE;
+        return magnitude == top_exponent ? SPECIAL_INF : SPECIAL_NAN;
+    case DTI_SPECIALS_FN:
+    case DTI_SPECIALS_SCALE:
+        return magnitude == all_ones ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_FNUZ:
+        return code == sign_bit ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_P3109E:
+        if (magnitude == (sign_bit ? all_ones : all_ones - 1))
+            return SPECIAL_INF;
+        return code == (sign_bit ? sign_bit : all_ones) ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_P3109F:
+        return code == (sign_bit ? sign_bit : all_ones) ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_FINITE:
+    case DTI_SPECIALS_NONE:
+        break;
+    }
+    return SPECIAL_NONE;
+}
+
+/* Only IEEE-like NaNs carry a sign and a payload that mean something elsewhere; FN has the sign. */
+static void decode_nan(const struct dti_format *f, bool negative, uint64_t mantissa,
+                       struct dti_value *ret_value)
+{
+    bool ieee = f->specials == DTI_SPECIALS_IEEE;
+    set_class(ret_value, DTI_CLASS_NAN, negative && (ieee || f->specials == DTI_SPECIALS_FN));
+    ret_value->hi = ieee ? mantissa << (64 - f->man_bits) : UINT64_C(1) << 63;
+}
+
+static void decode_float(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
+{
+    uint64_t sign_bit = dti_format_sign_bit(f);
+    uint64_t magnitude = code & ~sign_bit;
+    bool negative = (code & sign_bit) != 0;
+    uint64_t mantissa = magnitude & dti_low_bits(f->man_bits);
+    int64_t exponent = (int64_t)(magnitude >> f->man_bits);
+
+    switch (special_of(f, code, magnitude)) {
+    case SPECIAL_INF:
+        set_class(ret_value, DTI_CLASS_INF, negative);
+        return;
+    case SPECIAL_NAN:
+        decode_nan(f, negative, mantissa, ret_value);
+        return;
+    case SPECIAL_NONE:
+        break;
+    }
+    if (f->specials == DTI_SPECIALS_SCALE || exponent > 0)
+        mantissa |= UINT64_C(1) << f->man_bits;
+    else
+        exponent = 1; /* subnormals share the exponent of the smallest normals */
+    dti_value_set(ret_value, negative, mantissa, exponent - f->bias - f->man_bits);
+}
+
+void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value *ret_value)
+{
+    code &= dti_low_bits(format->width);
+    switch (format->kind) {
+    case DTI_KIND_FLOAT:
+    case DTI_KIND_UFLOAT:
+        decode_float(format, code, ret_value);
+        return;
+    case DTI_KIND_INT: {
+        bool negative = (code & dti_format_sign_bit(format)) != 0;
+        uint64_t magnitude = negative ? (UINT64_C(0) - code) & dti_low_bits(format->width) : code;
+        dti_value_set(ret_value, negative, magnitude, 0);
+        return;
+    }
+    case DTI_KIND_UINT:
+        dti_value_set(ret_value, false, code, 0);
+        return;
+    case DTI_KIND_BOOL:
+    case DTI_KIND_COMPLEX:
+        dti_value_set(ret_value, false, code != 0, 0);
+        return;
+    }
+}
+
+static int compare_magnitude(const struct dti_value *a, const struct dti_value *b)
+{
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1; /* zero < finite < infinity */
+    if (a->class != DTI_CLASS_FINITE)
+        return 0;
+    if (a->exponent != b->exponent)
+        return a->exponent < b->exponent ? -1 : 1;
+    if (a->hi != b->hi)
+        return a->hi < b->hi ? -1 : 1;
+    if (a->lo != b->lo)
+        return a->lo < b->lo ? -1 : 1;
+    return (int)a->sticky - (int)b->sticky;
+}
+
+int dti_value_compare(const struct dti_value *a, const struct dti_value *b)
+{
+    bool a_negative = a->negative && a->class != DTI_CLASS_ZERO;
+    bool b_negative = b->negative && b->class != DTI_CLASS_ZERO;
+    if (a_negative != b_negative)
+        return a_negative ? -1 : 1;
+    return a_negative ? compare_magnitude(b, a) : compare_magnitude(a, b);
+}

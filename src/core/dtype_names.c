@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The names that other systems give to the dtypes, and the block formats: rows as tables, and the
+ * plain search through them. There are a few hundred rows, so that an index would cost more than
+ * the scan. */
+#include "dtinfo/dtype.h"
+
+#include <string.h>
+
+#include "dtype_names.h"
+
+const struct dti_dtype_name dti_dtype_names[] = {
+#define NAME(row, sys, spelling, id) \
+    {.dtype = DTI_##row, .system = DTI_SYSTEM_##sys, .name = spelling, .number = id},
+#include "dtinfo/dtype_names.def"
+#undef NAME
+};
+const size_t dti_dtype_name_count = sizeof dti_dtype_names / sizeof *dti_dtype_names;
+
+const struct dti_block_format dti_block_formats[] = {
+#define BLOCK(nm, alias, elem, scl, len, size, text) \
+    {.name = nm,                                     \
+     .aliases = alias,                               \
+     .element = elem,                                \
+     .scale = scl,                                   \
+     .length = len,                                  \
+     .bytes = size,                                  \
+     .summary = text},
+#include "dtinfo/blocks.def"
+#undef BLOCK
+};
+const size_t dti_block_format_count = sizeof dti_block_formats / sizeof *dti_block_formats;
+
+const char *dti_system_title(enum dti_system system)
+{
+    static const char titles[DTI_SYSTEM_COUNT][12] = {
+        [DTI_SYSTEM_COMMON] = "common",
+        [DTI_SYSTEM_TORCH] = "torch",
+        [DTI_SYSTEM_NUMPY] = "numpy",
+        [DTI_SYSTEM_NPY] = "npy",
+        [DTI_SYSTEM_ML_DTYPES] = "ml_dtypes",
+        [DTI_SYSTEM_XLA] = "XLA",
+        [DTI_SYSTEM_MLIR] = "MLIR",
+        [DTI_SYSTEM_ONNX] = "ONNX",
+        [DTI_SYSTEM_SAFETENSORS] = "safetensors",
+        [DTI_SYSTEM_GGUF] = "GGUF",
+        [DTI_SYSTEM_CUDA] = "CUDA",
+    };
+    return titles[system];
+}
+
+/* tolower() would ask the locale. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool dti_name_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool is_byte_order_mark(char c)
+{
+    return c == '<' || c == '>' || c == '=' || c == '|';
+}
+
+enum dti_dtype dti_dtype_find(const char *name)
+{
+    bool marked = is_byte_order_mark(name[0]);
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT && !marked; id++) {
+        if (dti_name_equal(dti_format_get((enum dti_dtype)id)->name, name))
+            return (enum dti_dtype)id;
+    }
+    for (size_t i = 0; i < dti_dtype_name_count; i++) {
+        const struct dti_dtype_name *row = &dti_dtype_names[i];
+        bool npy = row->system == DTI_SYSTEM_NPY;
+        if (npy == marked && dti_name_equal(row->name + npy, name + npy))
+            return row->dtype;
+    }
+    return DTI_NONE;
+}
+
+const struct dti_block_format *dti_block_lookup(const char *name)
+{
+    for (size_t i = 0; i < dti_block_format_count; i++) {
+        const struct dti_block_format *block = &dti_block_formats[i];
+        if (dti_name_equal(block->name, name) ||
+            (block->aliases[0] != '\0' && dti_name_equal(block->aliases, name)))
+            return block;
+    }
+    return NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the lookup and the parser of dtype names share. */
+#ifndef DTINFO_CORE_DTYPE_NAMES_H
+#define DTINFO_CORE_DTYPE_NAMES_H
+
+#include "dtinfo/dtype.h"
+
+/* Compares without regard to ASCII case. */
+bool dti_name_equal(const char *a, const char *b);
+
+/* The dtype with that canonical name or name in another system, byte order marks and all, but
+ * without a library's prefix; DTI_NONE when there is none. */
+enum dti_dtype dti_dtype_find(const char *name);
+
+/* "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]", in lower case. quoted is the name as it was
+ * given, for messages. */
+enum dti_parse { DTI_PARSE_OTHER, DTI_PARSE_DONE, DTI_PARSE_FAILED };
+enum dti_parse dti_format_parse(const char *lower, const char *quoted,
+                                struct dti_format *ret_format, const char **ret_note,
+                                struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a struct dti_number is without any rounding: its expansion to the last digit and its integer
+ * part. */
+#include "dtinfo/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/number_terms.h"
+#include "core/wide.h"
+
+/* Quotients of longer terms are not searched for common factors: that takes quadratic time. */
+enum { REDUCIBLE_DIGITS = 20000 };
+
+void dti_number_free(struct dti_number *number)
+{
+    struct dti_term *const terms[2] = {&number->num, &number->den};
+    for (size_t i = 0; i < 2; i++) {
+        if (terms[i]->digits != terms[i]->own)
+            free(terms[i]->digits);
+        terms[i]->digits = terms[i]->own;
+        terms[i]->count = 0;
+    }
+}
+
+/* Divides by `factor` as often as leaves no remainder, and returns how often that is. */
+static int64_t take_out(struct dti_big *b, uint64_t factor)
+{
+    struct dti_big quotient;
+    int64_t times = 0;
+    dti_big_init(&quotient);
+    for (dti_big_copy(&quotient, b); dti_big_div_small(&quotient, factor) == 0 && b->count > 0;
+         times++)
+        dti_big_copy(b, &quotient);
+    dti_big_free(&quotient);
+    return times;
+}
+
+static size_t trailing_zero_bits(const struct dti_big *b) /* b != 0 */
+{
+    size_t zeros = 0;
+    while (b->limb[zeros] == 0)
+        zeros++;
+    return zeros * 64 + dti_trailing_zeros(b->limb[zeros]);
+}
+
+bool dti_fraction_reduce(struct dti_fraction *fraction)
+{
+    struct dti_big *const den = &fraction->den;
+    struct dti_big quotient, remainder;
+    if (den->count == 0)
+        return false; /* memory ran out */
+    const size_t twos = trailing_zero_bits(den);
+    (void)dti_big_shift_right(den, twos);
+    fraction->two -= (int64_t)twos;
+    fraction->five -= take_out(den, dti_pow5_small[DTI_POW5_SMALL_MAX]) * DTI_POW5_SMALL_MAX;
+    fraction->five -= take_out(den, 5);
+    if (den->count == 1 && den->limb[0] == 1)
+        return true;
+
+    dti_big_init(&quotient);
+    dti_big_init(&remainder);
+    dti_big_divide(&quotient, &remainder, &fraction->num, den);
+    const bool finite =
+        !den->failed && !quotient.failed && !remainder.failed && remainder.count == 0;
+    if (finite) {
+        dti_big_move(&fraction->num, &quotient);
+        dti_big_set(den, 1);
+    }
+    dti_big_free(&quotient);
+    dti_big_free(&remainder);
+    return finite;
+}
+
+bool dti_number_is_decimal(const struct dti_number *number, struct dti_fraction *fraction)
+{
+    return !number->quotient ||
+           (number->num.count <= REDUCIBLE_DIGITS && number->den.count <= REDUCIBLE_DIGITS &&
+            dti_fraction_reduce(fraction));
+}
+
+bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *digits, size_t count,
+                        int64_t exponent)
+{
+    if (exponent > DTI_EXACT_MAX || exponent < -DTI_EXACT_MAX || count > DTI_EXACT_MAX)
+        return false;
+    const int64_t whole = (int64_t)count + exponent; /* digits before the point */
+    const size_t zeros = (size_t)(exponent > 0 ? exponent : whole < 0 ? -whole : 0);
+    const size_t point = exponent >= 0 ? 0 : whole > 0 ? 1 : 2;
+    if (negative + point + zeros + count > DTI_EXACT_MAX)
+        return false;
+    if (!dti_buffer_reserve(buffer, negative + point + zeros + count))
+        return false;
+    if (negative)
+        dti_buffer_append(buffer, "-", 1);
+    if (exponent >= 0) {
+        dti_buffer_append(buffer, digits, count);
+        dti_buffer_fill(buffer, '0', zeros);
+    } else if (whole > 0) {
+        dti_buffer_append(buffer, digits, (size_t)whole);
+        dti_buffer_append(buffer, ".", 1);
+        dti_buffer_append(buffer, digits + whole, count - (size_t)whole);
+    } else {
+        dti_buffer_append(buffer, "0.", 2);
+        dti_buffer_fill(buffer, '0', zeros);
+        dti_buffer_append(buffer, digits, count);
+    }
+    return true;
+}
+
+bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
+                        int64_t two, int64_t five)
+{
+    char own[128];
+    struct dti_big product;
+    if (integer->count == 0 && !integer->failed) {
+        dti_buffer_append(buffer, "0", 1);
+        return true;
+    }
+    /* 2^two 5^five = 2^(two - ten) 5^(five - ten) 10^ten, so that neither divides. */
+    int64_t ten = two < five ? two : five;
+    two -= ten;
+    five -= ten;
+    /* At least 3.3 bits are a digit; five is a factor of less than 2^2.33. */
+    const int64_t bits_max = INT64_C(10) * DTI_EXACT_MAX / 3;
+    if (two > bits_max || five > bits_max ||
+        (int64_t)dti_big_bits(integer) + two + five * 2 > bits_max)
+        return false;
+    dti_big_init(&product);
+    dti_big_copy(&product, integer);
+    dti_big_mul_pow5(&product, (uint32_t)five);
+    dti_big_shift_left(&product, (size_t)two);
+    size_t count;
+    char *const digits = dti_big_to_digits(&product, own, sizeof own, &count);
+    dti_big_free(&product);
+    if (!digits)
+        return false;
+    for (; count > 1 && digits[count - 1] == '0'; count--)
+        ten++;
+    const bool done = dti_append_decimal(buffer, negative, digits, count, ten);
+    if (digits != own)
+        free(digits);
+    return done;
+}
+
+bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer)
+{
+    static const char *const words[] = {
+        [DTI_CLASS_ZERO] = "-0", [DTI_CLASS_INF] = "-inf", [DTI_CLASS_NAN] = "-nan"};
+    if (number->class != DTI_CLASS_FINITE) {
+        const bool sign = number->negative && number->class != DTI_CLASS_NAN;
+        dti_buffer_puts(buffer, words[number->class] + !sign);
+        return true;
+    }
+    if (!number->quotient && !number->num.hexadecimal)
+        return dti_append_decimal(buffer, number->negative, number->num.digits, number->num.count,
+                                  number->num.exponent);
+    struct dti_fraction fraction;
+    dti_fraction_init(&fraction, number);
+    const bool done =
+        dti_number_is_decimal(number, &fraction) &&
+        dti_append_product(buffer, number->negative, &fraction.num, fraction.two, fraction.five);
+    dti_fraction_free(&fraction);
+    return done;
+}
+
+/* Digits before the point modulo 2^64; 10^64 and 2^64 are no more in it. */
+static uint64_t low_bits_of_decimal(const struct dti_term *term)
+{
+    const int64_t whole = (int64_t)term->count + term->exponent;
+    uint64_t bits = 0;
+    if (whole <= 0 || term->exponent >= 64)
+        return 0;
+    for (size_t i = 0; i < term->count && i < (size_t)whole; i++)
+        bits = bits * 10 + dti_hex_digit(term->digits[i]);
+    for (int64_t i = 0; i < term->exponent; i++)
+        bits *= 10;
+    return bits;
+}
+
+static uint64_t low_bits_of_hexadecimal(const struct dti_term *term)
+{
+    if (term->exponent >= 64)
+        return 0;
+    if (term->exponent <= -4 * (int64_t)term->count)
+        return 0;
+    const size_t cut = term->exponent < 0 ? (size_t)-term->exponent : 0;
+    uint64_t bits = 0, above = 0; /* above: the digit that left at the top */
+    for (size_t i = 0; i < term->count - cut / 4; i++) {
+        above = bits >> 60;
+        bits = bits << 4 | dti_hex_digit(term->digits[i]);
+    }
+    if (cut == 0)
+        return bits << term->exponent;
+    return cut % 4 == 0 ? bits : bits >> cut % 4 | above << (64 - cut % 4);
+}
+
+static bool low_bits_of_quotient(const struct dti_number *number, uint64_t *ret_bits)
+{
+    struct dti_fraction f;
+    *ret_bits = 0;
+    if (dti_number_magnitude(number) != DTI_MAGNITUDE_ORDINARY)
+        return true;
+    dti_fraction_init(&f, number);
+    dti_big_mul_pow5(f.five > 0 ? &f.num : &f.den, (uint32_t)(f.five > 0 ? f.five : -f.five));
+    dti_big_shift_left(f.two > 0 ? &f.num : &f.den, (size_t)(f.two > 0 ? f.two : -f.two));
+    if (!f.num.failed && !f.den.failed)
+        dti_big_divide(&f.num, &f.den, &f.num, &f.den);
+    const bool ok = !f.num.failed && !f.den.failed;
+    if (ok && f.num.count > 0)
+        *ret_bits = f.num.limb[0];
+    dti_fraction_free(&f);
+    return ok;
+}
+
+bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits)
+{
+    uint64_t bits = 0;
+    if (number->class == DTI_CLASS_FINITE) {
+        if (number->quotient) {
+            if (!low_bits_of_quotient(number, &bits))
+                return false;
+        } else {
+            bits = number->num.hexadecimal ? low_bits_of_hexadecimal(&number->num)
+                                           : low_bits_of_decimal(&number->num);
+        }
+    }
+    *ret_bits = number->negative ? UINT64_C(0) - bits : bits;
+    return true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The message for a text that is not a number, with the remedy where there is one. */
+#include <string.h>
+
+#include "core/number_terms.h"
+
+enum { HINT_LENGTH = 40 }; /* longer texts get no rewritten example */
+
+static bool is_number(const char *text, size_t length)
+{
+    struct dti_value value;
+    return dti_value_parse(&value, text, length, NULL) == DTI_OK;
+}
+
+/* Whether the text becomes a number when its comma is a point; ret_fixed (HINT_LENGTH + 1) holds it
+ * then. */
+static bool has_decimal_comma(const char *text, size_t length, char *ret_fixed)
+{
+    const char *const comma = memchr(text, ',', length);
+    if (!comma || length > HINT_LENGTH)
+        return false;
+    memcpy(ret_fixed, text, length);
+    ret_fixed[length] = '\0';
+    ret_fixed[comma - text] = '.';
+    return !memchr(ret_fixed, ',', length) && is_number(ret_fixed, length);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Whether the text is a number but for blanks before or after it. */
+static bool is_padded(const char *text, size_t length)
+{
+    const char *end = text + length;
+    while (text < end && is_blank(*text))
+        text++;
+    while (text < end && is_blank(end[-1]))
+        end--;
+    return (size_t)(end - text) < length && is_number(text, (size_t)(end - text));
+}
+
+enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_problem problem,
+                                    const char *text, size_t length, const char *at)
+{
+    char quoted[DTI_QUOTE_SIZE], rest[DTI_QUOTE_SIZE], fixed[HINT_LENGTH + 1];
+    if (!reterr)
+        return DTI_BAD_VALUE;
+    dti_quote(quoted, text, length);
+    if (length == 0) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "an empty text is not a number");
+    } else if (problem == DTI_PARSE_TOO_LONG) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is too long a number", quoted);
+    } else if (problem == DTI_PARSE_ZERO_DIVISOR) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s divides by zero", quoted);
+    } else if (problem == DTI_PARSE_TANGLED) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is out of reach; a power of ten this long cannot be divided by a power "
+                       "of two",
+                       quoted);
+    } else if (has_decimal_comma(text, length, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
+    } else if (is_padded(text, length)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; remove the blanks around it",
+                       quoted);
+    } else if (problem == DTI_PARSE_UNDERSCORE) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; '_' may only stand between two digits", quoted);
+    } else if (problem == DTI_PARSE_NO_EXPONENT) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; its exponent has no digits",
+                       quoted);
+    } else if (problem == DTI_PARSE_BAD_DIVISOR) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; what follows '/' must be a decimal or a hexfloat",
+                       quoted);
+    } else if (problem == DTI_PARSE_LEFT_OVER) {
+        dti_quote(rest, at, (size_t)(text + length - at));
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; %s is left over", quoted, rest);
+    } else {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number", quoted);
+    }
+    dti_error_argument(reterr, text, length);
+    return DTI_BAD_VALUE;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The grammar of numbers: text to the digits and exponents of a struct dti_number, or at once to a
+ * value when they are few, as they nearly always are. Why a text is refused is put into words in
+ * number_error.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/number_terms.h"
+#include "core/wide.h"
+
+enum { SHORT_DECIMAL = 19, SHORT_HEXADECIMAL = 16, SHORT_BINARY = 64 }; /* digits 64 bits hold */
+
+static const int64_t exponent_max = INT64_C(1000000000000000); /* as number.h says */
+static const size_t length_max = (size_t)1 << 30;              /* bits can be counted in 32 bits */
+
+struct scanned_term {
+    unsigned base;            /* 2, 10, 16 */
+    const char *digits, *end; /* with a point and '_' in between */
+    size_t count;             /* from the first digit that is not 0 on */
+    uint64_t value;           /* of these, while they are short */
+    int64_t exponent;         /* of the last digit: of ten, else of two */
+};
+
+struct scanned_number {
+    enum dti_class class;
+    bool negative, signaling, quotient;
+    struct scanned_term num, den;
+};
+
+static inline unsigned digit_value(char c, unsigned base)
+{
+    const unsigned decimal = (unsigned)(unsigned char)c - '0';
+    if (decimal < 10 || base <= 10)
+        return decimal;
+    const unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
+    return letter < 6 ? letter + 10 : base;
+}
+
+static inline bool is_digit_at(const char *p, const char *end, unsigned base)
+{
+    return p < end && digit_value(*p, base) < base;
+}
+
+/* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
+static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
+                                      unsigned base, size_t short_count, unsigned digit_bits)
+{
+    const char *const start = p;
+    const char *point = NULL;
+    size_t count = 0, fraction = 0;
+    uint64_t value = 0;
+    for (; p < end; p++) {
+        const unsigned digit = digit_value(*p, base);
+        if (digit < base) {
+            if (count < short_count) {
+                value = value * base + digit;
+                count += value != 0;
+            } else {
+                count++;
+            }
+            fraction += point != NULL;
+        } else if (*p == '.' && !point && base != 2) {
+            point = p;
+        } else if (*p == '_') {
+            if (p == start || !is_digit_at(p - 1, end, base) || !is_digit_at(p + 1, end, base))
+                return NULL;
+        } else {
+            break;
+        }
+    }
+    ret->base = base;
+    ret->digits = start;
+    ret->end = p;
+    ret->count = count;
+    ret->value = value;
+    ret->exponent = -(int64_t)fraction * digit_bits;
+    return p;
+}
+
+/* Adds [+-]digits to *exponent, held within exponent_max. Returns where they end, NULL at a
+ * misplaced '_', p itself when there are no digits. */
+static const char *scan_exponent(int64_t *exponent, const char *p, const char *end)
+{
+    const char *const start = p;
+    const bool negative = p < end && *p == '-';
+    int64_t value = 0;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    if (!is_digit_at(p, end, 10))
+        return p < end && *p == '_' ? NULL : start;
+    for (; p < end; p++) {
+        const unsigned digit = digit_value(*p, 10);
+        if (digit < 10)
+            value = value < exponent_max ? value * 10 + (int64_t)digit : value;
+        else if (*p != '_')
+            break;
+        else if (!is_digit_at(p - 1, end, 10) || !is_digit_at(p + 1, end, 10))
+            return NULL;
+    }
+    value = value < exponent_max ? value : exponent_max;
+    *exponent += negative ? -value : value;
+    if (*exponent > exponent_max)
+        *exponent = exponent_max;
+    if (*exponent < -exponent_max)
+        *exponent = -exponent_max;
+    return p;
+}
+
+static enum dti_parse_problem scan_term(struct scanned_term *ret, const char *p, const char *end,
+                                        const char **ret_stop)
+{
+    const char prefix = end - p > 2 && p[0] == '0' ? (char)(p[1] | 0x20) : '0';
+    const char *stop;
+    if (prefix == 'x')
+        stop = scan_digits(ret, p + 2, end, 16, SHORT_HEXADECIMAL, 4);
+    else if (prefix == 'b')
+        stop = scan_digits(ret, p + 2, end, 2, SHORT_BINARY, 1);
+    else
+        stop = scan_digits(ret, p, end, 10, SHORT_DECIMAL, 1);
+    if (!stop)
+        return DTI_PARSE_UNDERSCORE;
+    /* A lone point is no number; two characters hold a digit. */
+    if (stop == ret->digits || (stop - ret->digits == 1 && *ret->digits == '.'))
+        return DTI_PARSE_NO_NUMBER;
+    if (stop < end && ret->base != 2 && (*stop | 0x20) == (ret->base == 10 ? 'e' : 'p')) {
+        const char *const start = stop + 1;
+        stop = scan_exponent(&ret->exponent, start, end);
+        if (!stop)
+            return DTI_PARSE_UNDERSCORE;
+        if (stop == start)
+            return DTI_PARSE_NO_EXPONENT;
+    }
+    *ret_stop = stop;
+    return DTI_PARSE_FINE;
+}
+
+static bool is_word(const char *p, const char *end, const char *word)
+{
+    const size_t length = strlen(word);
+    if ((size_t)(end - p) != length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if ((p[i] | 0x20) != word[i])
+            return false;
+    }
+    return true;
+}
+
+static bool scan_special(struct scanned_number *ret, const char *p, const char *end)
+{
+    if (is_word(p, end, "inf") || is_word(p, end, "infinity")) {
+        ret->class = DTI_CLASS_INF;
+        return true;
+    }
+    ret->signaling = is_word(p, end, "snan");
+    ret->class = DTI_CLASS_NAN;
+    return ret->signaling || is_word(p, end, "nan");
+}
+
+/* *ret_at is set when something is left over. */
+static enum dti_parse_problem scan_number(struct scanned_number *ret, const char *text,
+                                          size_t length, const char **ret_at)
+{
+    const char *p = text;
+    const char *const end = text + length;
+    ret->negative = length > 0 && *p == '-';
+    ret->signaling = false;
+    ret->quotient = false;
+    if (length > 0 && (*p == '-' || *p == '+'))
+        p++;
+    if (p == end)
+        return DTI_PARSE_NO_NUMBER;
+    if ((*p | 0x20) >= 'a' && scan_special(ret, p, end))
+        return DTI_PARSE_FINE;
+    if (length > length_max)
+        return DTI_PARSE_TOO_LONG;
+    const enum dti_parse_problem problem = scan_term(&ret->num, p, end, &p);
+    if (problem != DTI_PARSE_FINE)
+        return problem;
+    ret->class = ret->num.count > 0 ? DTI_CLASS_FINITE : DTI_CLASS_ZERO;
+    if (p < end && *p == '/') {
+        p++;
+        ret->quotient = true;
+        if (p < end && (*p == '-' || *p == '+'))
+            ret->negative ^= *p++ == '-';
+        const enum dti_parse_problem divisor = scan_term(&ret->den, p, end, &p);
+        if (divisor != DTI_PARSE_FINE)
+            return divisor == DTI_PARSE_NO_NUMBER ? DTI_PARSE_BAD_DIVISOR : divisor;
+        if (p == end && ret->den.count == 0)
+            return DTI_PARSE_ZERO_DIVISOR;
+    }
+    *ret_at = p;
+    return p == end ? DTI_PARSE_FINE : DTI_PARSE_LEFT_OVER;
+}
+
+static bool keep_digits(struct dti_term *ret, const struct scanned_term *term)
+{
+    const unsigned bits = term->base == 10 ? 1 : 4; /* what a digit is to the exponent */
+    size_t count = term->base == 2 ? (term->count + 3) / 4 : term->count;
+    ret->hexadecimal = term->base != 10;
+    ret->exponent = term->exponent;
+    ret->digits = ret->own;
+    ret->count = 0;
+    if (count > sizeof ret->own) {
+        ret->digits = malloc(count);
+        if (!ret->digits)
+            return false;
+    }
+    const char *from = term->end;
+    for (size_t i = count; i-- > 0;) {
+        unsigned nibble = 0;
+        for (unsigned bit = 0; bit < (term->base == 2 ? 4 : 1) && from > term->digits;) {
+            const char c = *--from;
+            if (c == '_' || c == '.')
+                continue;
+            ret->digits[i] = (char)(c | 0x20); /* lower case; digits have the bit anyway */
+            nibble |= (unsigned)(c & 1) << bit++;
+        }
+        if (term->base == 2)
+            ret->digits[i] = "0123456789abcdef"[nibble];
+    }
+    for (; count > 0 && ret->digits[count - 1] == '0'; count--)
+        ret->exponent += bits;
+    ret->count = count;
+    return true;
+}
+
+static bool keep_number(struct dti_number *ret, const struct scanned_number *scanned)
+{
+    static const struct scanned_term one = {
+        .base = 10, .digits = "1", .count = 1, .value = 1, .exponent = 0};
+    struct scanned_term unit = one;
+    unit.end = unit.digits + 1;
+    ret->class = scanned->class;
+    ret->negative = scanned->negative;
+    ret->signaling = scanned->signaling;
+    ret->quotient = scanned->quotient;
+    if (scanned->class == DTI_CLASS_FINITE || scanned->class == DTI_CLASS_ZERO) {
+        if (!keep_digits(&ret->num, &scanned->num))
+            return false;
+    } else {
+        (void)keep_digits(&ret->num, &unit);
+    }
+    if (!keep_digits(&ret->den, scanned->quotient ? &scanned->den : &unit)) {
+        if (ret->num.digits != ret->num.own)
+            free(ret->num.digits);
+        return false;
+    }
+    return true;
+}
+
+enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
+                                 struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    const char *at = text;
+    const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
+    if (problem != DTI_PARSE_FINE)
+        return dti_number_complain(reterr, problem, text, length, at);
+    if (!keep_number(ret_number, &scanned))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (scanned.class == DTI_CLASS_FINITE &&
+        dti_number_magnitude(ret_number) == DTI_MAGNITUDE_TANGLED) {
+        dti_number_free(ret_number);
+        return dti_number_complain(reterr, DTI_PARSE_TANGLED, text, length, at);
+    }
+    return DTI_OK;
+}
+
+/* 64 bits times or divided by a power of five below 2^63 is known to 128 bits at once. */
+static void set_short_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
+                              int32_t exponent)
+{
+    uint64_t high, low;
+    if (exponent >= 0) {
+        low = dti_wide_mul_add(digits, dti_pow5_small[exponent], 0, 0, &high);
+        dti_value_set_wide(ret_value, negative, high, low, false, exponent);
+        return;
+    }
+    const uint64_t power = dti_pow5_small[-exponent];
+    const unsigned digits_shift = dti_leading_zeros(digits);
+    const unsigned power_shift = dti_leading_zeros(power);
+    uint64_t dividend = digits << digits_shift;
+    const uint64_t divisor = power << power_shift;
+    int64_t scale = (int64_t)power_shift - (int64_t)digits_shift - 128 + exponent;
+    const uint64_t whole = dividend >= divisor; /* both have their top bit set */
+    dividend -= whole ? divisor : 0;
+    uint64_t rest;
+    high = dti_wide_div(dividend, 0, divisor, &rest);
+    low = dti_wide_div(rest, 0, divisor, &rest);
+    bool sticky = rest != 0;
+    if (whole) {
+        sticky |= low & 1;
+        low = low >> 1 | high << 63;
+        high = high >> 1 | whole << 63;
+        scale++;
+    }
+    dti_value_set_wide(ret_value, negative, high, low, sticky, scale);
+}
+
+/* True when there were few enough digits. */
+static bool set_short(struct dti_value *ret_value, const struct scanned_number *number)
+{
+    const struct scanned_term *const term = &number->num;
+    if (number->quotient || number->class > DTI_CLASS_FINITE)
+        return false;
+    if (number->class == DTI_CLASS_ZERO) {
+        *ret_value = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = number->negative};
+        return true;
+    }
+    if (term->base == 10) {
+        if (term->count > SHORT_DECIMAL || term->exponent < -DTI_POW5_SMALL_MAX ||
+            term->exponent > DTI_POW5_SMALL_MAX)
+            return false;
+        set_short_decimal(ret_value, number->negative, term->value, (int32_t)term->exponent);
+        return true;
+    }
+    if (term->count > (term->base == 2 ? SHORT_BINARY : SHORT_HEXADECIMAL))
+        return false;
+    dti_value_set_wide(ret_value, number->negative, 0, term->value, false, term->exponent);
+    return true;
+}
+
+enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,
+                                struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    struct dti_number number;
+    const char *at = text;
+    const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
+    if (problem != DTI_PARSE_FINE)
+        return dti_number_complain(reterr, problem, text, length, at);
+    if (set_short(ret_value, &scanned))
+        return DTI_OK;
+    if (!keep_number(&number, &scanned))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = DTI_OK;
+    if (scanned.class == DTI_CLASS_FINITE && dti_number_magnitude(&number) == DTI_MAGNITUDE_TANGLED)
+        status = dti_number_complain(reterr, DTI_PARSE_TANGLED, text, length, at);
+    else if (!dti_number_value(&number, ret_value))
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_number_free(&number);
+    return status;
+}

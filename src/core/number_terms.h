@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the parser, the rounding and the exact forms of a struct dti_number share. */
+#ifndef DTINFO_CORE_NUMBER_TERMS_H
+#define DTINFO_CORE_NUMBER_TERMS_H
+
+#include "core/bignum.h"
+#include "dtinfo/number.h"
+
+/* Whether a FINITE number lies within 2^+-DTI_EXPONENT_LIMIT, give or take a few per cent. TANGLED:
+ * it does, but only because a power of ten and a power of two cancel that are too long to be
+ * written out. */
+enum dti_magnitude {
+    DTI_MAGNITUDE_ORDINARY,
+    DTI_MAGNITUDE_HUGE,
+    DTI_MAGNITUDE_TINY,
+    DTI_MAGNITUDE_TANGLED
+};
+enum dti_magnitude dti_number_magnitude(const struct dti_number *number);
+
+/* The significant digits of a term as an integer, of which the exponent is left out. */
+void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret);
+
+/* |number| = num / den x 2^two x 5^five exactly; FINITE only. Running out of memory shows in num
+ * and den. */
+struct dti_fraction {
+    struct dti_big num, den;
+    int64_t two, five;
+};
+void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
+void dti_fraction_free(struct dti_fraction *fraction);
+
+/* Makes den 1 when the number is a finite decimal; says whether it is. Slow for dens of 100000
+ * digits. */
+bool dti_fraction_reduce(struct dti_fraction *fraction);
+
+/* The full expansion of digits x 10^exponent (count > 0, no zeros at either end) appended as
+ * number.h says of dti_number_exact. */
+bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *digits, size_t count,
+                        int64_t exponent);
+
+/* The same for integer x 2^two x 5^five, where 0 is "0" whatever its sign. */
+bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
+                        int64_t two, int64_t five);
+
+/* Whether the number is finite decimal and not too long to find out; its fraction is then reduced.
+ */
+bool dti_number_is_decimal(const struct dti_number *number, struct dti_fraction *fraction);
+
+/* Why a text is not a number, and the message that says so; `at` points into the text. */
+enum dti_parse_problem {
+    DTI_PARSE_FINE,
+    DTI_PARSE_NO_NUMBER,
+    DTI_PARSE_UNDERSCORE,   /* not between two digits */
+    DTI_PARSE_NO_EXPONENT,  /* an 'e' or 'p' without digits */
+    DTI_PARSE_LEFT_OVER,    /* a number, then `at` */
+    DTI_PARSE_BAD_DIVISOR,  /* nothing usable after '/' */
+    DTI_PARSE_ZERO_DIVISOR, /* a/0 */
+    DTI_PARSE_TOO_LONG,
+    DTI_PARSE_TANGLED, /* see enum dti_magnitude */
+};
+enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_problem problem,
+                                    const char *text, size_t length, const char *at);
+
+static inline unsigned dti_hex_digit(char c) /* 0-9 a-f */
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one rounding of a text: digits and exponents to 128 bits and a sticky bit. Two ways lead
+ * there. The leading digits times a power of five of 192 bits give an interval; when all of it has
+ * the same 128 leading bits, that is the answer, however long the text. Else long integers decide,
+ * exactly. */
+#include <string.h>
+
+#include "core/number_terms.h"
+#include "core/wide.h"
+
+enum {
+    DECIMAL_PREFIX = 57,  /* 10^57 < 2^192 */
+    HEX_PREFIX = 48,      /* 16^48 = 2^192 */
+    POWER_BITS = 23,      /* rows of each sign in powers_of_five.def */
+    EXACT_POWERS = 5,     /* 5^(2^5) has 75 bits */
+    SHORT_EXPONENT = 400, /* powers of ten up to which a quotient is computed exactly at once */
+};
+
+/* The truth lies between limb x 2^exponent and (limb + error) x 2^exponent; the top bit is set. */
+struct interval {
+    uint64_t limb[3]; /* little-endian */
+    uint64_t error;   /* 0: exact */
+    int64_t exponent;
+};
+
+struct power {
+    uint64_t high, middle, low;
+    int32_t exponent;
+};
+
+static const struct power positive_powers[POWER_BITS] = {
+#define POWER_POSITIVE(k, h, m, l, e) \
+    [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
+#define POWER_NEGATIVE(k, h, m, l, e)
+#define POWER(sign, k, h, m, l, e) POWER_##sign(k, h, m, l, e)
+#include "core/powers_of_five.def"
+#undef POWER_POSITIVE
+#undef POWER_NEGATIVE
+};
+
+static const struct power negative_powers[POWER_BITS] = {
+#define POWER_POSITIVE(k, h, m, l, e)
+#define POWER_NEGATIVE(k, h, m, l, e) \
+    [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
+#include "core/powers_of_five.def"
+#undef POWER
+#undef POWER_POSITIVE
+#undef POWER_NEGATIVE
+};
+
+static void normalise(struct interval *x)
+{
+    while (x->limb[2] == 0) {
+        x->limb[2] = x->limb[1];
+        x->limb[1] = x->limb[0];
+        x->limb[0] = 0;
+        x->exponent -= 64;
+    }
+    const unsigned shift = dti_leading_zeros(x->limb[2]);
+    if (shift > 0) {
+        x->limb[2] = x->limb[2] << shift | x->limb[1] >> (64 - shift);
+        x->limb[1] = x->limb[1] << shift | x->limb[0] >> (64 - shift);
+        x->limb[0] <<= shift;
+        x->error <<= shift;
+        x->exponent -= shift;
+    }
+}
+
+/* The digits of a term without its exponent of ten, which *ret_ten receives corrected for the
+ * digits left out. */
+static void interval_of_term(struct interval *ret, const struct dti_term *term, int64_t *ret_ten)
+{
+    const size_t prefix = term->hexadecimal ? HEX_PREFIX : DECIMAL_PREFIX;
+    const size_t count = term->count < prefix ? term->count : prefix;
+    const int64_t rest = (int64_t)(term->count - count);
+    memset(ret, 0, sizeof *ret);
+    for (size_t i = 0; i < count;) {
+        uint64_t chunk = 0, scale = 1, carry = 0;
+        for (size_t in = 0; in < (term->hexadecimal ? 15 : 19) && i < count; in++, i++) {
+            const uint64_t base = term->hexadecimal ? 16 : 10;
+            chunk = chunk * base + dti_hex_digit(term->digits[i]);
+            scale *= base;
+        }
+        carry = chunk;
+        for (size_t j = 0; j < 3; j++)
+            ret->limb[j] = dti_wide_mul_add(ret->limb[j], scale, carry, 0, &carry);
+    }
+    ret->error = rest > 0;
+    if (term->hexadecimal)
+        ret->exponent = term->exponent + 4 * rest;
+    *ret_ten = term->hexadecimal ? 0 : term->exponent + rest;
+    normalise(ret); /* a full prefix leaves little to shift: the error stays small */
+}
+
+/* x *= power, whose own error is one unit unless it is exact. */
+static void multiply(struct interval *x, const struct power *power, bool exact)
+{
+    const uint64_t factor[3] = {power->low, power->middle, power->high};
+    uint64_t product[6] = {0};
+    for (size_t j = 0; j < 3; j++) {
+        uint64_t carry = 0;
+        for (size_t i = 0; i < 3; i++)
+            product[i + j] = dti_wide_mul_add(x->limb[i], factor[j], product[i + j], carry, &carry);
+        product[j + 3] = carry;
+    }
+    const bool doubled = product[5] >> 63 == 0;
+    if (doubled) {
+        for (size_t i = 5; i > 0; i--)
+            product[i] = product[i] << 1 | product[i - 1] >> 63;
+        product[0] <<= 1;
+    }
+    const bool inexact = (product[0] | product[1] | product[2]) != 0;
+    memcpy(x->limb, product + 3, sizeof x->limb);
+    /* Both factors are below 2^192 units, so each error grows by less than the other factor; the
+     * product of the errors and what was cut off are less than one unit each. */
+    x->error += exact ? 0 : 1;
+    if (x->error > 0)
+        x->error = (x->error + 1) << doubled;
+    x->error += inexact;
+    x->exponent += power->exponent + 192 - doubled;
+}
+
+static void multiply_power_of_ten(struct interval *x, int64_t ten)
+{
+    const struct power *const powers = ten < 0 ? negative_powers : positive_powers;
+    const uint32_t size = (uint32_t)(ten < 0 ? -ten : ten);
+    for (unsigned k = 0; size >> k; k++) {
+        if (size >> k & 1)
+            multiply(x, &powers[k], ten > 0 && k <= EXACT_POWERS);
+    }
+    x->exponent += ten;
+}
+
+/* Writes the value and returns true when the whole interval agrees on it. */
+static bool settle(const struct interval *x, bool negative, struct dti_value *ret_value)
+{
+    const bool same = x->error == 0 || (x->limb[0] > 0 && x->limb[0] <= UINT64_MAX - x->error);
+    if (same)
+        dti_value_set_wide(ret_value, negative, x->limb[2], x->limb[1], x->limb[0] != 0,
+                           x->exponent + 64);
+    return same;
+}
+
+/* The interval's lower end or, with its error added, its upper end. */
+static void big_of_interval(struct dti_big *ret, const struct interval *x, uint64_t error)
+{
+    if (!dti_big_reserve(ret, 4))
+        return;
+    memcpy(ret->limb, x->limb, sizeof x->limb);
+    ret->count = 3;
+    dti_big_mul_add(ret, 1, error);
+}
+
+/* As settle(), for a / b. */
+static bool settle_quotient(const struct interval *a, const struct interval *b, bool negative,
+                            struct dti_value *ret_value)
+{
+    struct dti_value least, most;
+    struct dti_big num, den;
+    const int64_t exponent = a->exponent - b->exponent;
+    dti_big_init(&num);
+    dti_big_init(&den);
+    big_of_interval(&num, a, 0);
+    big_of_interval(&den, b, b->error);
+    bool same = dti_big_ratio(&least, negative, &num, &den, exponent) && least.sticky;
+    if (same) {
+        big_of_interval(&num, a, a->error);
+        big_of_interval(&den, b, 0);
+        same = dti_big_ratio(&most, negative, &num, &den, exponent) && least.hi == most.hi &&
+               least.lo == most.lo && least.exponent == most.exponent;
+    }
+    if (same)
+        *ret_value = least;
+    dti_big_free(&num);
+    dti_big_free(&den);
+    return same;
+}
+
+void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret)
+{
+    if (!term->hexadecimal) {
+        dti_big_from_digits(ret, term->digits, count);
+        return;
+    }
+    const size_t limbs = count / 16 + 1;
+    if (!dti_big_reserve(ret, limbs))
+        return;
+    memset(ret->limb, 0, limbs * sizeof *ret->limb);
+    for (size_t i = 0; i < count; i++)
+        ret->limb[i / 16] |= (uint64_t)dti_hex_digit(term->digits[count - 1 - i]) << (i % 16 * 4);
+    ret->count = limbs;
+    dti_big_trim(ret);
+}
+
+/* The exponents of ten and of two that num / den comes with. */
+static void exponents(const struct dti_number *number, int64_t *ret_ten, int64_t *ret_two)
+{
+    const struct dti_term *const num = &number->num, *const den = &number->den;
+    *ret_ten = num->hexadecimal ? 0 : num->exponent;
+    *ret_two = num->hexadecimal ? num->exponent : 0;
+    if (number->quotient) {
+        *ret_ten -= den->hexadecimal ? 0 : den->exponent;
+        *ret_two -= den->hexadecimal ? den->exponent : 0;
+    }
+}
+
+void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number)
+{
+    int64_t ten, two;
+    exponents(number, &ten, &two);
+    fraction->two = two + ten;
+    fraction->five = ten;
+    dti_big_init(&fraction->num);
+    dti_big_init(&fraction->den);
+    dti_term_digits(&number->num, number->num.count, &fraction->num);
+    dti_term_digits(&number->den, number->den.count, &fraction->den);
+}
+
+void dti_fraction_free(struct dti_fraction *fraction)
+{
+    dti_big_free(&fraction->num);
+    dti_big_free(&fraction->den);
+}
+
+enum dti_magnitude dti_number_magnitude(const struct dti_number *number)
+{
+    const struct dti_term *const num = &number->num, *const den = &number->den;
+    int64_t ten, two;
+    exponents(number, &ten, &two);
+    if (num->hexadecimal)
+        two += 4 * (int64_t)num->count;
+    else
+        ten += (int64_t)num->count;
+    if (number->quotient) {
+        if (den->hexadecimal)
+            two -= 4 * (int64_t)den->count;
+        else
+            ten -= (int64_t)den->count;
+    }
+    /* log2(10) is 3.3219; 3.322 is wrong by less than a ten-thousandth, the digit counts by four
+     * bits each. */
+    const int64_t estimate = two + ten * 3322 / 1000;
+    const int64_t slack = 16 + (ten < 0 ? -ten : ten) / 1000;
+    if (estimate - slack > DTI_EXPONENT_LIMIT)
+        return DTI_MAGNITUDE_HUGE;
+    if (estimate + slack < -DTI_EXPONENT_LIMIT)
+        return DTI_MAGNITUDE_TINY;
+    const int64_t longest = (INT64_C(1) << POWER_BITS) - 2 * DECIMAL_PREFIX;
+    return ten > longest || ten < -longest ? DTI_MAGNITUDE_TANGLED : DTI_MAGNITUDE_ORDINARY;
+}
+
+/* How many of a decimal's digits can matter. All values with 128 significant bits at this magnitude
+ * are multiples of 2^-k, hence of 10^-k: what follows k decimals only says "a little more". */
+static size_t digits_that_matter(const struct dti_term *term, int64_t top_exponent)
+{
+    const int64_t decimals = top_exponent > 128 ? 0 : 128 - top_exponent;
+    const int64_t count = (int64_t)term->count + term->exponent + decimals;
+    if (count >= (int64_t)term->count)
+        return term->count;
+    return count > 0 ? (size_t)count : 0;
+}
+
+static bool round_exactly(const struct dti_number *number, int64_t top_exponent,
+                          struct dti_value *ret_value)
+{
+    struct dti_big num, den;
+    int64_t ten, two;
+    size_t count = number->num.count;
+    exponents(number, &ten, &two);
+    if (!number->quotient && !number->num.hexadecimal) {
+        count = digits_that_matter(&number->num, top_exponent);
+        ten += (int64_t)(number->num.count - count);
+    }
+    dti_big_init(&num);
+    dti_big_init(&den);
+    dti_term_digits(&number->num, count, &num);
+    dti_term_digits(&number->den, number->den.count, &den);
+    dti_big_mul_pow5(ten >= 0 ? &num : &den, (uint32_t)(ten >= 0 ? ten : -ten));
+    const bool ok = dti_big_ratio(ret_value, number->negative, &num, &den, two + ten);
+    if (ok)
+        ret_value->sticky |= count < number->num.count;
+    dti_big_free(&num);
+    dti_big_free(&den);
+    return ok;
+}
+
+static bool round_finite(const struct dti_number *number, struct dti_value *ret_value)
+{
+    struct interval num, den;
+    int64_t ten, den_ten;
+    interval_of_term(&num, &number->num, &ten);
+    if (number->quotient) {
+        interval_of_term(&den, &number->den, &den_ten);
+        ten -= den_ten;
+        if (num.error == 0 && den.error == 0 && ten <= SHORT_EXPONENT && ten >= -SHORT_EXPONENT)
+            return round_exactly(number, 0, ret_value);
+    }
+    multiply_power_of_ten(&num, ten);
+    if (number->quotient ? settle_quotient(&num, &den, number->negative, ret_value)
+                         : settle(&num, number->negative, ret_value))
+        return true;
+    return round_exactly(number, num.exponent + 191, ret_value);
+}
+
+bool dti_number_value(const struct dti_number *number, struct dti_value *ret_value)
+{
+    if (number->class == DTI_CLASS_FINITE) {
+        const enum dti_magnitude magnitude = dti_number_magnitude(number);
+        if (magnitude == DTI_MAGNITUDE_ORDINARY)
+            return round_finite(number, ret_value);
+        const bool huge = magnitude == DTI_MAGNITUDE_HUGE;
+        dti_value_set_wide(ret_value, number->negative, UINT64_C(1) << 63, 0, true,
+                           huge ? 2 * DTI_EXPONENT_LIMIT : -2 * DTI_EXPONENT_LIMIT);
+        return true;
+    }
+    *ret_value = (struct dti_value){.class = number->class, .negative = number->negative};
+    if (number->class == DTI_CLASS_NAN)
+        ret_value->hi = UINT64_C(1) << (number->signaling ? 62 : 63);
+    return true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One number through one cast: the stages of a route, and the context of the result. */
+#include "dtinfo/scalar.h"
+
+#include <string.h>
+
+enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst)
+{
+    return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;
+}
+
+/* The integer part's low 64 bits stand for a number whose 128 leading bits do not reach them. */
+static struct dti_value wrapped(const struct dti_number *number, const struct dti_value *input)
+{
+    struct dti_value value = *input;
+    uint64_t bits;
+    if (number && input->class == DTI_CLASS_FINITE && input->exponent > 127 &&
+        dti_number_low_bits(number, &bits)) {
+        value.exponent = 127; /* keeps it out of range, with these bits at the bottom */
+        value.lo = input->negative ? UINT64_C(0) - bits : bits;
+        value.sticky = false;
+    }
+    return value;
+}
+
+void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input,
+                      const struct dti_number *number, uint64_t index, struct dti_scalar *ret)
+{
+    struct dti_value value = *input;
+    struct dti_outcome outcome;
+    unsigned flags = 0;
+    for (size_t stage = 0; stage <= cast->via_count; stage++) {
+        const struct dti_format *to = stage < cast->via_count ? &cast->via[stage] : &cast->dst;
+        struct dti_policy policy = cast->policy;
+        policy.round = dti_cast_round(cast, to);
+        if (policy.overflow == DTI_OVERFLOW_WRAP && stage == 0 && dti_format_is_integer(to))
+            value = wrapped(number, &value);
+        dti_encode(to, &value, &policy, index, &outcome);
+        flags |= outcome.flags;
+        dti_decode(to, outcome.code, &value);
+    }
+    ret->input = *input;
+    ret->stored = value;
+    ret->code = outcome.code;
+    flags &= ~(unsigned)DTI_FLAG_INEXACT;
+    bool nan = input->class == DTI_CLASS_NAN || value.class == DTI_CLASS_NAN;
+    if (nan ? input->class != value.class : dti_value_compare(input, &value) != 0)
+        flags |= DTI_FLAG_INEXACT;
+    ret->flags = flags;
+}
+
+static bool neighbour(const struct dti_format *dst, const struct dti_value *input, bool up,
+                      uint64_t *ret_code)
+{
+    const struct dti_policy policy = {.round = up ? DTI_ROUND_UP : DTI_ROUND_DOWN,
+                                      .overflow = DTI_OVERFLOW_SATURATE};
+    struct dti_outcome outcome;
+    struct dti_value value;
+    dti_encode(dst, input, &policy, 0, &outcome);
+    dti_decode(dst, outcome.code, &value);
+    int order = dti_value_compare(&value, input);
+    if (up ? order >= 0 : order <= 0) {
+        *ret_code = outcome.code;
+        return true;
+    }
+    return dti_code_inf(dst, !up, ret_code);
+}
+
+void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret)
+{
+    ret->has_below = ret->has_above = false;
+    ret->has_step = ret->stored.class == DTI_CLASS_ZERO || ret->stored.class == DTI_CLASS_FINITE;
+    ret->step_exponent = ret->has_step ? dti_format_step_exponent(dst, &ret->stored) : 0;
+    if (ret->input.class == DTI_CLASS_NAN || dst->kind == DTI_KIND_BOOL)
+        return;
+    if (ret->stored.class != DTI_CLASS_NAN && dti_value_compare(&ret->input, &ret->stored) == 0) {
+        ret->has_below = dti_code_next(dst, ret->code, false, &ret->below);
+        ret->has_above = dti_code_next(dst, ret->code, true, &ret->above);
+    } else {
+        ret->has_below = neighbour(dst, &ret->input, false, &ret->below);
+        ret->has_above = neighbour(dst, &ret->input, true, &ret->above);
+    }
+}
+
+void dti_scalar_cast(const struct dti_cast *cast, const struct dti_value *input,
+                     const struct dti_number *number, uint64_t index, struct dti_scalar *ret)
+{
+    dti_scalar_store(cast, input, number, index, ret);
+    dti_scalar_bracket(&cast->dst, ret);
+}
+
+int dti_scalar_direction(const struct dti_scalar *scalar)
+{
+    if (scalar->input.class == DTI_CLASS_NAN || scalar->stored.class == DTI_CLASS_NAN)
+        return 0;
+    return dti_value_compare(&scalar->stored, &scalar->input);
+}
+
+enum dti_number_class dti_code_class(const struct dti_format *format, uint64_t code)
+{
+    struct dti_value value;
+    uint64_t smallest = 0;
+    dti_decode(format, code, &value);
+    switch (value.class) {
+    case DTI_CLASS_ZERO:
+        return DTI_NUMBER_ZERO;
+    case DTI_CLASS_INF:
+        return DTI_NUMBER_INF;
+    case DTI_CLASS_NAN:
+        return DTI_NUMBER_NAN;
+    case DTI_CLASS_FINITE:
+        break;
+    }
+    if (!dti_format_is_float(format))
+        return DTI_NUMBER_NORMAL;
+    uint64_t magnitude = code & dti_low_bits(format->width) & ~dti_format_sign_bit(format);
+    bool normal = dti_code_smallest_normal(format, &smallest) && magnitude >= smallest;
+    return normal ? DTI_NUMBER_NORMAL : DTI_NUMBER_SUBNORMAL;
+}
+
+const char *dti_number_class_name(enum dti_number_class class)
+{
+    static const char *const names[] = {
+        [DTI_NUMBER_ZERO] = "zero",     [DTI_NUMBER_SUBNORMAL] = "subnormal",
+        [DTI_NUMBER_NORMAL] = "normal", [DTI_NUMBER_INF] = "inf",
+        [DTI_NUMBER_NAN] = "nan",
+    };
+    return names[class];
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Number to text where the text is short: shortest decimals, hexfloats, codes. Which numbers read
+ * back as which is decided here; the digits are found in decimal_shortest.c. */
+#include "dtinfo/spell.h"
+
+#include <string.h>
+
+#include "core/decimal.h"
+#include "core/spell_parts.h"
+#include "core/wide.h"
+
+enum {
+    REPR_SCIENTIFIC_FROM = 16, /* Python's repr: 1e+16 */
+    FP64_PRECISION = 53,
+    FP64_MAX_EXPONENT = 1023,
+    FP64_STEP_EXPONENT = -1074, /* of subnormals */
+};
+
+static size_t copy_text(char *buffer, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(buffer, text, length + 1);
+    return length;
+}
+
+bool dti_spell_digitless(char *buffer, const struct dti_value *value, size_t *ret_length)
+{
+    switch (value->class) {
+    case DTI_CLASS_NAN:
+        *ret_length = copy_text(buffer, "nan");
+        return true;
+    case DTI_CLASS_INF:
+        *ret_length = copy_text(buffer, value->negative ? "-inf" : "inf");
+        return true;
+    case DTI_CLASS_ZERO:
+    case DTI_CLASS_FINITE:
+        break;
+    }
+    return false;
+}
+
+static size_t spell_zero(char *buffer, bool negative)
+{
+    return copy_text(buffer, negative ? "-0" : "0");
+}
+
+/* Whether a FINITE value is an integer below 2^64, and which. */
+static bool integer_magnitude(const struct dti_value *value, uint64_t *ret_integer)
+{
+    if (value->exponent < 0 || value->exponent > 63 || value->lo != 0 || value->sticky ||
+        (value->hi & dti_low_bits(63 - (unsigned)value->exponent)) != 0)
+        return false;
+    *ret_integer = value->hi >> (63 - value->exponent);
+    return true;
+}
+
+/* The exponent of the last place of an fp64 in a FINITE value's binade. */
+static int32_t fp64_step_exponent(const struct dti_value *value)
+{
+    const int32_t step = value->exponent - (FP64_PRECISION - 1);
+    return step > FP64_STEP_EXPONENT ? step : FP64_STEP_EXPONENT;
+}
+
+static bool fits_fp64(const struct dti_value *value)
+{
+    const int32_t cut =
+        fp64_step_exponent(value) - (value->exponent - 63); /* bits below fp64's last */
+    return value->exponent <= FP64_MAX_EXPONENT && cut <= 63 && value->lo == 0 && !value->sticky &&
+           (value->hi & dti_low_bits((unsigned)cut)) == 0;
+}
+
+bool dti_value_fits_json(const struct dti_value *value)
+{
+    uint64_t integer;
+    if (value->class != DTI_CLASS_FINITE)
+        return value->class == DTI_CLASS_ZERO;
+    return fits_fp64(value) || integer_magnitude(value, &integer);
+}
+
+static size_t spell_integer(char *buffer, bool negative, uint64_t magnitude)
+{
+    size_t length = 0;
+    if (negative)
+        buffer[length++] = '-';
+    length += dti_digits_write(buffer + length, magnitude);
+    buffer[length] = '\0';
+    return length;
+}
+
+/* scientific_from 0 stands for the number of digits, as in %.Ng with N digits. */
+static size_t spell_interval(char *buffer, bool negative, const struct dti_interval *interval,
+                             int32_t scientific_from)
+{
+    struct dti_decimal decimal;
+    if (!dti_decimal_shortest(&decimal, interval)) {
+        buffer[0] = '\0';
+        return 0;
+    }
+    if (scientific_from == 0)
+        scientific_from = (int32_t)decimal.count;
+    return dti_decimal_layout(buffer, negative, &decimal, scientific_from);
+}
+
+size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
+{
+    size_t length;
+    uint64_t integer;
+    if (dti_spell_digitless(buffer, value, &length))
+        return length;
+    if (value->class == DTI_CLASS_ZERO)
+        return spell_zero(buffer, value->negative);
+
+    const bool fits = fits_fp64(value);
+    if ((!fits || value->exponent < FP64_PRECISION) && integer_magnitude(value, &integer))
+        return spell_integer(buffer, value->negative, integer);
+
+    const bool power_of_two = value->hi == UINT64_C(1) << 63;
+    struct dti_interval interval = {
+        .significand = value->hi, .exponent = value->exponent - 63, .quarter_below = power_of_two};
+    if (fits) {
+        interval.exponent = fp64_step_exponent(value);
+        interval.significand >>= 63 - (value->exponent - interval.exponent);
+        interval.quarter_below = power_of_two && interval.exponent > FP64_STEP_EXPONENT;
+    }
+    interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
+    return spell_interval(buffer, value->negative, &interval, REPR_SCIENTIFIC_FROM);
+}
+
+size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
+{
+    static const struct dti_policy nearest_even = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
+    struct dti_outcome outcome;
+    struct dti_value rounded;
+    dti_encode(fp64, value, &nearest_even, 0, &outcome);
+    dti_decode(fp64, outcome.code, &rounded);
+    return dti_spell_text(buffer, &rounded);
+}
+
+/* The numbers that nearest-even turns into this one. Half way to a neighbour the even significand
+ * wins. Formats without mantissa bits have no even one: P3109 goes by the code instead, the others
+ * take the larger magnitude, except that zero is even. */
+static struct dti_interval rounding_interval(const struct dti_format *format,
+                                             const struct dti_value *value)
+{
+    const int32_t min_exponent = dti_format_min_exponent(format);
+    const bool p3109 =
+        format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F;
+    struct dti_interval interval;
+    interval.exponent = dti_format_step_exponent(format, value);
+    interval.significand = value->hi >> (63 - (value->exponent - interval.exponent));
+    interval.quarter_below = value->hi == UINT64_C(1) << 63 && value->exponent > min_exponent;
+    if (format->man_bits > 0) {
+        interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
+    } else if (p3109) {
+        interval.includes_lower = interval.includes_upper =
+            (value->exponent + format->bias) % 2 == 0;
+    } else {
+        interval.includes_lower = value->exponent > min_exponent;
+        interval.includes_upper = false;
+    }
+    return interval;
+}
+
+size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                          uint64_t code)
+{
+    struct dti_value value;
+    size_t length;
+    uint64_t integer;
+    dti_decode(format, code, &value);
+    if (dti_spell_digitless(buffer, &value, &length))
+        return length;
+    if (value.class == DTI_CLASS_ZERO)
+        return spell_zero(buffer, value.negative);
+    if (!dti_format_is_float(format) && integer_magnitude(&value, &integer))
+        return spell_integer(buffer, value.negative, integer);
+    const struct dti_interval interval = rounding_interval(format, &value);
+    return spell_interval(buffer, value.negative, &interval, 0);
+}
+
+static const char hex_digits[] = "0123456789abcdef";
+
+size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
+{
+    size_t length;
+    if (dti_spell_digitless(buffer, value, &length))
+        return length;
+    char *end = buffer;
+    if (value->negative)
+        *end++ = '-';
+    if (value->class == DTI_CLASS_ZERO)
+        return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
+
+    uint64_t high = value->hi << 1 | value->lo >> 63,
+             low = value->lo << 1; /* behind the leading one */
+    memcpy(end, "0x1", 3);
+    end += 3;
+    if ((high | low) != 0)
+        *end++ = '.';
+    while ((high | low) != 0) {
+        *end++ = hex_digits[high >> 60];
+        high = high << 4 | low >> 60;
+        low <<= 4;
+    }
+    *end++ = 'p';
+    *end++ = value->exponent < 0 ? '-' : '+';
+    end +=
+        dti_digits_write(end, (uint64_t)(value->exponent < 0 ? -value->exponent : value->exponent));
+    *end = '\0';
+    return (size_t)(end - buffer);
+}
+
+size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width)
+{
+    const unsigned count = (width + 3) / 4;
+    code &= dti_low_bits(width);
+    buffer[0] = '0';
+    buffer[1] = 'x';
+    for (unsigned i = 0; i < count; i++)
+        buffer[2 + i] = hex_digits[code >> (4 * (count - 1 - i)) & 15];
+    buffer[2 + count] = '\0';
+    return 2 + count;
+}
+
+size_t dti_spell_binary(char buffer[72], uint64_t code, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        buffer[i] = (char)('0' + (code >> (width - 1 - i) & 1));
+    buffer[width] = '\0';
+    return width;
+}
+
+size_t dti_spell_u64(char buffer[DTI_TEXT_SIZE], uint64_t value)
+{
+    return spell_integer(buffer, false, value);
+}

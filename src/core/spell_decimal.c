@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Number to text with as many digits as were asked for, or all: the value times a power of ten,
+ * rounded once to an integer of any length. */
+#include "dtinfo/spell.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bignum.h"
+#include "core/decimal.h"
+#include "core/spell_parts.h"
+#include "core/wide.h"
+#include "dtinfo/number.h"
+
+/* floor(n x log10(2)), or one off where that is nearly an integer. */
+static int32_t log10_of_power(int32_t n)
+{
+    const int64_t product = n * INT64_C(323228496); /* log10(2) x 2^30 */
+    return (int32_t)(product >= 0 ? product >> 30 : ~(~product >> 30));
+}
+
+/* FINITE: |value| = ret x 2^(returned), trailing zeros of the significand left out. */
+static int32_t set_significand(struct dti_big *ret, const struct dti_value *value)
+{
+    int32_t exponent = value->exponent - 63;
+    dti_big_set(ret, value->hi);
+    if (value->lo != 0) {
+        dti_big_shift_left(ret, 64);
+        dti_big_mul_add(ret, 1, value->lo);
+        exponent -= 64;
+    }
+    uint64_t lowest = value->lo != 0 ? value->lo : value->hi;
+    const unsigned zeros = 63 - dti_leading_zeros(lowest & (0 - lowest));
+    (void)dti_big_shift_right(ret, zeros);
+    return exponent + (int32_t)zeros;
+}
+
+static bool is_odd(const struct dti_big *b)
+{
+    return b->count > 0 && b->limb[0] % 2 != 0;
+}
+
+/* b / 2^bits to nearest, ties to even; beyond: the true number is a little larger. */
+static void round_shift(struct dti_big *b, size_t bits, bool beyond)
+{
+    if (bits == 0)
+        return;
+    const bool rest = dti_big_shift_right(b, bits - 1) || beyond;
+    const bool half = is_odd(b);
+    (void)dti_big_shift_right(b, 1);
+    if (half && (rest || is_odd(b)))
+        dti_big_mul_add(b, 1, 1);
+}
+
+static void round_quotient(struct dti_big *b, const struct dti_big *divisor, bool beyond)
+{
+    struct dti_big rest, up;
+    dti_big_init(&rest);
+    dti_big_init(&up);
+    dti_big_divide(b, &rest, b, divisor);
+    dti_big_sub(&up, divisor, &rest);
+    const int against_middle = dti_big_compare(&rest, &up);
+    if (against_middle > 0 || (against_middle == 0 && (beyond || is_odd(b))))
+        dti_big_mul_add(b, 1, 1);
+    if (rest.failed || up.failed)
+        dti_big_fail(b);
+    dti_big_free(&rest);
+    dti_big_free(&up);
+}
+
+/* |value| x 10^power, rounded to an integer. */
+static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64_t power)
+{
+    const int64_t exponent = set_significand(ret, value) + power;
+    if (power >= 0) {
+        dti_big_mul_pow5(ret, (uint32_t)power);
+        if (exponent >= 0)
+            dti_big_shift_left(ret, (size_t)exponent);
+        else
+            round_shift(ret, (size_t)-exponent, value->sticky);
+        return;
+    }
+    struct dti_big divisor;
+    dti_big_init(&divisor);
+    dti_big_set(&divisor, 1);
+    dti_big_mul_pow5(&divisor, (uint32_t)-power);
+    if (exponent >= 0)
+        dti_big_shift_left(ret, (size_t)exponent);
+    else
+        dti_big_shift_left(&divisor, (size_t)-exponent);
+    round_quotient(ret, &divisor, value->sticky);
+    dti_big_free(&divisor);
+}
+
+/* |value| x 10^power rounded to an integer of up to 64 bits, or the largest of those. False when
+ * memory ran out. */
+static bool scaled_integer(const struct dti_value *value, int64_t power, uint64_t *ret)
+{
+    struct dti_big scaled;
+    dti_big_init(&scaled);
+    set_scaled(&scaled, value, power);
+    const bool failed = scaled.failed;
+    if (!failed && scaled.count <= 1)
+        *ret = scaled.count == 1 ? scaled.limb[0] : 0;
+    else
+        *ret = UINT64_MAX;
+    dti_big_free(&scaled);
+    return !failed;
+}
+
+/* FINITE, to `count` significant digits, 1 to 18. False when memory ran out. */
+static bool round_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count)
+{
+    uint64_t low = 1, digits;
+    for (unsigned i = 1; i < count; i++)
+        low *= 10;
+    ret->exponent = log10_of_power(value->exponent);
+    /* The estimate may be one or two off, and what rounds up to a power of ten has a digit too
+     * many. */
+    for (;;) {
+        if (!scaled_integer(value, (int64_t)count - 1 - ret->exponent, &digits))
+            return false;
+        if (digits >= low * 10)
+            ret->exponent++;
+        else if (digits < low)
+            ret->exponent--;
+        else
+            break;
+    }
+    ret->count = (unsigned)dti_digits_write(ret->digit, digits);
+    return true;
+}
+
+static void set_zero(struct dti_decimal *ret, unsigned count)
+{
+    memset(ret->digit, '0', count);
+    ret->count = count;
+    ret->exponent = 0;
+}
+
+/* Digits of a zero or FINITE value. Empties the text when memory ran out. */
+static bool set_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count,
+                       char *buffer)
+{
+    if (value->class == DTI_CLASS_ZERO) {
+        set_zero(ret, count);
+        return true;
+    }
+    buffer[0] = '\0';
+    return round_digits(ret, value, count);
+}
+
+size_t dti_spell_digits(char buffer[DTI_TEXT_SIZE], const struct dti_value *value, unsigned digits)
+{
+    struct dti_decimal decimal;
+    size_t length;
+    if (dti_spell_digitless(buffer, value, &length))
+        return length;
+    if (!set_digits(&decimal, value, digits, buffer))
+        return 0;
+    dti_decimal_strip(&decimal);
+    return dti_decimal_layout(buffer, value->negative, &decimal, (int32_t)digits);
+}
+
+size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                            unsigned decimals)
+{
+    struct dti_decimal decimal;
+    size_t length;
+    if (dti_spell_digitless(buffer, value, &length))
+        return length;
+    if (!set_digits(&decimal, value, decimals + 1, buffer))
+        return 0;
+    return dti_decimal_layout_scientific(buffer, value->negative, &decimal);
+}
+
+/* How many digits a zero or FINITE value has behind the point, all told. */
+static size_t count_decimals(const struct dti_value *value)
+{
+    if (value->class == DTI_CLASS_ZERO)
+        return 0;
+    const uint64_t lowest = value->lo != 0 ? value->lo : value->hi;
+    const unsigned zeros = 63 - dti_leading_zeros(lowest & (0 - lowest));
+    const int32_t exponent = value->exponent - (value->lo != 0 ? 127 : 63) + (int32_t)zeros;
+    return exponent < 0 ? (size_t)-exponent : 0;
+}
+
+/* Appends the digits of an integer with the point `decimals` from the end and zeros behind. */
+static bool append_digits(struct dti_buffer *buffer, bool negative, const char *digits,
+                          size_t count, size_t decimals, size_t zeros)
+{
+    if (count > SIZE_MAX - decimals || count + decimals > SIZE_MAX - zeros - 4 ||
+        !dti_buffer_reserve(buffer, count + decimals + zeros + 4)) {
+        buffer->failed = true;
+        return false;
+    }
+    const size_t whole = count > decimals ? count - decimals : 0;
+    if (negative)
+        dti_buffer_append(buffer, "-", 1);
+    if (whole > 0)
+        dti_buffer_append(buffer, digits, whole);
+    else
+        dti_buffer_append(buffer, "0", 1);
+    if (decimals + zeros > 0) {
+        dti_buffer_append(buffer, ".", 1);
+        if (count < decimals)
+            dti_buffer_fill(buffer, '0', decimals - count);
+        dti_buffer_append(buffer, digits + whole, count - whole);
+        dti_buffer_fill(buffer, '0', zeros);
+    }
+    return !buffer->failed;
+}
+
+/* A zero or FINITE value rounded to `decimals` digits behind the point, then `zeros` more. */
+static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *value,
+                           size_t decimals, size_t zeros)
+{
+    struct dti_big scaled;
+    char own[128], *digits; /* enough for formats up to 32 bits, but for their extremes */
+    size_t count = 0;
+    bool done = false;
+    dti_big_init(&scaled);
+    if (value->class == DTI_CLASS_FINITE)
+        set_scaled(&scaled, value, (int64_t)decimals);
+    digits = dti_big_to_digits(&scaled, own, sizeof own, &count);
+    if (digits)
+        done = append_digits(buffer, value->negative, digits, count, decimals, zeros);
+    else
+        buffer->failed = true;
+    if (digits != own)
+        free(digits);
+    dti_big_free(&scaled);
+    return done;
+}
+
+/* About how many digits stand before the point, rather too many. */
+static size_t count_whole(const struct dti_value *value)
+{
+    const bool large = value->class == DTI_CLASS_FINITE && value->exponent > 0;
+    return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
+}
+
+bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
+{
+    char text[DTI_TEXT_SIZE];
+    size_t length;
+    if (dti_spell_digitless(text, value, &length)) {
+        dti_buffer_append(buffer, text, length);
+        return !buffer->failed;
+    }
+    const size_t decimals = count_decimals(value);
+    if (value->sticky || count_whole(value) + decimals > DTI_EXACT_MAX)
+        return false;
+    return append_rounded(buffer, value, decimals, 0);
+}
+
+bool dti_spell_fixed(struct dti_buffer *buffer, const struct dti_value *value, size_t decimals)
+{
+    char text[DTI_TEXT_SIZE];
+    size_t length;
+    if (dti_spell_digitless(text, value, &length)) {
+        dti_buffer_append(buffer, text, length);
+        return !buffer->failed;
+    }
+    const size_t all = count_decimals(value);
+    const size_t rounded = decimals < all ? decimals : all;
+    if (count_whole(value) + rounded > DTI_EXACT_MAX)
+        return false;
+    return append_rounded(buffer, value, rounded, decimals - rounded);
+}

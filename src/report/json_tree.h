@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a JSON document under construction is: shared by the two halves of the builder, json.c which
+ * adds to the tree and json_write.c which prints it. */
+#ifndef DTINFO_REPORT_JSON_TREE_H
+#define DTINFO_REPORT_JSON_TREE_H
+
+#include <cjson/cJSON.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/json.h"
+
+enum { DEEPEST = 32, STREAM_DEPTH = 2, FIRST_CHUNK = 8 * 1024, ALIGNMENT = 16 };
+
+struct chunk {
+    struct chunk *next;
+    size_t size, used; /* of memory */
+    _Alignas(ALIGNMENT) char memory[];
+};
+
+struct dti_json {
+    struct chunk *first, *current;
+    struct dti_buffer text; /* the printed document */
+    cJSON *open[DEEPEST];   /* containers, outermost first */
+    size_t depth;
+    size_t bound; /* no less than the bytes that printing takes */
+    bool failed;
+    FILE *stream;      /* where finished elements of the array at depth 2 go, or NULL */
+    bool streamed;     /* part of the document is out already: root holds the members after it */
+    bool element_seen; /* the streamed array is not empty */
+};
+
+/* Memory from the arena; NULL, and `failed`, when there is none. */
+void *dti_json_take(struct dti_json *json, size_t size);
+
+/* An element of the streamed array, or the array itself, was closed. */
+void dti_json_stream_end(struct dti_json *json);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Printing a JSON document, whole or array element by array element. */
+#include <assert.h>
+#include <string.h>
+
+#include "report/json_tree.h"
+
+static char *put(char *out, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(out, text, length);
+    return out + length;
+}
+
+/* Prints a value and returns the end; as deep as dti_json_object() lets the tree become. */
+static char *print(char *out, const cJSON *item)
+{
+    const int type = item->type & 0xFF; /* above are flags; the cJSON_Is...() calls cost a tenth */
+    if (type == cJSON_Raw)
+        return put(out, item->valuestring);
+    if (type == cJSON_NULL)
+        return put(out, "null");
+    if (type == cJSON_True || type == cJSON_False)
+        return put(out, type == cJSON_True ? "true" : "false");
+
+    const bool is_object = type == cJSON_Object;
+    *out++ = is_object ? '{' : '[';
+    for (const cJSON *child = item->child; child; child = child->next) {
+        if (is_object) {
+            *out++ = '"';
+            out = put(out, child->string);
+            *out++ = '"';
+            *out++ = ':';
+        }
+        out = print(out, child);
+        if (child->next)
+            *out++ = ',';
+    }
+    *out++ = is_object ? '}' : ']';
+    return out;
+}
+
+/* Prints an item into the text buffer with room for a few bytes around it. NULL when memory ran
+ * out. */
+static char *print_text(struct dti_json *json, const cJSON *item, size_t *ret_length)
+{
+    dti_buffer_clear(&json->text);
+    if (json->failed || !dti_buffer_reserve(&json->text, json->bound)) {
+        json->failed = true;
+        return NULL;
+    }
+    *ret_length = (size_t)(print(json->text.data, item) - json->text.data);
+    assert(*ret_length <= json->bound);
+    return json->text.data;
+}
+
+/* Empties the arena down to new, childless containers on the open path. */
+static void restart(struct dti_json *json, size_t depth)
+{
+    json->current = json->first;
+    json->first->used = 0;
+    json->bound = 64;
+    for (size_t i = 0; i < depth; i++) {
+        cJSON *const container = dti_json_take(json, sizeof *container);
+        if (!container)
+            return;
+        memset(container, 0, sizeof *container);
+        container->type = i == 0 ? cJSON_Object : cJSON_Array;
+        json->open[i] = container;
+    }
+}
+
+void dti_json_stream(struct dti_json *json, FILE *out)
+{
+    size_t length;
+    if (json->failed)
+        return;
+    assert(json->depth == STREAM_DEPTH && cJSON_IsArray(json->open[1]));
+    const char *const text = print_text(json, json->open[0], &length);
+    if (!text)
+        return;
+    (void)fwrite(text, 1, length - 2, out); /* without the closing brackets */
+    json->stream = out;
+    json->streamed = true;
+    json->element_seen = false;
+    restart(json, STREAM_DEPTH);
+}
+
+void dti_json_stream_end(struct dti_json *json)
+{
+    size_t length;
+    if (json->depth < STREAM_DEPTH) {
+        (void)fputc(']', json->stream);
+        json->stream = NULL;
+        restart(json, 1);
+        return;
+    }
+    const char *const text = print_text(json, json->open[1]->child, &length);
+    if (!text)
+        return;
+    if (json->element_seen)
+        (void)fputc(',', json->stream);
+    json->element_seen = true;
+    (void)fwrite(text, 1, length, json->stream);
+    restart(json, STREAM_DEPTH);
+}
+
+enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
+{
+    size_t length;
+    char *text = print_text(json, json->open[0], &length);
+    if (!text)
+        return dti_fail(reterr, DTI_NO_MEMORY,
+                        "out of memory for one JSON document; --jsonl needs less");
+    assert(json->depth == 1);
+    if (json->streamed && length > 2)
+        text[0] = ','; /* these members follow those already written */
+    else if (json->streamed) {
+        text++;
+        length--;
+    }
+    text[length++] = '\n';
+    if (fwrite(text, 1, length, out) != length)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");
+    return DTI_OK;
+}

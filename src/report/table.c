@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text for people: styles, lines with tab stops, tables. Blanks are written only once something
+ * follows them, so that no line ends in blanks. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/table.h"
+
+static const char *const style_codes[] = {
+    [DTI_STYLE_PLAIN] = "",  [DTI_STYLE_BOLD] = "1",  [DTI_STYLE_DIM] = "2",
+    [DTI_STYLE_GOOD] = "32", [DTI_STYLE_WARN] = "33", [DTI_STYLE_BAD] = "31",
+};
+
+/* Columns that UTF-8 text takes: all bytes but the continuations. */
+static size_t text_columns(const char *text, size_t length)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < length; i++)
+        columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return columns;
+}
+
+static void put_styled(FILE *out, bool colour, enum dti_style style, const char *text,
+                       size_t length)
+{
+    if (!colour || style == DTI_STYLE_PLAIN || length == 0) {
+        fwrite(text, 1, length, out);
+        return;
+    }
+    fprintf(out, "\x1b[%sm", style_codes[style]);
+    fwrite(text, 1, length, out);
+    fputs("\x1b[0m", out);
+}
+
+void dti_style_puts(FILE *out, bool colour, enum dti_style style, const char *text)
+{
+    put_styled(out, colour, style, text, strlen(text));
+}
+
+static void put_blanks(FILE *out, size_t count)
+{
+    static const char blanks[] = "                                ";
+    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
+        fwrite(blanks, 1, sizeof blanks - 1, out);
+    fwrite(blanks, 1, count, out);
+}
+
+void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
+{
+    size_t leading = strspn(text, " ");
+    line->owed += leading;
+    text += leading;
+    size_t length = strlen(text);
+    size_t trailing = 0;
+    while (length > 0 && text[length - 1] == ' ')
+        length--, trailing++;
+    if (length > 0) {
+        put_blanks(line->out, line->owed);
+        put_styled(line->out, line->colour, style, text, length);
+        line->column += line->owed + text_columns(text, length);
+        line->owed = 0;
+    }
+    line->owed += trailing;
+}
+
+void dti_line_to(struct dti_line *line, size_t column)
+{
+    const size_t now = line->column + line->owed;
+    line->owed += now < column ? column - now : 2;
+}
+
+void dti_line_end(struct dti_line *line)
+{
+    putc('\n', line->out);
+    line->column = line->owed = 0;
+}
+
+struct cell {
+    size_t start, length; /* in text */
+    enum dti_style style;
+};
+
+struct column {
+    size_t width;
+    bool right;
+};
+
+struct dti_table {
+    struct dti_buffer text;  /* all cells' texts, one after another */
+    struct dti_buffer cells; /* struct cell, row by row */
+    size_t count;
+    size_t columns;
+    struct column column[];
+};
+
+struct dti_table *dti_table_new(size_t columns)
+{
+    if (columns == 0 || columns > 1024)
+        return NULL;
+    struct dti_table *const table = calloc(1, sizeof *table + columns * sizeof table->column[0]);
+    if (!table)
+        return NULL;
+    dti_buffer_init(&table->text);
+    dti_buffer_init(&table->cells);
+    table->columns = columns;
+    return table;
+}
+
+void dti_table_right(struct dti_table *table, size_t column)
+{
+    if (table && column < table->columns)
+        table->column[column].right = true;
+}
+
+void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text)
+{
+    if (!table)
+        return;
+    const struct cell cell = {.start = table->text.length, .length = strlen(text), .style = style};
+    dti_buffer_append(&table->text, text, cell.length);
+    /* bytes in and out by memcpy: the buffer promises no alignment */
+    dti_buffer_append(&table->cells, (const char *)&cell, sizeof cell);
+
+    struct column *const column = &table->column[table->count++ % table->columns];
+    const size_t width = text_columns(text, cell.length);
+    if (width > column->width)
+        column->width = width;
+}
+
+bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent)
+{
+    if (!table || table->text.failed || table->cells.failed)
+        return false;
+    size_t owed = indent;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct column *const column = &table->column[i % table->columns];
+        struct cell cell;
+        memcpy(&cell, table->cells.data + i * sizeof cell, sizeof cell);
+        const char *const text = table->text.data + cell.start;
+        const size_t padding = column->width - text_columns(text, cell.length);
+
+        if (cell.length > 0) {
+            put_blanks(out, owed + (column->right ? padding : 0));
+            put_styled(out, colour, cell.style, text, cell.length);
+            owed = 2 + (column->right ? 0 : padding);
+        } else {
+            owed += column->width + 2;
+        }
+        const bool row_ends = (i + 1) % table->columns == 0 || i + 1 == table->count;
+        if (row_ends) {
+            putc('\n', out);
+            owed = indent;
+        }
+    }
+    return true;
+}
+
+void dti_table_free(struct dti_table *table)
+{
+    if (!table)
+        return;
+    dti_buffer_free(&table->text);
+    dti_buffer_free(&table->cells);
+    free(table);
+}

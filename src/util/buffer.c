@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The growing byte buffer. Capacity doubles, so appending is constant time on average. */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/buffer.h"
+
+/* What an empty buffer's data points at; never written to, because its capacity counts as 0. */
+static char nothing[1] = "";
+
+void dti_buffer_init(struct dti_buffer *buffer)
+{
+    *buffer = (struct dti_buffer){.data = nothing};
+}
+
+void dti_buffer_free(struct dti_buffer *buffer)
+{
+    if (buffer->capacity > 0)
+        free(buffer->data);
+    dti_buffer_init(buffer);
+}
+
+void dti_buffer_clear(struct dti_buffer *buffer)
+{
+    buffer->length = 0;
+    buffer->failed = false;
+    if (buffer->capacity > 0)
+        buffer->data[0] = '\0';
+}
+
+bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more)
+{
+    if (buffer->failed)
+        return false;
+    /* capacity counts the byte for the final NUL */
+    if (buffer->length < buffer->capacity && more < buffer->capacity - buffer->length)
+        return true;
+
+    if (more >= SIZE_MAX / 2 - buffer->length) {
+        buffer->failed = true;
+        return false;
+    }
+    const size_t need = buffer->length + more + 1;
+    size_t capacity = buffer->capacity > 0 ? buffer->capacity : 64;
+    while (capacity < need)
+        capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
+
+    char *const data = realloc(buffer->capacity > 0 ? buffer->data : NULL, capacity);
+    if (!data) {
+        buffer->failed = true;
+        return false;
+    }
+    data[buffer->length] = '\0';
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return true;
+}
+
+void dti_buffer_append(struct dti_buffer *buffer, const char *bytes, size_t length)
+{
+    if (length == 0 || !dti_buffer_reserve(buffer, length))
+        return;
+    memcpy(buffer->data + buffer->length, bytes, length);
+    buffer->length += length;
+    buffer->data[buffer->length] = '\0';
+}
+
+void dti_buffer_puts(struct dti_buffer *buffer, const char *text)
+{
+    dti_buffer_append(buffer, text, strlen(text));
+}
+
+void dti_buffer_fill(struct dti_buffer *buffer, char byte, size_t count)
+{
+    if (count == 0 || !dti_buffer_reserve(buffer, count))
+        return;
+    memset(buffer->data + buffer->length, byte, count);
+    buffer->length += count;
+    buffer->data[buffer->length] = '\0';
+}
+
+void dti_buffer_printf(struct dti_buffer *buffer, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length < 0) {
+        buffer->failed = true;
+    } else if (dti_buffer_reserve(buffer, (size_t)length)) {
+        vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
+        buffer->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(args);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filling errors, and what a status means to the outside: its exit code and its name in JSON. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/error.h"
+
+static const struct {
+    int exit_code;
+    const char *code;
+    const char *meaning;
+} statuses[DTI_STATUS_COUNT] = {
+#define STATUS(id, exit_status, name, text) \
+    [DTI_##id] = {.exit_code = exit_status, .code = name, .meaning = text},
+#include "dtinfo/status.def"
+#undef STATUS
+};
+
+/* Length of text, cut to at most `limit` bytes and never inside a UTF-8 sequence. */
+static size_t cut_length(const char *text, size_t length, size_t limit)
+{
+    if (length <= limit)
+        return length;
+    size_t cut = limit;
+    while (cut > 0 && limit - cut < 4 && ((unsigned char)text[cut] & 0xC0) == 0x80)
+        cut--;
+    return cut;
+}
+
+enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const char *format, ...)
+{
+    if (!reterr)
+        return status;
+    reterr->status = status;
+    reterr->argument[0] = '\0';
+    for (size_t i = 0; i < DTI_ERROR_SUGGESTIONS; i++)
+        reterr->suggestions[i][0] = '\0';
+
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(reterr->text, sizeof reterr->text, format, args);
+    va_end(args);
+    if (length < 0)
+        reterr->text[0] = '\0';
+    return status;
+}
+
+void dti_error_argument(struct dti_error *reterr, const char *text, size_t length)
+{
+    if (!reterr)
+        return;
+    const size_t cut = cut_length(text, length, sizeof reterr->argument - 1);
+    memcpy(reterr->argument, text, cut);
+    reterr->argument[cut] = '\0';
+}
+
+void dti_error_suggest(struct dti_error *reterr, const char *suggestion)
+{
+    if (!reterr)
+        return;
+    for (size_t i = 0; i < DTI_ERROR_SUGGESTIONS; i++) {
+        char *const slot = reterr->suggestions[i];
+        if (slot[0] != '\0')
+            continue;
+        const size_t cut =
+            cut_length(suggestion, strlen(suggestion), sizeof reterr->suggestions[i] - 1);
+        memcpy(slot, suggestion, cut);
+        slot[cut] = '\0';
+        return;
+    }
+}
+
+static enum dti_status known(enum dti_status status)
+{
+    return (unsigned)status < DTI_STATUS_COUNT ? status : DTI_BUG;
+}
+
+int dti_status_exit(enum dti_status status)
+{
+    return statuses[known(status)].exit_code;
+}
+
+const char *dti_status_code(enum dti_status status)
+{
+    return statuses[known(status)].code;
+}
+
+const char *dti_status_meaning(enum dti_status status)
+{
+    return statuses[known(status)].meaning;
+}

@@ -1,0 +1,1 @@
+dtinfo finfo --style torch torch.half chalf cfloat cdouble

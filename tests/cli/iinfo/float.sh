@@ -1,0 +1,1 @@
+dtinfo iinfo fp16

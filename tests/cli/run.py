@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Golden tests of the command line.
+
+A case is tests/cli/<command>/<case>.sh, run by sh in an empty directory with `dtinfo` in the PATH and a
+bare environment. What it must print stands beside it, byte for byte:
+
+    <case>.stdout   <case>.stderr   absent: nothing may be printed there
+    <case>.exit                     absent: 0
+
+Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob) takes the file's place:
+`*` stands for anything within a line, a line of three dots for any number of lines.
+
+    run.py build/src/cli/dtinfo              all cases
+    run.py build/src/cli/dtinfo cast/ nan    the cases whose name contains one of these
+    run.py --update build/src/cli/dtinfo     write what is printed now into the files; read the diff
+"""
+import argparse
+import concurrent.futures
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT_SECONDS = 120
+KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS")
+
+
+def sibling(script, suffix):
+    return script.with_name(script.stem + suffix)
+
+
+def make_path(program, wrapper, directory):
+    """A directory that holds `dtinfo` and nothing else, to stand first in the PATH."""
+    entry = directory / "dtinfo"
+    if wrapper:
+        entry.write_text('#!/bin/sh\nexec %s "%s" "$@"\n' % (wrapper, program))
+        entry.chmod(0o755)
+    else:
+        entry.symlink_to(program)
+    return "%s:/usr/bin:/bin" % directory
+
+
+def run_case(script, path):
+    environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC"}
+    environment.update({name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ})
+    scratch = tempfile.mkdtemp(prefix="dtinfo-case-")
+    try:
+        environment["HOME"] = scratch
+        done = subprocess.run(["/bin/sh", str(script)], cwd=scratch, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT_SECONDS)
+        code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        return {".stdout": done.stdout, ".stderr": done.stderr, ".exit": code}
+    except subprocess.TimeoutExpired:
+        return {".stdout": b"", ".stderr": b"(killed after %d s)\n" % TIMEOUT_SECONDS, ".exit": 137}
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def glob_pattern(text):
+    """The regular expression of a .glob file; only `*` and a line of three dots are special."""
+    parts = []
+    for line in text.splitlines(keepends=True):
+        if line.rstrip("\n") == "...":
+            parts.append(r"(?:[^\n]*\n)*?")
+        else:
+            parts.append("[^\n]*".join(re.escape(piece) for piece in line.split("*")))
+    return "".join(parts)
+
+
+def difference(want, got, name):
+    lines = difflib.unified_diff(want.decode("utf-8", "backslashreplace").splitlines(keepends=True),
+                                 got.decode("utf-8", "backslashreplace").splitlines(keepends=True),
+                                 name + " (expected)", name + " (printed)")
+    return "".join(line if line.endswith("\n") else line + "\n\\ no newline at the end\n"
+                   for line in lines)
+
+
+def compare(script, got):
+    """Everything that is not as it should be, as text; empty when the case passes."""
+    wrong = []
+    for suffix in (".stdout", ".stderr"):
+        pattern_file = sibling(script, suffix + ".glob")
+        if pattern_file.exists():
+            pattern = pattern_file.read_bytes()
+            if not re.fullmatch(glob_pattern(pattern.decode()), got[suffix].decode("utf-8", "replace")):
+                wrong.append(difference(pattern, got[suffix], script.stem + suffix))
+            continue
+        golden = sibling(script, suffix)
+        want = golden.read_bytes() if golden.exists() else b""
+        if want != got[suffix]:
+            wrong.append(difference(want, got[suffix], script.stem + suffix))
+    golden = sibling(script, ".exit")
+    want = int(golden.read_text()) if golden.exists() else 0
+    if want != got[".exit"]:
+        wrong.append("exit code: expected %d, got %d\n" % (want, got[".exit"]))
+    return "".join(wrong)
+
+
+def update(script, got):
+    for suffix in (".stdout", ".stderr"):
+        if sibling(script, suffix + ".glob").exists():
+            continue
+        golden = sibling(script, suffix)
+        if got[suffix]:
+            golden.write_bytes(got[suffix])
+        elif golden.exists():
+            golden.unlink()
+    golden = sibling(script, ".exit")
+    if got[".exit"]:
+        golden.write_text("%d\n" % got[".exit"])
+    elif golden.exists():
+        golden.unlink()
+
+
+def orphans():
+    """Golden files whose script is gone: they would look like a test and test nothing."""
+    found = []
+    for suffix in (".stdout", ".stderr", ".exit", ".stdout.glob", ".stderr.glob"):
+        for golden in HERE.glob("*/*" + suffix):
+            if not golden.with_name(golden.name[:-len(suffix)] + ".sh").exists():
+                found.append(golden)
+    return sorted(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="golden tests of the command line")
+    parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
+    parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")
+    parser.add_argument("--update", action="store_true", help="rewrite the golden files")
+    parser.add_argument("--wrapper", default="", help="run dtinfo through this, as in 'valgrind -q'")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+
+    scripts = sorted(script for script in HERE.glob("*/*.sh")
+                     if not options.filters or
+                     any(word in "%s/%s" % (script.parent.name, script.stem)
+                         for word in options.filters))
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:
+        path = make_path(options.program.resolve(), options.wrapper, pathlib.Path(directory))
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path), scripts)):
+                if options.update:
+                    update(script, got)
+                wrong = compare(script, got)
+                if wrong:
+                    failed += 1
+                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong))
+    passed = len(scripts) - failed
+    for golden in orphans():
+        failed += 1
+        print("FAILED %s/%s: there is no script for it" % (golden.parent.name, golden.name))
+    if not scripts:
+        failed += 1
+        print("FAILED: no case matches")
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

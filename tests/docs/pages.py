@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The documents as the tests read them: where they are, their sections, their examples, and what the
+program says about itself. Nothing here knows how the marked parts of the pages are made."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MAN = sorted((ROOT / "man").glob("*.scd"))
+README = ROOT / "README.md"
+
+
+def plain_environment(program, **extra):
+    """An environment without settings of the person who runs the tests; `dtinfo` is the program."""
+    path = os.pathsep.join([str(pathlib.Path(program).resolve().parent),
+                            os.environ.get("PATH", os.defpath)])
+    return {"PATH": path, "LC_ALL": "C", "HOME": "/nonexistent", "TERM": "dumb", **extra}
+
+
+def run(program, *words, stdin="", **extra):
+    return subprocess.run([program, *words], input=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding="utf-8", timeout=60,
+                          env=plain_environment(program, **extra))
+
+
+def introspect(program):
+    return json.loads(run(program, "__introspect").stdout)
+
+
+def unescape(text):
+    """scdoc's backslashes taken away."""
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+class Page:
+    """A man page's source."""
+
+    def __init__(self, path):
+        self.path = path
+        self.name = path.name.removesuffix(".scd")
+        self.lines = path.read_text(encoding="utf-8").split("\n")
+        self.sections = {}
+        title = ""
+        literal = False
+        for line in self.lines:
+            literal ^= line.startswith("```")
+            if line.startswith("# ") and not literal:
+                title = line[2:]
+            elif not line.startswith("; "):
+                self.sections.setdefault(title, []).append(line)
+
+    def text(self, section=None):
+        """All text, or that of a section, without escapes."""
+        lines = self.sections.get(section, []) if section else sum(self.sections.values(), [])
+        return unescape("\n".join(lines))
+
+    def terms(self, section):
+        """The terms of the section's definition list: lines before an indented one."""
+        lines = self.sections.get(section, [])
+        return [unescape(line) for line, following in zip(lines, [*lines[1:], ""])
+                if line and not line.startswith("\t") and following.startswith("\t")]
+
+
+class Example:
+    """A block of commands with what each of them prints."""
+
+    def __init__(self, path, line, steps):
+        self.path, self.line, self.steps = path, line, steps
+
+    def where(self):
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+
+def examples(path):
+    """The fenced blocks of a page or of a Markdown file in which a line begins with `$ `."""
+    man = path.suffix == ".scd"
+    found, block, start = [], None, 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.startswith("```"):
+            if block is not None:
+                block.append(unescape(line) if man else line)
+        elif block is None:
+            block, start = [], number + 1
+        else:
+            steps = []
+            for text in block:
+                if text.startswith("$ "):
+                    steps.append((text[2:], []))
+                elif steps:
+                    steps[-1][1].append(text)
+            if steps:
+                found.append(Example(path, start, steps))
+            block = None
+    return found
+
+
+class Judge:
+    """Counts what was checked and prints what was wrong."""
+
+    def __init__(self):
+        self.checks = self.failures = 0
+
+    def check(self, right, message):
+        self.checks += 1
+        if not right:
+            self.failures += 1
+            print("FAIL", message)
+
+    def finish(self, at_least):
+        """The exit status. A run that checked next to nothing has lost its subject."""
+        if self.checks < at_least:
+            print(f"FAIL only {self.checks} checks, expected {at_least} or more")
+            self.failures += 1
+        print(f"{self.checks} checks, {self.failures} failures")
+        return 1 if self.failures else 0

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Completion offers every command, option, choice and dtype: `dtinfo __complete` is asked, and so are
+bash and fish with the shipped scripts. zsh only checks the syntax of its script. A shell that is not
+installed is skipped, and said to be."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pages
+
+SCRIPTS = {"bash": "dtinfo.bash", "zsh": "_dtinfo", "fish": "dtinfo.fish"}
+
+
+def ask_program(program, words):
+    lines = pages.run(program, "__complete", *words).stdout.splitlines()
+    return {line.split("\t")[0] for line in lines}
+
+
+def ask_bash(program, words):
+    """As bash does it: words split at '=', the answer in COMPREPLY."""
+    split = ["dtinfo"]
+    for word in words:
+        option, equals, value = word.partition("=")
+        split += [option, "="] + ([value] if value else []) if equals else [word]
+    if words[-1].endswith("="):
+        split.append("")
+    script = ('source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dtinfo;'
+              ' printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "--norc", "-c", script, "bash", *split],
+                          stdout=subprocess.PIPE, encoding="utf-8", timeout=60,
+                          env=pages.plain_environment(program, SCRIPT=str(
+                              pages.ROOT / "completions/dtinfo.bash")))
+    return {line.rstrip() for line in done.stdout.splitlines()}
+
+
+def ask_fish(program, words):
+    script = f"source {pages.ROOT}/completions/dtinfo.fish; complete -C \"$LINE\""
+    done = subprocess.run(["fish", "--no-config", "-c", script], stdout=subprocess.PIPE,
+                          encoding="utf-8", timeout=60,
+                          env=pages.plain_environment(program, LINE=" ".join(["dtinfo", *words])))
+    return {line.split("\t")[0] for line in done.stdout.splitlines()}
+
+
+def questions(facts):
+    """(words, what must be among the answers)"""
+    public = [command for command in facts["commands"] if not command["hidden"]]
+    dtypes = {dtype["name"] for dtype in facts["dtypes"]}
+    shared = {"--" + option["long"] for option in facts["global_options"]}
+    names = {command["name"] for command in public}
+    yield [""], names
+    yield ["help", ""], names
+    yield ["completion", ""], set(SCRIPTS)
+    for command in public:
+        yield [command["name"], "--"], shared | {"--" + o["long"] for o in command["options"]}
+        for option in [*command["options"], *facts["global_options"]]:
+            words = {choice["name"] for choice in option["choices"] or []}
+            if option["kind"] == "dtype":
+                words = dtypes
+            if not words:
+                continue
+            long_name = "--" + option["long"]
+            yield [command["name"], long_name, ""], words
+            yield [command["name"], long_name + "="], {f"{long_name}={word}" for word in words}
+            if option["short"]:
+                yield [command["name"], "-" + option["short"], ""], words
+        if command["operands"] == "dtypes":
+            yield [command["name"], ""], dtypes
+        elif command["operands"] == "value_dtype":
+            yield [command["name"], "1.5", ""], dtypes
+    yield ["cast", "1", "bf16,fp8_e8"], {"bf16,fp8_e8m0"}
+    yield ["cast", "--fail-on", "inexact,ov"], {"inexact,overflow"}
+
+
+def main():
+    program = sys.argv[1]
+    judge = pages.Judge()
+    facts = pages.introspect(program)
+    hidden = {command["name"] for command in facts["commands"] if command["hidden"]}
+    asked = list(questions(facts))
+    for words, wanted in asked:
+        offered = ask_program(program, words)
+        judge.check(wanted <= offered, f"__complete {words} lacks {sorted(wanted - offered)}")
+        judge.check(not offered & hidden, f"__complete {words} offers {sorted(offered & hidden)}")
+        if words[-1] in ("", "--") or words[-1].endswith("="):
+            judge.check(offered == wanted, f"__complete {words} offers {sorted(offered - wanted)} "
+                        "beside what there is")
+    judge.check(not ask_program(program, ["cast", "1", "zz"]), "candidates for a wrong beginning")
+    judge.check(not ask_program(program, ["nonsense", ""]), "candidates for an unknown command")
+
+    some = asked if os.environ.get("TEST_LONG") else asked[::3] + asked[-2:]
+    if shutil.which("bash"):
+        for words, wanted in some:
+            # bash replaces only what stands behind the '='
+            wanted = {word.partition("=")[2] if "=" in words[-1] else word for word in wanted}
+            offered = ask_bash(program, words)
+            judge.check(wanted <= offered, f"bash {words} lacks {sorted(wanted - offered)}")
+    if shutil.which("fish"):
+        for words, wanted in [asked[0], asked[3], asked[-2]]:
+            offered = ask_fish(program, words)
+            judge.check(wanted <= offered, f"fish {words} lacks {sorted(wanted - offered)}")
+    for shell, script in SCRIPTS.items():
+        path = pages.ROOT / "completions" / script
+        judge.check(pages.run(program, "completion", shell).stdout ==
+                    path.read_text(encoding="utf-8"), f"completion {shell} is not {script}")
+        if not shutil.which(shell):
+            print(f"skipped: {shell} is not installed")
+            continue
+        done = subprocess.run([shell, "-n", str(path)], stderr=subprocess.PIPE, encoding="utf-8")
+        judge.check(done.returncode == 0 and not done.stderr, f"{shell} -n: {done.stderr}")
+    return judge.finish(at_least=60)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

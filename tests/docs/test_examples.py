@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs every example of the README and the man pages and compares what it prints.
+
+    test_examples.py PROGRAM             compares
+    test_examples.py PROGRAM --update    writes the output into the documents; read the difference
+
+A line `...` stands for any lines. An example that needs a tool which is not installed (jq) is skipped,
+and said to be.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pages
+
+MARK = "@@end-of-step@@"
+
+
+def programs(command):
+    """The programs that a command line starts."""
+    words = shlex.split(command.replace(";", " ; "), posix=True)
+    starts, first = [], True
+    for word in words:
+        if word in ("|", ";", "&&"):
+            first = True
+        elif first:
+            starts.append(word)
+            first = False
+    return starts
+
+
+def outputs(example, environment):
+    """What each step prints, standard error included; steps share a shell, so that $? works."""
+    script = "".join(f"{command}\nstatus=$?\necho '{MARK}'\n(exit $status)\n"
+                     for command, _ in example.steps)
+    done = subprocess.run(["bash", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", env=environment, timeout=60)
+    return [part.lstrip("\n") if index else part
+            for index, part in enumerate(done.stdout.split(MARK + "\n")[:len(example.steps)])]
+
+
+def matches(shown, printed):
+    pattern = "".join(r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"\n"
+                      for line in shown)
+    return re.fullmatch(pattern, printed) is not None
+
+
+def update(path, replacements):
+    """Writes outputs below their commands; replacements: from (line of the block, step) to lines."""
+    out, block, step, start = [], False, -1, 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line.startswith("```"):
+            block, step, start = not block, -1, number + 1
+        elif block and line.startswith("$ "):
+            step += 1
+            out.append(line)
+            out += replacements.get((start, step), [])
+            continue
+        elif block and (start, step) in replacements:
+            continue
+        out.append(line)
+    path.write_text("\n".join(out), encoding="utf-8")
+
+
+def main():
+    program, updating = sys.argv[1], "--update" in sys.argv[2:]
+    judge, skipped = pages.Judge(), 0
+    environment = pages.plain_environment(program)
+    for path in [pages.README, *pages.MAN]:
+        replacements = {}
+        for example in pages.examples(path):
+            missing = {word for command, _ in example.steps for word in programs(command)
+                       if word not in ("source", "echo") and word != "dtinfo"
+                       and not shutil.which(word)}
+            if missing:
+                skipped += 1
+                print(f"skipped {example.where()}: needs {', '.join(sorted(missing))}")
+                continue
+            printed = outputs(example, environment)
+            for index, ((command, shown), text) in enumerate(zip(example.steps, printed)):
+                cut = any(line.strip() == "..." for line in shown)
+                right = matches(shown, text)
+                if updating and not right and not cut:
+                    lines = text.rstrip("\n").split("\n")
+                    if path.suffix == ".scd":
+                        lines = [line.replace("\\", "\\\\") for line in lines]
+                    replacements[example.line, index] = lines
+                else:
+                    judge.check(right, f"{example.where()}: $ {command}\n--- shown\n"
+                                + "\n".join(shown) + "\n--- printed\n" + text)
+        if replacements:
+            update(path, replacements)
+            print(f"updated {len(replacements)} examples of {path.name}")
+    if skipped:
+        print(f"{skipped} examples skipped")
+    return judge.finish(0 if updating else 20)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--help of every command: on standard output, nothing on standard error, exit 0, every option and
+choice in it; and the examples it shows run."""
+
+import re
+import shlex
+import sys
+
+import pages
+
+
+def check_help(judge, program, command, options):
+    name = command["name"]
+    asked = [pages.run(program, name, "--help"), pages.run(program, name, "-h"),
+             pages.run(program, "--help", name), pages.run(program, "help", name)]
+    for done in asked:
+        judge.check(done.returncode == 0 and done.stderr == "",
+                    f"{name}: exit {done.returncode}, stderr {done.stderr!r}")
+    text = asked[0].stdout
+    judge.check(all(done.stdout == text for done in asked), f"{name}: --help, -h and help differ")
+    judge.check(f"usage: dtinfo {name}" in text, f"{name}: no usage line")
+    judge.check(re.sub(r"\s+", " ", command["summary"]) in re.sub(r"\s+", " ", text),
+                f"{name}: no summary")
+    flat = re.sub(r"\s+", " ", text)
+    for option in options:
+        spelled = (f"-{option['short']}, " if option["short"] else "") + f"--{option['long']}"
+        judge.check(re.search(rf"(?<![\w-]){re.escape(spelled)}(?![\w-])", text),
+                    f"{name}: no {spelled}")
+        judge.check(option["help"] in flat, f"{name}: no text for {spelled}")
+        for choice in option["choices"] or []:
+            judge.check(re.search(rf"^ +{re.escape(choice['name'])} ", text, re.MULTILINE),
+                        f"{name}: no choice {choice['name']} of {spelled}")
+    known = {option["long"] for option in options}
+    for long_name in re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text):
+        judge.check(long_name in known, f"{name}: mentions --{long_name}, which it lacks")
+    for line in text.split("\n"):
+        judge.check(len(line) <= 100, f"{name}: a line of {len(line)} columns")
+        judge.check(line == line.rstrip(), f"{name}: blanks at the end of '{line}'")
+
+
+def check_examples(judge, program, command):
+    for example in command["examples"]:
+        words = shlex.split(example)
+        done = pages.run(program, *words[1:])
+        judge.check(words[0] == "dtinfo" and done.returncode == 0 and done.stdout != "",
+                    f"example '{example}': exit {done.returncode}, {done.stderr}")
+
+
+def main():
+    program = sys.argv[1]
+    judge = pages.Judge()
+    facts = pages.introspect(program)
+    public = [command for command in facts["commands"] if not command["hidden"]]
+    for command in public:
+        check_help(judge, program, command, [*command["options"], *facts["global_options"]])
+        check_examples(judge, program, command)
+    overview = pages.run(program, "--help")
+    judge.check(overview.returncode == 0 and overview.stderr == "", "dtinfo --help fails")
+    judge.check(overview.stdout == pages.run(program, "help").stdout, "--help and help differ")
+    for command in facts["commands"]:
+        listed = re.search(rf"^ +{re.escape(command['name'])} ", overview.stdout, re.MULTILINE)
+        judge.check(bool(listed) != command["hidden"], f"overview and {command['name']}")
+    return judge.finish(at_least=100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The man pages against the program: everything there is has its place in the right page, and no
+page claims what there is not."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pages
+
+SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT",
+            "SEE ALSO"]
+# Colour follows conventions of other programs, so these have no row in the program's tables.
+COLOUR_VARIABLES = ["NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM"]
+LONG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
+SHORT = re.compile(r"(?<![\w-])-([a-zA-Z])(?![\w-])")
+# Options of other programs in examples.
+FOREIGN_SHORT = {"n", "c", "r"}
+
+
+def prose(page):
+    """The page without its examples: there other programs have options, too."""
+    return re.sub(r"```\n.*?```", "", page.text(), flags=re.DOTALL)
+
+
+def check_options(judge, page, own, known):
+    """own: the rows the page must explain; known: the rows it may mention."""
+    terms = page.terms("OPTIONS")
+    for option in own:
+        term = f"*--{option['long']}*"
+        head = [line for line in terms if term in line]
+        judge.check(len(head) == 1, f"{page.name}: OPTIONS explains {term} {len(head)} times")
+        text = page.text("OPTIONS")
+        if option["short"]:
+            judge.check(any(f"*-{option['short']}*" in line for line in head),
+                        f"{page.name}: OPTIONS lacks -{option['short']}")
+        if option["metavar"]:
+            word = re.split(r"\W", option["metavar"])[0]
+            judge.check(any(f"_{word}_" in line for line in head),
+                        f"{page.name}: OPTIONS lacks {option['metavar']}")
+        for choice in option["choices"] or []:
+            judge.check(f"- *{choice['name']}*: " in text,
+                        f"{page.name}: OPTIONS lacks the choice {choice['name']} of {term}")
+    longs = {option["long"] for option in known}
+    for name in sorted(set(LONG.findall(prose(page)))):
+        judge.check(name in longs, f"{page.name}: mentions --{name}, which does not exist there")
+    shorts = {option["short"] for option in known}
+    for name in sorted(set(SHORT.findall(prose(page))) - FOREIGN_SHORT):
+        judge.check(name in shorts, f"{page.name}: mentions -{name}, which does not exist there")
+
+
+def check_choices_are_real(judge, page, options):
+    """A listed choice must be one of the program's."""
+    names = {choice["name"] for option in options for choice in option["choices"] or []}
+    for line in page.sections.get("OPTIONS", []):
+        found = re.match(r"\t- \*(.+?)\*: ", line)
+        if found:
+            judge.check(pages.unescape(found[1]) in names,
+                        f"{page.name}: {found[1]} is no choice of any option")
+
+
+def check_exit_status(judge, page, statuses):
+    text = page.text("EXIT STATUS")
+    codes = {str(status["exit"]) for status in statuses}
+    for status in statuses:
+        judge.check(status["meaning"] in text[0].lower() + text or
+                    status["meaning"].capitalize() in text or
+                    status["meaning"][0].upper() + status["meaning"][1:] in text,
+                    f"{page.name}: EXIT STATUS lacks '{status['meaning']}'")
+    claimed = {term.strip("*") for term in page.terms("EXIT STATUS")}
+    judge.check(claimed == codes | {"128+n"},
+                f"{page.name}: EXIT STATUS has {sorted(claimed)}, the program {sorted(codes)}")
+
+
+def check_environment(judge, page, variables):
+    known = {variable["name"] for variable in variables} | set(COLOUR_VARIABLES)
+    text = page.text("ENVIRONMENT")
+    claimed = set(re.findall(r"\*([A-Z][A-Z_]+)\*", text))
+    judge.check(claimed == known, f"{page.name}: ENVIRONMENT has {sorted(claimed)}, "
+                f"the program {sorted(known)}")
+    if page.name == "dtinfo.1":
+        for variable in variables:
+            for choice in variable["choices"] or []:
+                judge.check(f"- *{choice['name']}*: " in text,
+                            f"{page.name}: {variable['name']} lacks {choice['name']}")
+
+
+def check_colour_variables(judge, program):
+    """They do what the page says, in the order it says."""
+    def coloured(*words, **environment):
+        return "\x1b[" in pages.run(program, *words, "finfo", "bf16", **environment).stdout
+
+    judge.check(not coloured(), "colour in a pipe")
+    judge.check(coloured(FORCE_COLOR="1"), "FORCE_COLOR does nothing")
+    judge.check(coloured(CLICOLOR_FORCE="1"), "CLICOLOR_FORCE does nothing")
+    judge.check(not coloured(FORCE_COLOR="0"), "FORCE_COLOR=0 forces colour")
+    judge.check(not coloured(NO_COLOR="1", FORCE_COLOR="1"), "NO_COLOR does not win")
+    judge.check(coloured(NO_COLOR="", FORCE_COLOR="1"), "an empty NO_COLOR counts")
+    judge.check(coloured("--color", "always", NO_COLOR="1"), "--color does not win over NO_COLOR")
+
+
+def check_own_variables(judge, program, variables):
+    for variable in variables:
+        for choice in variable["choices"] or []:
+            done = pages.run(program, "list", **{variable["name"]: choice["name"]})
+            judge.check(done.returncode == 0,
+                        f"{variable['name']}={choice['name']} gives {done.returncode}")
+    done = pages.run(program, "list", DTINFO_NO_SUCH="1")
+    judge.check(done.returncode == 2, "an unknown DTINFO variable is no error")
+
+
+def check_dtypes(judge, page, facts, blocks):
+    text = page.text()
+    lines = page.lines
+    names = {dtype["name"] for dtype in facts["dtypes"]}
+    titles = {"dtype", "block format"}
+    rows = {pages.unescape(line[4:-1]) for line in lines if re.match(r"\|\[ \*.+\*$", line)} - titles
+    judge.check(rows == names | blocks, f"{page.name}: the tables lack {sorted((names | blocks) - rows)}"
+                f" and have {sorted(rows - names - blocks)} too many")
+    entries = {}
+    for line, following in zip(lines, lines[1:]):
+        if line.startswith("*") and following.startswith("\t"):
+            entries.setdefault(line.strip("*"), pages.unescape(following.strip()))
+    for dtype in facts["dtypes"]:
+        entry = entries.get(dtype["name"], "")
+        systems = dict(part.split(": ", 1) for part in entry.split("; ") if ": " in part)
+        claimed = {(system, name) for system, listed in systems.items()
+                   for name in listed.split(", ")}
+        real = {(name["system"], name["name"] + (f" ({name['number']})"
+                                                  if name["number"] is not None else ""))
+                for name in dtype["names"]}
+        judge.check(claimed == real, f"{page.name}: {dtype['name']} is called {sorted(claimed ^ real)}"
+                    " in one place only")
+    for command in facts["commands"]:
+        for option in command["options"]:
+            if option["long"] in ("round", "overflow", "nan", "like"):
+                for choice in option["choices"]:
+                    judge.check(f"*{choice['name']}*\n\t" in text,
+                                f"{page.name}: lacks {choice['name']} of --{option['long']}")
+
+
+def keys_of(node, found):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            found.add(key)
+            keys_of(value, found)
+    elif isinstance(node, list):
+        for value in node:
+            keys_of(value, found)
+
+
+def check_json_page(judge, page, program, facts):
+    """Every key of real documents is explained, every explained key is in a real document."""
+    requests = [["list"], ["finfo"], ["finfo", "e4m3"], ["iinfo"], ["bits", "0.1", "bf16"],
+                ["bits", "1", "complex64"], ["cast", "70000", "bf16"],
+                ["cast", "1+2j", "complex64"], ["cast", "70000", "fp8_e4m3fn", "--like", "torch"],
+                ["cast", "1/3", "fp16", "--digits", "9"], ["cast", "1", "fp16", "--stacks"],
+                ["cast", "1", "fp16", "--round", "stochastic", "--seed", "7"],
+                ["cast", "70000", "fp16"], ["--version"], ["cast", "1", "bf61"]]
+    real, schemas = set(), set()
+    for words in requests:
+        document = json.loads(pages.run(program, *words, "--json").stdout)
+        schemas.add(document["schema"])
+        keys_of(document, real)
+    documented = set()
+    for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
+        documented |= {part.removesuffix("[]") for part in term.split(".")}
+    documented |= {"schema", "dtinfo"}
+    judge.check(real == documented, f"{page.name}: lacks {sorted(real - documented)} and explains "
+                f"{sorted(documented - real)}, which no document has")
+    claimed = set(re.findall(r"^- \*(dtinfo\.\w+/\d+)\*$", page.text(), flags=re.MULTILINE))
+    judge.check(claimed == set(facts["schemas"]), f"{page.name}: lists {sorted(claimed)}")
+    judge.check(schemas == claimed, f"documents have the schemas {sorted(schemas)}")
+    for name in claimed:
+        judge.check(f"\n## {name}\n" in page.text(), f"{page.name}: no section on {name}")
+
+
+def check_references(judge, page, names):
+    for name, section in re.findall(r"\*(dtinfo[\w-]*)\*\((\d)\)", page.text()):
+        judge.check(f"{name}.{section}" in names, f"{page.name}: refers to {name}({section})")
+
+
+def check_rendering(judge, page):
+    """scdoc takes it, and mandoc finds nothing wrong but what scdoc always does."""
+    made = subprocess.run(["scdoc"], input=page.path.read_bytes(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    judge.check(made.returncode == 0, f"{page.name}: scdoc: {made.stderr.decode()}")
+    if made.returncode != 0 or not shutil.which("mandoc"):
+        return
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=made.stdout,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    judge.check(not lint.stdout, f"{page.name}: {lint.stdout.decode()}")
+
+
+def main():
+    program = sys.argv[1]
+    judge = pages.Judge()
+    facts = pages.introspect(program)
+    blocks = {block["name"] for block in
+              json.loads(pages.run(program, "list", "--json").stdout)["block_formats"]}
+    every = {page.name: page for page in map(pages.Page, pages.MAN)}
+    public = [command for command in facts["commands"] if not command["hidden"]]
+    expected = {f"dtinfo-{command['name']}.1" for command in public}
+    expected |= {"dtinfo.1", "dtinfo-json.5", "dtinfo-dtypes.7"}
+    judge.check(set(every) == expected, f"pages {sorted(set(every) ^ expected)} are missing or have "
+                "no command")
+
+    all_options = [*facts["global_options"],
+                   *(option for command in public for option in command["options"])]
+    check_options(judge, every["dtinfo.1"], facts["global_options"], all_options)
+    for command in public:
+        page = every[f"dtinfo-{command['name']}.1"]
+        known = [*command["options"], *facts["global_options"]]
+        check_options(judge, page, command["options"], known)
+        check_choices_are_real(judge, page, known)
+        judge.check(command["summary"] in pages.unescape(every["dtinfo.1"].text()) or
+                    command["summary"][0].upper() + command["summary"][1:]
+                    in every["dtinfo.1"].text(),
+                    f"dtinfo.1: lacks the summary of {command['name']}")
+        judge.check(f"*{command['name']}*" in page.text("SYNOPSIS"),
+                    f"{page.name}: SYNOPSIS lacks the command")
+    for name in ("dtinfo-json.5", "dtinfo-dtypes.7"):
+        check_options(judge, every[name], [], all_options)
+    for page in every.values():
+        if page.name.endswith(".1"):
+            for section in SECTIONS:
+                judge.check(section in page.sections, f"{page.name}: no section {section}")
+            check_exit_status(judge, page, facts["statuses"])
+            check_environment(judge, page, facts["environment"])
+        check_references(judge, page, every)
+        if shutil.which("scdoc"):
+            check_rendering(judge, page)
+    check_colour_variables(judge, program)
+    check_own_variables(judge, program, facts["environment"])
+    check_dtypes(judge, every["dtinfo-dtypes.7"], facts, blocks)
+    check_json_page(judge, every["dtinfo-json.5"], program, facts)
+    return judge.finish(at_least=200)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

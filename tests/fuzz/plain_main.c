@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a fuzz target without an engine: over the files of a corpus, over cuts of each of them, and
+ * over inputs made of the target's own words by a generator that always makes the same ones.
+ *
+ *     fuzz_parse 20000 tests/fuzz/seeds/parse      20000 made inputs, then every file of the folder
+ */
+#include <dirent.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+enum { INPUT_MAX = 1 << 16, WORDS_MAX = 24 };
+
+static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
+
+/* SplitMix64 */
+static uint64_t random_u64(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static size_t make_input(uint8_t *data, size_t word_count)
+{
+    size_t size = 0;
+    const size_t words = random_u64() % WORDS_MAX;
+    for (size_t i = 0; i < words; i++) {
+        if (random_u64() % 16 == 0) {
+            data[size++] = (uint8_t)random_u64();
+            continue;
+        }
+        const char *const word = dti_fuzz_words[random_u64() % word_count];
+        memcpy(data + size, word, strlen(word));
+        size += strlen(word);
+    }
+    return size;
+}
+
+static size_t run_made(size_t count)
+{
+    static uint8_t data[INPUT_MAX];
+    size_t word_count = 0;
+    while (dti_fuzz_words[word_count])
+        word_count++;
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = make_input(data, word_count);
+        (void)LLVMFuzzerTestOneInput(data, size);
+    }
+    return count;
+}
+
+/* The file, its first and last parts, and with one byte changed in turn. */
+static size_t run_file(const char *path)
+{
+    static uint8_t data[INPUT_MAX];
+    FILE *const file = fopen(path, "rb");
+    if (!file) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    const size_t size = fread(data, 1, sizeof data, file);
+    (void)fclose(file);
+    (void)LLVMFuzzerTestOneInput(data, size);
+    size_t runs = 1;
+    for (size_t i = 0; i < size && i < 256; i++) {
+        const uint8_t kept = data[i];
+        (void)LLVMFuzzerTestOneInput(data, i);
+        (void)LLVMFuzzerTestOneInput(data + i, size - i);
+        data[i] = (uint8_t)random_u64();
+        (void)LLVMFuzzerTestOneInput(data, size);
+        data[i] = kept;
+        runs += 3;
+    }
+    return runs;
+}
+
+static size_t run_folder(const char *folder)
+{
+    size_t runs = 0;
+    DIR *const listing = opendir(folder);
+    if (!listing) {
+        perror(folder);
+        exit(EXIT_FAILURE);
+    }
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        char path[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        runs += run_file(path);
+    }
+    (void)closedir(listing);
+    if (runs == 0) {
+        (void)fprintf(stderr, "%s: there are no seeds\n", folder);
+        exit(EXIT_FAILURE);
+    }
+    return runs;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        (void)fprintf(stderr, "usage: %s COUNT [FOLDER...]\n", argv[0]);
+        return 2;
+    }
+    size_t runs = run_made((size_t)strtoul(argv[1], NULL, 10));
+    for (int i = 2; i < argc; i++)
+        runs += run_folder(argv[i]);
+    (void)printf("%zu inputs, nothing broken\n", runs);
+    return 0;
+}

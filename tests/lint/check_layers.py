@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Who may include whom, and what no file may call. A layer sees those below it and nothing else."""
+import re
+import sys
+
+import tree
+
+# layer: the layers below it that it may include
+LAYERS = {
+    "util": set(),
+    "core": {"util"},
+    "kernels": {"core", "util"},
+    "devices": {"kernels", "core", "util"},
+    "convert": {"devices", "kernels", "core", "util"},
+    "bench": {"convert", "devices", "kernels", "core", "util"},
+    "report": {"util"},
+    "cli": {"bench", "convert", "devices", "kernels", "report", "core", "util"},
+}
+# Public headers whose layer does not follow from a source file of the same name.
+HEADERS = {
+    "status.def": "util",
+    "value.h": "core",
+    "dtypes.def": "core",
+    "blocks.def": "core",
+    "stacks.def": "core",
+    "dtype_names.def": "core",
+}
+# A header outside the program: the only files that may include it.
+RESERVED = {
+    r"cjson/cJSON\.h|cJSON\.h": {"src/report/json.c", "src/report/json_tree."},
+    r"dlfcn\.h": {"src/devices/cuda_driver.c"},
+    r"(imm|x86|emm|avx\w*|arm_neon|arm_sve)\w*\.h": {"src/kernels/x86/", "src/kernels/arm/"},
+    r"locale\.h|xlocale\.h": set(),
+}
+# The core computes: no input, no output, no floating point, no clock. snprintf() is all of stdio.
+NOT_IN_CORE = r"locale\.h|float\.h|math\.h|fenv\.h|unistd\.h|time\.h|fcntl\.h|wchar\.h"
+CORE_CALLS = r"v?f?printf|f?puts|f?putc|putchar|fopen|fwrite|fread|fgets|fflush|getenv|perror|rand"
+FORBIDDEN_CALLS = {
+    r"strto(d|f|ld)|ato(f|i|l|ll)|setlocale|uselocale|newlocale": "depends on the locale or rounds",
+    r"sprintf|vsprintf|strtok|gets|alloca": "writes without a bound",
+}
+EXITS = r"exit|_exit|_Exit|quick_exit|abort"
+FLOAT_CONVERSION = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aAeEfFgG](?![A-Za-z])")
+FLOAT_TYPE = re.compile(r"\b(float|double)\b")
+
+
+def layer_of_source(name):
+    parts = name.split("/")
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+
+
+def layer_of_header(header, stems):
+    base = header.rsplit("/", 1)[-1]
+    return HEADERS.get(base) or stems.get(base.rsplit(".", 1)[0])
+
+
+def included_layer(header, stems):
+    if header.startswith("dtinfo/"):
+        return layer_of_header(header, stems) or "?"
+    first = header.split("/")[0]
+    return first if first in LAYERS else None
+
+
+def check_includes(name, layer, text, stems):
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', text, re.MULTILINE):
+        quote, header = match.groups()
+        where = "%s:%d" % (name, text.count("\n", 0, match.start()) + 1)
+        target = included_layer(header, stems)
+        if target == "?":
+            yield "%s: %s belongs to no layer; give it a row in HEADERS" % (where, header)
+        elif target and target != layer and target not in LAYERS[layer]:
+            yield "%s: %s may not include %s, which is %s" % (where, layer, header, target)
+        elif quote == '"' and not target and "/" in header:
+            yield "%s: %s is in no layer" % (where, header)
+        if layer == "core" and re.fullmatch(NOT_IN_CORE, header):
+            yield "%s: the core may not include <%s>" % (where, header)
+        for pattern, allowed in RESERVED.items():
+            if re.fullmatch(pattern, header) and not any(name.startswith(a) for a in allowed):
+                yield "%s: only %s may include <%s>" % (where, " and ".join(allowed) or "no file",
+                                                        header)
+
+
+def check_calls(name, layer, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        where = "%s:%d" % (name, number)
+        code = tree.without_strings(line)
+        for pattern, why in FORBIDDEN_CALLS.items():
+            call = re.search(r"\b(%s)\s*\(" % pattern, code)
+            if call:
+                yield "%s: %s() %s" % (where, call.group(1), why)
+        if re.search(r"\b(%s)\s*\(" % EXITS, code) and name != "src/cli/main.c":
+            yield "%s: only main.c may end the process" % where
+        if layer == "core" and re.search(r"\b(%s)\s*\(" % CORE_CALLS, code):
+            yield "%s: the core does no input or output" % where
+        if layer == "core" and FLOAT_TYPE.search(code):
+            yield "%s: the core has no floating point" % where
+        for string in re.findall(r'"((?:\\.|[^"\\])*)"', line):
+            if FLOAT_CONVERSION.search(string.replace("%%", "")):
+                yield "%s: libc must not print floating point" % where
+
+
+def main():
+    problems = []
+    sources = [path for path in tree.files(".c", ".h", ".def") if layer_of_source(tree.name_of(path))]
+    stems = {}
+    for path in sources:
+        if path.suffix == ".c":
+            stems.setdefault(path.stem, layer_of_source(tree.name_of(path)))
+    todo = [(path, layer_of_source(tree.name_of(path))) for path in sources]
+    for path in tree.files(".h", ".def"):
+        name = tree.name_of(path)
+        if not name.startswith("include/dtinfo/"):
+            continue
+        layer = layer_of_header(name, stems)
+        if layer:
+            todo.append((path, layer))
+        else:
+            problems.append("%s belongs to no layer; give it a row in HEADERS" % name)
+    for path, layer in todo:
+        name = tree.name_of(path)
+        if layer not in LAYERS:
+            problems.append("%s: no layer is called %s" % (name, layer))
+            continue
+        text = tree.without_comments(path.read_text(encoding="utf-8"))
+        problems += check_includes(name, layer, text, stems)
+        problems += check_calls(name, layer, text)
+    return tree.report(problems, "layers, %d files" % len(todo))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

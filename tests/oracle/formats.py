@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: MIT
+"""A reference model of every number format, written from the specifications.
+
+Decoding goes code by code, rounding is a search among the format's own values followed by an exact
+comparison of rationals. Nothing is shared with the C core: neither its table of rows nor its way of
+cutting significands. The formats come from the texts named beside them below.
+"""
+
+import bisect
+import re
+import sys
+from fractions import Fraction
+
+INEXACT, OVERFLOW, UNDERFLOW, INVALID, SATURATED, NO_NAN = 1, 2, 4, 8, 16, 32
+
+sys.set_int_max_str_digits(0)       # exact decimals of fp64 have up to 1,075 digits, quotients more
+
+ROUNDS = ("nearest-even", "nearest-away", "zero", "up", "down", "odd", "stochastic")
+OVERFLOWS = ("native", "saturate", "saturate-finite", "wrap")
+
+NAN, INF = "nan", "inf"
+
+
+class Format:
+    """One format. A magnitude index n counts the magnitudes upward from code 0, as if no code were
+    special; for every finite number it is the code without its sign."""
+
+    def __init__(self, name, kind, exp, man, bias, inf=(), nan=(), minus_zero=False, ieee=False,
+                 scale=False, even_code=False):
+        self.name = name
+        self.kind = kind                    # float, ufloat, int, uint, bool
+        self.exp, self.man, self.bias = exp, man, bias
+        self.signed = kind in ("float", "int")
+        self.width = exp + man + (1 if self.signed else 0)
+        self.sign_bit = 1 << (self.width - 1) if self.signed else 0
+        self.inf = tuple(inf)               # code of +inf, then of -inf
+        self.nan = nan                      # a container of codes
+        self.minus_zero = minus_zero
+        self.ieee = ieee                    # NaNs carry sign, quiet bit and payload
+        self.scale = scale                  # powers of two without zero
+        self.even_code = even_code          # P3109: without mantissa bits parity is the code's
+        self.is_float = kind in ("float", "ufloat")
+        self._table = None
+        if self.is_float:
+            top = (1 << (self.width - (1 if self.signed else 0))) - 1
+            if ieee:
+                top = ((1 << exp) - 1 << man) - 1
+            while top in self.nan or top in self.inf:
+                top -= 1
+            self.max_index = top
+
+    def magnitude(self, index):
+        """The value of a magnitude index, special codes ignored."""
+        if self.scale:
+            return power_of_two(index - self.bias)
+        exponent, mantissa = index >> self.man, index & ((1 << self.man) - 1)
+        if exponent == 0:
+            return mantissa * power_of_two(1 - self.bias - self.man)
+        return ((1 << self.man) + mantissa) * power_of_two(exponent - self.bias - self.man)
+
+    def table(self):
+        """Magnitudes 0 .. max and one more, where the next one would be without an end."""
+        if self._table is None:
+            self._table = [self.magnitude(i) for i in range(self.max_index + 2)]
+        return self._table
+
+    def decode(self, code):
+        """(class, negative, value): value is a Fraction, or None for inf and NaN."""
+        if self.kind == "bool":
+            return number(False, Fraction(int(code != 0)))
+        if self.kind == "uint":
+            return number(False, Fraction(code))
+        if self.kind == "int":
+            value = code - (1 << self.width) if code & self.sign_bit else code
+            return number(value < 0, Fraction(abs(value)))
+        negative = bool(code & self.sign_bit)
+        if code in self.inf:
+            return (INF, negative, None)
+        if code in self.nan:
+            return (NAN, negative, None)
+        return number(negative, self.magnitude(code & ~self.sign_bit))
+
+    def locate(self, value):
+        """(index, fraction): the largest magnitude index at or below value >= 0, and how far along
+        value lies to the next one. Indices beyond max + 1 are not told apart. A scale has no index
+        below 2^-bias: (-1, None)."""
+        if self.width <= 16:
+            table = self.table()
+            index = bisect.bisect_right(table, value) - 1
+            if index > self.max_index:
+                return self.max_index + 1, Fraction(0)
+            if index < 0:
+                return -1, None
+            low, high = table[index], table[index + 1]
+        else:
+            if value >= self.magnitude(self.max_index + 1):
+                return self.max_index + 1, Fraction(0)
+            exponent = floor_log2(value) if value else 1 - self.bias
+            exponent = max(exponent, 1 - self.bias)
+            quantum = power_of_two(exponent - self.man)
+            units = value // quantum
+            index = (exponent + self.bias - 1 << self.man) + units
+            low, high = self.magnitude(index), self.magnitude(index + 1)
+        return index, (value - low) / (high - low)
+
+    def is_odd(self, index):
+        """Whether the significand of a magnitude index is odd (roundTiesToEven)."""
+        if self.man > 0 or self.even_code:
+            return bool(index & 1)
+        return self.scale or index > 0      # every significand is 1, zero's is 0
+
+    def max_code(self):
+        if self.kind == "bool":
+            return 1
+        if not self.is_float:
+            return (1 << (self.width - (1 if self.signed else 0))) - 1
+        return self.max_index
+
+    def lowest_code(self):
+        if self.kind == "float":
+            return self.max_index | self.sign_bit
+        return self.sign_bit if self.kind == "int" else 0
+
+    def canonical_nan(self):
+        if not self.nan:
+            return None
+        if self.ieee:
+            return ((1 << self.exp) - 1 << self.man) | 1 << (self.man - 1)
+        return min(self.nan)
+
+    def values(self):
+        """{value: code} of all finite codes; minus zero is left out."""
+        found = {}
+        for code in range(1 << self.width):
+            cls, negative, value = self.decode(code)
+            if cls not in (NAN, INF) and not (negative and value == 0):
+                found[-value if negative else value] = code
+        return found
+
+
+def number(negative, magnitude):
+    return ("zero" if magnitude == 0 else "finite", negative, magnitude)
+
+
+def power_of_two(exponent):
+    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+
+
+def floor_log2(value):
+    """floor(log2(value)) of a positive Fraction."""
+    guess = value.numerator.bit_length() - value.denominator.bit_length()
+    return guess if value >= power_of_two(guess) else guess - 1
+
+
+class IeeeNans:
+    """Exponent all ones and a mantissa that is not zero, either sign."""
+
+    def __init__(self, exp, man):
+        self.inf, self.mask = ((1 << exp) - 1) << man, (1 << exp + man) - 1
+
+    def __contains__(self, code):
+        return code & self.mask > self.inf
+
+    def __bool__(self):
+        return self.mask > self.inf
+
+
+def ieee(name, exp, man, bias=None):
+    inf = ((1 << exp) - 1) << man
+    return Format(name, "float", exp, man, (1 << exp - 1) - 1 if bias is None else bias,
+                  inf=(inf, inf | 1 << exp + man), nan=IeeeNans(exp, man), minus_zero=True,
+                  ieee=True)
+
+
+def p3109(name):
+    """IEEE P3109 interim report 4.0: bias, the one zero, the one NaN, where infinity is."""
+    bits, precision, sign, domain = re.fullmatch(r"binary(\d+)p(\d+)([su])([ef])", name).groups()
+    k, p, signed, extended = int(bits), int(precision), sign == "s", domain == "e"
+    nan = 1 << k - 1 if signed else (1 << k) - 1
+    inf = ()
+    if extended:
+        inf = ((1 << k - 1) - 1, (1 << k) - 1) if signed else ((1 << k) - 2,)
+    return Format(name, "float" if signed else "ufloat", k - p if signed else k - p + 1, p - 1,
+                  1 << (k - p - 1 if signed else k - p), inf=inf, nan=(nan,), even_code=True)
+
+
+def finite_nan(name, exp, man, bias, nan, minus_zero=False):
+    return Format(name, "float", exp, man, bias, nan=nan, minus_zero=minus_zero)
+
+
+P3109_NAMES = (
+    [f"binary8p{p}s{d}" for p in range(1, 8) for d in "ef"]
+    + [f"binary8p{p}u{d}" for p in range(1, 9) for d in "ef"]
+    + ["binary6p3sf", "binary6p4sf", "binary4p2se", "binary4p2sf"])
+
+
+def build():
+    rows = [
+        # IEEE 754-2019 table 3.5; bfloat16 and tf32 are the same with fewer mantissa bits
+        ieee("fp64", 11, 52), ieee("fp32", 8, 23), ieee("fp16", 5, 10),
+        ieee("tf32", 8, 10), ieee("bf16", 8, 7),
+        # OCP OFP8 1.0
+        ieee("fp8_e5m2", 5, 2),
+        finite_nan("fp8_e4m3fn", 4, 3, 7, (0x7f, 0xff), minus_zero=True),
+        # LLVM APFloat: Float8E5M2FNUZ, Float8E4M3FNUZ, Float8E4M3B11FNUZ, Float8E4M3, Float8E3M4
+        finite_nan("fp8_e5m2fnuz", 5, 2, 16, (0x80,)),
+        finite_nan("fp8_e4m3fnuz", 4, 3, 8, (0x80,)),
+        finite_nan("fp8_e4m3b11fnuz", 4, 3, 11, (0x80,)),
+        ieee("fp8_e4m3", 4, 3), ieee("fp8_e3m4", 3, 4),
+        # OCP MX 1.0
+        Format("fp8_e8m0", "ufloat", 8, 0, 127, nan=(0xff,), scale=True),
+        finite_nan("fp6_e3m2", 3, 2, 3, (), minus_zero=True),
+        finite_nan("fp6_e2m3", 2, 3, 1, (), minus_zero=True),
+        finite_nan("fp4_e2m1", 2, 1, 1, (), minus_zero=True),
+    ]
+    rows += [p3109(name) for name in P3109_NAMES]
+    rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in (1, 2, 4, 8, 16, 32, 64)]
+    rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in (1, 2, 4, 8, 16, 32, 64)]
+    rows += [Format("bool", "bool", 0, 8, 0)]
+    # Names that are parsed: the general forms behind the rows above.
+    rows += [
+        ieee("e6m9", 6, 9), ieee("e15m48", 15, 48), ieee("e3m5", 3, 5), ieee("e5m0", 5, 0),
+        ieee("e5m6b3", 5, 6, bias=3),
+        finite_nan("e2m4fn", 2, 4, 1, (0x3f, 0x7f), minus_zero=True),
+        finite_nan("e3m3fnuz", 3, 3, 4, (0x40,)),
+    ]
+    return {row.name: row for row in rows}
+
+
+FORMATS = build()
+
+
+def floats(max_width=64, min_width=0):
+    return [f for f in FORMATS.values() if f.is_float and min_width <= f.width <= max_width]
+
+
+def integers():
+    return [f for f in FORMATS.values() if f.kind in ("int", "uint")]
+
+
+# Rounding and storing.
+
+def philox4x32(counter, key):
+    """Philox4x32-10 of Salmon, Moraes, Dror, Shaw, SC11, figure 2: four words from four and two."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        high0, low0 = divmod(0xD2511F53 * c0, 1 << 32)
+        high1, low1 = divmod(0xCD9E8D57 * c2, 1 << 32)
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        k0, k1 = (k0 + 0x9E3779B9) % (1 << 32), (k1 + 0xBB67AE85) % (1 << 32)
+    return c0, c1, c2, c3
+
+
+def random_bits(seed, index):
+    block = index // 4
+    words = philox4x32((block % (1 << 32), block >> 32, 0, 0), (seed % (1 << 32), seed >> 32))
+    return words[index % 4]
+
+
+def goes_up(mode, fraction, odd, negative, seed, index):
+    """Whether a magnitude `fraction` of the way to its upper neighbour is stored as that one."""
+    if fraction == 0:
+        return False
+    if mode == "nearest-even":
+        return fraction > Fraction(1, 2) or (fraction == Fraction(1, 2) and odd)
+    if mode == "nearest-away":
+        return fraction >= Fraction(1, 2)
+    if mode == "zero":
+        return False
+    if mode == "up":
+        return not negative
+    if mode == "down":
+        return negative
+    if mode == "odd":
+        return not odd
+    return (fraction * (1 << 32)) // 1 + random_bits(seed, index) >= 1 << 32
+
+
+def to_infinity(mode, negative):
+    """IEEE 754-2019 7.4: where an overflow goes."""
+    return (mode in ("nearest-even", "nearest-away", "stochastic")
+            or (mode == "up" and not negative) or (mode == "down" and negative))
+
+
+def limit(fmt, negative, flags):
+    return (fmt.lowest_code() if negative else fmt.max_code()), flags
+
+
+def beyond(fmt, negative, flags):
+    """Infinity, else NaN, else the largest finite."""
+    if fmt.inf and (not negative or fmt.signed):
+        return fmt.inf[1 if negative else 0], flags
+    if fmt.nan:
+        return nan_code(fmt, negative), flags
+    return limit(fmt, negative, flags | SATURATED)
+
+
+def nan_code(fmt, negative):
+    """The canonical NaN with a sign where NaNs have both signs."""
+    code = fmt.canonical_nan()
+    if negative and fmt.signed and (code | fmt.sign_bit) in fmt.nan:
+        code |= fmt.sign_bit
+    return code
+
+
+def negative_into_unsigned(fmt, overflow, infinite):
+    if overflow == "saturate" or (overflow == "saturate-finite" and not infinite):
+        return fmt.lowest_code(), OVERFLOW | INEXACT | SATURATED
+    return fmt.canonical_nan(), INVALID | INEXACT
+
+
+def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", seed=0, index=0,
+           place=None):
+    """(code, flags) of a number: class, sign, magnitude. place: fmt.locate(value) if known.
+    NaN here has the quiet bit and no other payload."""
+    if fmt.kind == "bool":
+        return (0, 0) if cls == "zero" else (1, 0 if (cls, negative, value) == ("finite", False, 1)
+                                             else INEXACT)
+    if not fmt.is_float:
+        return encode_integer(fmt, cls, negative, value, mode, overflow, seed, index)
+    if cls == NAN:
+        if not fmt.nan:
+            return fmt.max_code(), INVALID | INEXACT | NO_NAN
+        return nan_code(fmt, negative), 0
+    if cls == INF:
+        if negative and not fmt.signed:
+            return negative_into_unsigned(fmt, overflow, True)
+        if overflow == "saturate":
+            return limit(fmt, negative, OVERFLOW | INEXACT | SATURATED)
+        return beyond(fmt, negative, 0 if fmt.inf else OVERFLOW | INEXACT)
+    if value == 0:
+        if fmt.scale:
+            return 0, INEXACT | UNDERFLOW
+        return (fmt.sign_bit if negative and fmt.minus_zero else 0), 0
+
+    low, fraction = place or fmt.locate(value)
+    if fmt.scale and negative:
+        return negative_into_unsigned(fmt, overflow, False)
+    if low < 0:
+        return 0, INEXACT | UNDERFLOW
+    stored = low + goes_up(mode, fraction, fmt.is_odd(low), negative, seed, index)
+    if negative and not fmt.signed and stored > 0:
+        return negative_into_unsigned(fmt, overflow, False)
+    if stored > fmt.max_index:
+        flags = OVERFLOW | INEXACT
+        if overflow in ("saturate", "saturate-finite"):
+            return limit(fmt, negative, flags | SATURATED)
+        if to_infinity(mode, negative):
+            return beyond(fmt, negative, flags)
+        return limit(fmt, negative, flags)
+    flags = INEXACT if fraction else 0
+    if flags and not fmt.scale and stored < 1 << fmt.man:
+        flags |= UNDERFLOW              # IEEE 754-2019 7.5; a scale's least number is normal
+    sign = fmt.sign_bit if negative and (stored or fmt.minus_zero) else 0
+    return stored | sign, flags
+
+
+def encode_integer(fmt, cls, negative, value, mode, overflow, seed, index):
+    if cls == NAN:
+        return 0, INVALID | INEXACT
+    low = -(1 << fmt.width - 1) if fmt.signed else 0
+    high = fmt.max_code()
+    mask = (1 << fmt.width) - 1
+    if cls == INF:
+        flags = INVALID | OVERFLOW | INEXACT
+        if overflow == "wrap":
+            return 0, flags
+        return (low if negative else high) & mask, flags | SATURATED
+    whole = value // 1
+    whole += goes_up(mode, value - whole, bool(whole & 1), negative, seed, index)
+    stored = -whole if negative else whole
+    if not low <= stored <= high:
+        if overflow == "wrap":
+            return stored & mask, OVERFLOW | INEXACT
+        return (low if stored < low else high) & mask, OVERFLOW | INEXACT | SATURATED
+    return stored & mask, INEXACT if value.denominator != 1 else 0
+
+
+def check_philox():
+    """The published known-answer vectors (Random123, kat_vectors: philox4x32 10)."""
+    ones = 0xffffffff
+    answers = [
+        ((0, 0, 0, 0), (0, 0), (0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8)),
+        ((ones,) * 4, (ones,) * 2, (0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd)),
+        ((0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344), (0xa4093822, 0x299f31d0),
+         (0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1)),
+    ]
+    for counter, key, want in answers:
+        assert philox4x32(counter, key) == want, (counter, key)
+
+
+# Text.
+
+def decimal_text(value):
+    """The exact decimal of a Fraction whose denominator divides a power of ten; exponent form."""
+    denominator = value.denominator
+    twos = (denominator & -denominator).bit_length() - 1
+    fives, rest = 0, denominator >> twos
+    while rest > 1:
+        rest, remainder = divmod(rest, 5)
+        assert remainder == 0, value
+        fives += 1
+    scale = max(twos, fives)
+    digits = value.numerator * 2 ** (scale - twos) * 5 ** (scale - fives)
+    return f"{digits}e-{scale}" if scale else str(digits)
+
+
+def hex_text(value):
+    """The exact hexadecimal form of a Fraction whose denominator is a power of two."""
+    return f"0x{value.numerator:x}p-{value.denominator.bit_length() - 1}"

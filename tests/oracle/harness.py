@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What the oracle tests share: talking to the probe, counting checks, telling failures.
+
+Usage of every test: test_x.py PROBE [--long]. Exit 0 all right, 1 differences, 77 nothing ran.
+"""
+
+import subprocess
+import sys
+
+SHOWN = 12      # differences told per test before they are only counted
+
+
+def ask(probe, lines):
+    """The probe's answer lines for many request lines."""
+    text = "\n".join(lines) + "\n"
+    done = subprocess.run([probe], input=text.encode(), stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"the probe ended with status {done.returncode}")
+    return done.stdout.decode().splitlines()
+
+
+class Tally:
+    """Counts checks by subject and keeps the first differences."""
+
+    def __init__(self):
+        self.checked, self.differences, self.shown = 0, 0, 0
+        self.skipped = []
+
+    def check(self, subject, got, want):
+        self.checked += 1
+        if got != want:
+            self.differ(subject, got, want)
+
+    def differ(self, subject, got, want):
+        self.differences += 1
+        if self.shown < SHOWN:
+            self.shown += 1
+            print(f"DIFFERENT {subject}\n    got  {got}\n    want {want}")
+
+    def skip(self, what):
+        self.skipped.append(what)
+        print(f"skipped: {what}")
+
+    def part(self, what):
+        """Called after a part: tells it and how many checks there are so far."""
+        print(f"{what}: {self.checked} checks, {self.differences} different", flush=True)
+
+    def finish(self):
+        print(f"{self.checked} checks, {self.differences} different, {len(self.skipped)} skipped")
+        if self.differences:
+            sys.exit(1)
+        if not self.checked:
+            if not self.skipped:
+                sys.exit("nothing was checked")
+            sys.exit(77)
+        sys.exit(0)
+
+
+def arguments():
+    """(probe, long) of the command line."""
+    words = sys.argv[1:]
+    long = "--long" in words
+    words = [w for w in words if w != "--long"]
+    if len(words) != 1:
+        sys.exit("usage: test PROBE [--long]")
+    return words[0], long

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Do the oracle tests bite? Each fault below is planted in a copy of the core, the probe is built
+from it and one of the named tests must go red; on the untouched copy they must be green first. Exit
+1 if a fault survives.
+
+Usage: planted_faults.py SOURCE_ROOT [CC]
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# name, file below the root, text there, text instead, the tests of which at least one must fail
+FAULTS = [
+    ("wrong bias in a row", "include/dtinfo/dtypes.def",
+     '"fp8_e4m3b11fnuz",  FLOAT,     8,  4,  3,   11',
+     '"fp8_e4m3b11fnuz",  FLOAT,     8,  4,  3,   10',
+     ("codes", "vectors")),
+    ("fn row with an infinity", "include/dtinfo/dtypes.def",
+     "8,  4,  3,    7,  FN, ", "8,  4,  3,    7,  IEEE, ", ("codes", "vectors")),
+    ("finite row that is extended", "include/dtinfo/dtypes.def",
+     '"binary8p4sf",      FLOAT,     8,  4,  3,    8,  P3109F',
+     '"binary8p4sf",      FLOAT,     8,  4,  3,    8,  P3109E', ("codes",)),
+    ("sticky bit dropped", "src/core/encode.c",
+     "cut.rest = (high << 1 | low) != 0 || sticky;", "cut.rest = (high << 1 | low) != 0;",
+     ("rounding", "vectors")),
+    ("low half of the fraction dropped", "src/core/encode.c",
+     "cut.rest = (high << 1 | low) != 0 || sticky;", "cut.rest = high << 1 != 0 || sticky;",
+     ("rounding",)),
+    ("ties go up", "src/core/encode.c",
+     "return cut->half && (cut->rest || odd);", "return cut->half;", ("rounding", "vectors")),
+    ("ties to odd", "src/core/encode.c",
+     "return cut->half && (cut->rest || odd);", "return cut->half && (cut->rest || !odd);",
+     ("rounding", "vectors")),
+    ("up and down ignore the sign", "src/core/encode.c",
+     "return inexact && !negative;", "return inexact;", ("rounding",)),
+    ("overflow toward zero reaches infinity", "src/core/encode.c",
+     "    case DTI_ROUND_ZERO:\n    case DTI_ROUND_ODD:\n        break;",
+     "    case DTI_ROUND_ZERO:\n        return true;\n    case DTI_ROUND_ODD:\n        break;",
+     ("rounding",)),
+    ("one random bit fewer", "src/core/encode.c",
+     "dti_random_bits(policy->seed, index)) >> 32",
+     "(dti_random_bits(policy->seed, index) & ~1u)) >> 32",
+     ("rounding",)),
+    ("Philox with nine rounds", "src/core/random.c", "round < 10", "round < 9", ("rounding",)),
+    ("saturate keeps infinities", "src/core/encode.c",
+     "else if (policy->overflow == DTI_OVERFLOW_SATURATE)\n        store_limit",
+     "else if (policy->overflow == DTI_OVERFLOW_WRAP)\n        store_limit",
+     ("rounding", "vectors")),
+    ("P3109 without mantissa bits ties away", "src/core/encode.c",
+     "bool by_code = f->man_bits == 0", "bool by_code = f->man_bits != 0", ("rounding",)),
+    ("overflow decided before rounding", "src/core/encode.c",
+     "else if (magnitude > max_code)", "else if (magnitude >= max_code)", ("rounding", "codes")),
+    ("subnormals with an exponent of their own", "src/core/decode.c",
+     "exponent = 1; /*", "exponent = 0; /*", ("codes",)),
+    ("no minus zero", "src/core/decode.c",
+     "set_class(ret_value, DTI_CLASS_ZERO, negative);",
+     "set_class(ret_value, DTI_CLASS_ZERO, false);", ("codes",)),
+    ("NaN payload lost", "src/core/encode.c",
+     "code |= value->hi >> (64 - f->man_bits);", "code |= 0;", ("codes", "vectors")),
+    ("walk stops before infinity", "src/core/codes.c",
+     "if (!dti_code_inf(f, false, &top))\n        ", "", ("codes",)),
+    ("negative into unsigned clamps", "src/core/encode.c",
+     "bool clamp = policy->overflow == DTI_OVERFLOW_SATURATE ||",
+     "bool clamp = policy->overflow != DTI_OVERFLOW_SATURATE ||", ("rounding", "vectors")),
+    ("integers clamp one too late", "src/core/encode.c",
+     "limit = dti_low_bits(f->width - 1u) + value->negative;",
+     "limit = dti_low_bits(f->width - 1u) + 1;", ("rounding",)),
+]
+
+def build(copy, compiler):
+    """Compiles the probe of a copy; its path."""
+    probe = os.path.join(copy, "probe")
+    sources = [os.path.join(copy, "tests/oracle/probe.c")]
+    for layer in ("core", "util"):
+        sources += sorted(glob.glob(os.path.join(copy, "src", layer, "*.c")))
+    command = [compiler, "-std=c11", "-O1", "-w", "-D_POSIX_C_SOURCE=200809L", '-DDTI_VERSION="0"',
+               "-I" + os.path.join(copy, "include"), "-I" + os.path.join(copy, "src"), "-o", probe]
+    done = subprocess.run(command + sources + ["-lm"], check=False, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        print(done.stderr.decode(), file=sys.stderr)
+    return probe if done.returncode == 0 else None
+
+
+def is_green(copy, test, probe):
+    command = [sys.executable, os.path.join(copy, "tests/oracle", f"test_{test}.py"), probe]
+    if test == "vectors":
+        command.append(os.path.join(copy, "tests/data/vectors.tsv"))
+    quiet = subprocess.DEVNULL
+    done = subprocess.run(command, check=False, stdout=quiet, stderr=quiet)
+    return done.returncode == 0
+
+
+def plant(copy, fault):
+    """Changes the text in one place; whether it was there."""
+    path = os.path.join(copy, fault[1])
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if text.count(fault[2]) < 1:
+        return False
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace(fault[2], fault[3], 1))
+    return True
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: planted_faults.py SOURCE_ROOT [CC]")
+    root, compiler = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "cc"
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        clean = os.path.join(folder, "clean")
+        for part in ("include", "src/core", "src/util", "tests/oracle", "tests/data"):
+            shutil.copytree(os.path.join(root, part), os.path.join(clean, part))
+        probe = build(clean, compiler)
+        if not probe:
+            sys.exit("the untouched core does not build")
+        for test in ("vectors", "codes", "rounding"):
+            if not is_green(clean, test, probe):
+                sys.exit(f"{test} is red on the untouched core: nothing can be shown")
+        print("green on the untouched core")
+        for fault in FAULTS:
+            copy = os.path.join(folder, "copy")
+            shutil.copytree(clean, copy)
+            red = []
+            if not plant(copy, fault):
+                print(f"NOT PLANTED  {fault[0]}: its text is gone from {fault[1]}")
+                bad += 1
+            else:
+                probe = build(copy, compiler)
+                red = [test for test in fault[4] if probe and not is_green(copy, test, probe)]
+                verdict = "caught by " + ", ".join(red) if red else "SURVIVED"
+                if not probe:
+                    verdict = "DOES NOT BUILD"
+                bad += not red
+                print(f"{verdict}: {fault[0]}", flush=True)
+            shutil.rmtree(copy)
+    print(f"{len(FAULTS)} faults, {bad} not caught")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Real JSON output against the shipped schemas, and every number in it read back.
+
+usage: validate.py DTINFO SCHEMAS [--locale NAME]
+
+Each command line runs in the C locale and in another one; the bytes must be the same.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import checker
+import readback
+
+ALL = "fp64,fp32,tf32,fp16,bf16,fp8_e5m2,fp8_e4m3fn,fp8_e5m2fnuz,fp8_e4m3fnuz,fp8_e4m3,fp8_e3m4," \
+      "fp8_e4m3b11fnuz,fp8_e8m0,fp6_e3m2,fp6_e2m3,fp4_e2m1,e6m9,e11m20,int64,uint64,int8,uint4,bool"
+VALUES = ["70000", "0.1", "-0.1", "1/3", "0", "-0", "inf", "-inf", "1e400", "1e-400", "0x1.8p-1074",
+          "65520", "464.0000000009313", "18446744073709551615", "-9223372036854775808", "500", "2.5",
+          "9007199254740993", "5e-324", "1.7976931348623157e308", "3.3961775e38", "1e22", "1e23"]
+POLICIES = [[], ["-r", "up"], ["-r", "stochastic", "--seed", "7"], ["--overflow", "saturate"],
+            ["--via", "fp32"], ["--nan", "canonical"], ["--digits", "12"]]
+# command line, exit code, schema
+CASES = [(["--version", "--json"], 0, "dtinfo.version/1"),
+         (["list", "--json"], 0, "dtinfo.list/1"),
+         (["finfo", "--json"], 0, "dtinfo.finfo/1"),
+         (["finfo", "e6m9", "e4m3b11fnuz", "binary8p3se", "binary8p1uf", "complex64", "--json"], 0,
+          "dtinfo.finfo/1"),
+         (["finfo", "e4m3", "--json"], 0, "dtinfo.finfo/1"),
+         (["iinfo", "--json"], 0, "dtinfo.iinfo/1"),
+         (["iinfo", "uint64", "--json"], 0, "dtinfo.iinfo/1"),
+         (["bits", "0x4789", "--json"], 0, "dtinfo.bits/1"),
+         (["bits", "0x7e", "--json"], 0, "dtinfo.bits/1"),
+         (["bits", "0x80", "fp8_e4m3fnuz", "--json"], 0, "dtinfo.bits/1"),
+         (["bits", "0.1", "bf16", "--json"], 0, "dtinfo.bits/1"),
+         (["bits", "0x3ff0000000000001", "--json"], 0, "dtinfo.bits/1"),
+         (["bits", "0b1010", "--json"], 0, "dtinfo.bits/1"),
+         (["cast", "70000", "bf16", "--json"], 0, "dtinfo.cast/1"),
+         (["cast", "nan", "fp64,fp32,tf32,fp16,bf16,fp8_e5m2,fp8_e4m3fn,fp8_e8m0", "--json"], 0,
+          "dtinfo.cast/1"),
+         (["cast", "1+2j", "complex64", "--json"], 0, "dtinfo.cast/1"),
+         (["cast", "500", "fp8_e4m3fn", "--stacks", "--json"], 0, "dtinfo.cast/1"),
+         (["cast", "500", "fp8_e4m3fn,fp4_e2m1,int8", "--like", "torch", "--json"], 0,
+          "dtinfo.cast/1"),
+         (["cast", "0.1", "all", "--json"], 0, "dtinfo.cast/1"),
+         (["cast", "1", "2", "3", "fp16", "--json"], 0, "dtinfo.cast/1"),
+         (["cast", "1", "2", "3", "fp16,int8", "--jsonl"], 0, "dtinfo.cast/1"),
+         (["cast", "70000", "bf61", "--json"], 2, "dtinfo.error/1"),
+         (["cast", "70000", "fp8", "--json"], 2, "dtinfo.error/1"),
+         (["cast", "7,5", "bf16", "--json"], 2, "dtinfo.error/1"),
+         (["cast", "--json"], 2, "dtinfo.error/1"),
+         (["cats", "--json"], 2, "dtinfo.error/1"),
+         (["cast", "70000", "bf16", "--ronud", "up", "--json"], 2, "dtinfo.error/1"),
+         (["finfo", "int8", "--json"], 2, "dtinfo.error/1"),
+         (["bits", "0x12345", "fp16", "--json"], 2, "dtinfo.error/1")]
+CASES += [(["cast", value, ALL] + policy + ["--json"], 0, "dtinfo.cast/1")
+          for value in VALUES for policy in POLICIES]
+
+
+def make_locale(name, folder):
+    """An environment in which the locale exists, built here when the system has none."""
+    known = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, universal_newlines=True).stdout \
+        if shutil.which("locale") else ""
+    if name.replace("UTF-8", "utf8") in known.split():
+        return {"LC_ALL": name}
+    if shutil.which("localedef"):
+        done = subprocess.run(["localedef", "-i", name.split(".")[0], "-f", "UTF-8",
+                               str(folder / name)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 0:
+            return {"LC_ALL": name, "LOCPATH": str(folder)}
+    print("note: %s cannot be made here; the variable is set all the same" % name)
+    return {"LC_ALL": name}
+
+
+def run(program, words, environment, stdin=None):
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("LC_", "LANG", "DTINFO_"))}
+    return subprocess.run([program] + words, env=dict(kept, **environment), input=stdin,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+
+def documents(words, output, problems):
+    """The JSON documents of a run: one, or one a line with --jsonl."""
+    texts = output.decode("utf-8").splitlines() if "--jsonl" in words else [output.decode("utf-8")]
+    found = []
+    for text in texts:
+        try:
+            found.append(json.loads(text, parse_constant=refuse))
+        except ValueError as error:
+            problems.append("not JSON: %s: %s" % (error, text[:200]))
+    return found
+
+
+def refuse(name):
+    raise ValueError("bare " + name)
+
+
+def main():
+    program, folder = sys.argv[1], sys.argv[2]
+    checkers = {name: checker.Checker(schema) for name, schema in checker.load(folder).items()}
+    passed = failed = numbers = codes = 0
+    seen = set()
+    stream = b"70000\n0.1\nbad\n-0\nnan\n1e999\n"
+    cases = [(words, code, schema, None) for words, code, schema in CASES]
+    cases += [(["cast", "-", "fp16", "--jsonl"], 3, None, stream),
+              (["cast", "-", "fp16", "--json"], 3, "dtinfo.cast/1", stream)]
+    with tempfile.TemporaryDirectory() as scratch:
+        foreign = make_locale("de_DE.UTF-8", pathlib.Path(scratch))
+        for words, code, wanted, stdin in cases:
+            problems = []
+            done = run(program, words, {"LC_ALL": "C"}, stdin)
+            again = run(program, words, foreign, stdin)
+            if done.returncode != code:
+                problems.append("exit code %d, expected %d: %s" %
+                                (done.returncode, code, done.stderr.decode("utf-8", "replace")))
+            if again.stdout != done.stdout or again.stderr != done.stderr:
+                problems.append("another answer under LC_ALL=%s" % foreign["LC_ALL"])
+            found = documents(words, done.stdout, problems)
+            if not found:
+                problems.append("no document at all")
+            for document in found:
+                name = document.get("schema")
+                seen.add(name)
+                if name not in checkers or (wanted and name != wanted):
+                    problems.append("schema is %r, expected %r" % (name, wanted))
+                    continue
+                problems += checkers[name].problems(document)
+                more = readback.walk(document)
+                problems += more[0]
+                numbers += more[1]
+                codes += more[2]
+            if problems:
+                failed += 1
+                print("FAILED dtinfo %s\n  %s" % (" ".join(words), "\n  ".join(problems[:12])))
+            else:
+                passed += 1
+    for name in sorted(set(checkers) - seen):
+        failed += 1
+        print("FAILED: no command line printed %s" % name)
+    judge = "jsonschema and our own validator" if checker.jsonschema else "our own validator only"
+    print("%d numbers read back, %d of them from their bits; validated by %s" %
+          (numbers, codes, judge))
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed or codes < 1000 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names that say their own encoding. Widths and biases are worked out by hand from the rules of
+ * IEEE 754, LLVM's fn and fnuz, and IEEE P3109. */
+#include "dtinfo/dtype.h"
+#include "unit.h"
+
+static enum dti_status look_up(const char *name, struct dti_format *format, const char **note,
+                               struct dti_error *error)
+{
+    memset(error, 0, sizeof *error);
+    return dti_format_lookup(name, format, note, error);
+}
+
+/* Checks that a name means the dtype with that canonical name. */
+static void check_means(const char *name, const char *canonical)
+{
+    struct dti_format format;
+    struct dti_error error;
+    if (!CHECK_U64(look_up(name, &format, NULL, &error), DTI_OK) ||
+        !CHECK_STR(format.name, canonical))
+        printf("    (%s) %s\n", name, error.text);
+}
+
+static void check_fails(const char *name, enum dti_status status, const char *text)
+{
+    struct dti_format format;
+    struct dti_error error;
+    memset(&format, 0x5a, sizeof format);
+    CHECK_U64(look_up(name, &format, NULL, &error), status);
+    CHECK_U64(error.status, status);
+    CHECK_STR(error.text, text);
+    CHECK(format.width == 0x5a); /* written on success only */
+}
+
+static void spelled_out_encodings_become_their_rows(void)
+{
+    static const char *const pairs[][2] = {
+        {"e5m10", "fp16"},
+        {"E8M7", "bf16"},
+        {"e8m23", "fp32"},
+        {"e11m52", "fp64"},
+        {"e8m10", "tf32"},
+        {"e5m10b15", "fp16"},
+        {"e4m3", "fp8_e4m3fn"},
+        {"e4m3b7", "fp8_e4m3"},
+        {"e4m3fnb7", "fp8_e4m3fn"},
+        {"e4m3b7fn", "fp8_e4m3fn"},
+        {"e4m3fnuzb8", "fp8_e4m3fnuz"},
+        {"e4m3b11fnuz", "fp8_e4m3b11fnuz"},
+        {"e4m3fnuzb11", "fp8_e4m3b11fnuz"},
+        {"e3m2", "fp6_e3m2"},
+        {"e2m3", "fp6_e2m3"},
+        {"e2m1", "fp4_e2m1"},
+        {"e2m1fn", "fp4_e2m1"},
+        {"e8m0", "fp8_e8m0"},
+        {"e3m4", "fp8_e3m4"},
+        {"e5m2", "fp8_e5m2"},
+        {"Binary8p3se", "binary8p3se"},
+        {"p3109_k8p3se", "binary8p3se"},
+        {"p3109_k8p1uf", "binary8p1uf"},
+        {"binary8p3", "binary8p3se"},
+        {"binary4p2sf", "binary4p2sf"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        check_means(pairs[i][0], pairs[i][1]);
+}
+
+static void check_encoding(const char *name, const char *canonical, enum dti_specials specials,
+                           unsigned width, unsigned exp_bits, unsigned man_bits, int32_t bias)
+{
+    struct dti_format format;
+    struct dti_error error;
+    if (!CHECK_U64(look_up(name, &format, NULL, &error), DTI_OK)) {
+        printf("    (%s) %s\n", name, error.text);
+        return;
+    }
+    CHECK_STR(format.name, canonical);
+    CHECK_U64(format.id, DTI_NONE);
+    CHECK_U64(format.part, DTI_NONE);
+    CHECK_U64(format.specials, specials);
+    CHECK_U64(format.width, width);
+    CHECK_U64(format.exp_bits, exp_bits);
+    CHECK_U64(format.man_bits, man_bits);
+    CHECK_I64(format.bias, bias);
+}
+
+static void formats_without_a_row_are_parsed(void)
+{
+    check_encoding("e6m9", "e6m9", DTI_SPECIALS_IEEE, 16, 6, 9, 31);
+    check_encoding("E6M9B31", "e6m9", DTI_SPECIALS_IEEE, 16, 6, 9, 31);
+    check_encoding("e4m3b9fn", "e4m3fnb9", DTI_SPECIALS_FN, 8, 4, 3, 9);
+    check_encoding("e6m1fnuz", "e6m1fnuz", DTI_SPECIALS_FNUZ, 8, 6, 1, 32);
+    check_encoding("e2m3b1", "e2m3b1", DTI_SPECIALS_IEEE, 6, 2, 3, 1);
+    check_encoding("e8m0b127", "e8m0b127", DTI_SPECIALS_IEEE, 9, 8, 0, 127);
+    check_encoding("e3m2fnb3", "e3m2fnb3", DTI_SPECIALS_FN, 6, 3, 2, 3);
+    check_encoding("e19m44", "e19m44", DTI_SPECIALS_IEEE, 64, 19, 44, 262143);
+    check_encoding("e1m62", "e1m62", DTI_SPECIALS_IEEE, 64, 1, 62, 0);
+    check_encoding("e4m3b0", "e4m3b0", DTI_SPECIALS_IEEE, 8, 4, 3, 0);
+    check_encoding("e4m3b524288", "e4m3b524288", DTI_SPECIALS_IEEE, 8, 4, 3, 524288);
+    check_encoding("binary16p11se", "binary16p11se", DTI_SPECIALS_P3109E, 16, 5, 10, 16);
+    check_encoding("p3109_k16p8uf", "binary16p8uf", DTI_SPECIALS_P3109F, 16, 9, 7, 256);
+    check_encoding("binary3p1", "binary3p1se", DTI_SPECIALS_P3109E, 3, 2, 0, 2);
+}
+
+/* For each exponent, mantissa and suffix: the canonical name leads back to the same encoding. */
+static void canonical_names_lead_back(void)
+{
+    static const char *const suffixes[] = {"", "fn", "fnuz", "b5", "fnb5", "fnuzb5"};
+    unsigned formats = 0;
+    for (unsigned e = 1; e <= 19; e++) {
+        for (unsigned m = 0; 1 + e + m <= 64; m += m < 12 ? 1 : 7) {
+            for (size_t s = 0; s < sizeof suffixes / sizeof *suffixes; s++) {
+                char name[DTI_NAME_SIZE];
+                struct dti_format first, second;
+                struct dti_error error;
+                (void)snprintf(name, sizeof name, "e%um%u%s", e, m, suffixes[s]);
+                if (look_up(name, &first, NULL, &error) != DTI_OK)
+                    continue;
+                formats++;
+                if (!CHECK_U64(look_up(first.name, &second, NULL, &error), DTI_OK) ||
+                    !CHECK_STR(second.name, first.name) || !CHECK(first.bias == second.bias) ||
+                    !CHECK(first.specials == second.specials) || !CHECK(first.id == second.id) ||
+                    !CHECK(first.width == second.width) ||
+                    !CHECK(first.exp_bits == second.exp_bits))
+                    printf("    (%s)\n", name);
+            }
+        }
+    }
+    CHECK(formats > 1500);
+}
+
+static void impossible_formats_say_why(void)
+{
+    check_fails("e04m3", DTI_UNKNOWN_DTYPE,
+                "dtype 'e04m3' has a number with leading zeros; write 'e4m3'");
+    check_fails("e0m3", DTI_UNKNOWN_DTYPE,
+                "dtype 'e0m3' has no exponent bits; fixed-point numbers are the intN and uintN");
+    check_fails("e20m3", DTI_UNKNOWN_DTYPE,
+                "dtype 'e20m3': exponent fields wider than 19 bits (binary256's) are not "
+                "supported; take fewer");
+    check_fails("E15M112", DTI_UNKNOWN_DTYPE,
+                "dtype 'E15M112' is wider than 64 bits; take at most 48 mantissa bits");
+    check_fails("e4m99999999999999999999", DTI_UNKNOWN_DTYPE,
+                "dtype 'e4m99999999999999999999' is wider than 64 bits; take at most 59 mantissa "
+                "bits");
+    check_fails("e4m3b524289", DTI_UNKNOWN_DTYPE,
+                "dtype 'e4m3b524289': the bias is out of range; it goes from 0 to 524288");
+    check_fails("e1m0", DTI_UNKNOWN_DTYPE,
+                "dtype 'e1m0' has no finite number but zero; give it another mantissa or "
+                "exponent bit");
+    check_fails("binary2p1se", DTI_UNKNOWN_DTYPE,
+                "dtype 'binary2p1se': P3109 formats have 3 to 16 bits here; take such a width");
+    check_fails("binary8p8se", DTI_UNKNOWN_DTYPE,
+                "dtype 'binary8p8se': the precision of 8 bits goes from p1 to p7");
+    check_fails("binary8p0se", DTI_UNKNOWN_DTYPE,
+                "dtype 'binary8p0se': the precision of 8 bits goes from p1 to p7");
+}
+
+UNIT_MAIN(spelled_out_encodings_become_their_rows, formats_without_a_row_are_parsed,
+          canonical_names_lead_back, impossible_formats_say_why)

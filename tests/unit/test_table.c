@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines and tables, as they stand on the page. */
+#include <stdlib.h>
+
+#include "dtinfo/table.h"
+#include "unit.h"
+
+static char *page;
+static size_t page_length;
+
+static FILE *page_open(void)
+{
+    free(page);
+    page = NULL;
+    return open_memstream(&page, &page_length);
+}
+
+static void check_page(FILE *stream, const char *want)
+{
+    fclose(stream);
+    CHECK_STR(page, want);
+    free(page);
+    page = NULL;
+}
+
+static void lines_have_tab_stops_and_no_trailing_blanks(void)
+{
+    FILE *const out = page_open();
+    struct dti_line line = {.out = out};
+    dti_line_put(&line, DTI_STYLE_PLAIN, "  max");
+    dti_line_to(&line, 10);
+    dti_line_put(&line, DTI_STYLE_BOLD, "448");
+    dti_line_to(&line, 40);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "");
+    dti_line_end(&line);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "already long");
+    dti_line_to(&line, 4);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "x  ");
+    dti_line_end(&line);
+    dti_line_end(&line);
+    check_page(out, "  max     448\nalready long  x\n\n");
+}
+
+static void blanks_inside_and_between_texts_are_kept(void)
+{
+    FILE *const out = page_open();
+    struct dti_line line = {.out = out};
+    dti_line_put(&line, DTI_STYLE_PLAIN, "a ");
+    dti_line_put(&line, DTI_STYLE_PLAIN, " b  c");
+    dti_line_put(&line, DTI_STYLE_PLAIN, " ");
+    dti_line_put(&line, DTI_STYLE_PLAIN, "d");
+    dti_line_end(&line);
+    check_page(out, "a  b  c d\n");
+}
+
+static void a_column_that_is_reached_exactly_still_gets_two_blanks(void)
+{
+    FILE *const out = page_open();
+    struct dti_line line = {.out = out};
+    dti_line_put(&line, DTI_STYLE_PLAIN, "abcd");
+    dti_line_to(&line, 4);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "e");
+    dti_line_end(&line);
+    check_page(out, "abcd  e\n");
+}
+
+static void width_is_counted_in_code_points(void)
+{
+    FILE *const out = page_open();
+    struct dti_line line = {.out = out};
+    dti_line_put(&line, DTI_STYLE_PLAIN,
+                 "\xC2\xB1"
+                 "1");
+    dti_line_to(&line, 4);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "x");
+    dti_line_end(&line);
+    check_page(out, "\xC2\xB1"
+                    "1  x\n");
+}
+
+static void colour_surrounds_the_text_and_not_the_blanks(void)
+{
+    FILE *const out = page_open();
+    struct dti_line line = {.out = out, .colour = true};
+    dti_line_put(&line, DTI_STYLE_BAD, " inf ");
+    dti_line_put(&line, DTI_STYLE_PLAIN, "x");
+    dti_line_to(&line, 10);
+    dti_line_put(&line, DTI_STYLE_DIM, "y");
+    dti_line_end(&line);
+    dti_style_puts(out, true, DTI_STYLE_BOLD, "z");
+    dti_style_puts(out, true, DTI_STYLE_BOLD, "");
+    dti_style_puts(out, false, DTI_STYLE_BOLD, "z");
+    check_page(out, " \x1b[31minf\x1b[0m x    \x1b[2my\x1b[0m\n\x1b[1mz\x1b[0mz");
+}
+
+static void fill(struct dti_table *table, const char *const *cells)
+{
+    for (; *cells; cells++)
+        dti_table_cell(table, DTI_STYLE_PLAIN, *cells);
+}
+
+static void columns_are_as_wide_as_their_widest_cell(void)
+{
+    static const char *const cells[] = {
+        "dtype", "bits", "max", "bf16", "16",  "3.39e+38", "fp8_e4m3fn", "8", "448", "",
+        "",      "",     "x",   "",     "end", "y",        "1",          "",  NULL};
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_new(3);
+    dti_table_right(table, 1);
+    dti_table_right(table, 7); /* no such column */
+    fill(table, cells);
+    CHECK(dti_table_write(table, out, false, 2));
+    dti_table_free(table);
+    check_page(out, "  dtype       bits  max\n"
+                    "  bf16          16  3.39e+38\n"
+                    "  fp8_e4m3fn     8  448\n"
+                    "\n"
+                    "  x                 end\n"
+                    "  y              1\n");
+}
+
+static void a_last_row_may_be_short(void)
+{
+    static const char *const cells[] = {"a", "b", "c", NULL};
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_new(2);
+    fill(table, cells);
+    CHECK(dti_table_write(table, out, false, 0));
+    dti_table_free(table);
+    check_page(out, "a  b\nc\n");
+}
+
+static void colour_changes_no_column(void)
+{
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_new(2);
+    dti_table_right(table, 0);
+    dti_table_cell(table, DTI_STYLE_WARN, "1");
+    dti_table_cell(table, DTI_STYLE_PLAIN, "a");
+    dti_table_cell(table, DTI_STYLE_GOOD, "100");
+    dti_table_cell(table, DTI_STYLE_PLAIN, "b");
+    CHECK(dti_table_write(table, out, true, 0));
+    dti_table_free(table);
+    check_page(out, "  \x1b[33m1\x1b[0m  a\n\x1b[32m100\x1b[0m  b\n");
+}
+
+static void a_table_that_could_not_be_made_does_nothing(void)
+{
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_new(0);
+    CHECK(table == NULL);
+    dti_table_right(table, 0);
+    dti_table_cell(table, DTI_STYLE_PLAIN, "x");
+    CHECK(!dti_table_write(table, out, false, 0));
+    dti_table_free(table);
+    check_page(out, "");
+}
+
+UNIT_MAIN(lines_have_tab_stops_and_no_trailing_blanks, blanks_inside_and_between_texts_are_kept,
+          a_column_that_is_reached_exactly_still_gets_two_blanks, width_is_counted_in_code_points,
+          colour_surrounds_the_text_and_not_the_blanks, columns_are_as_wide_as_their_widest_cell,
+          a_last_row_may_be_short, colour_changes_no_column,
+          a_table_that_could_not_be_made_does_nothing)

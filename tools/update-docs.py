@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Rewrites the marked parts of the man pages and the README from the program's own tables.
+
+    tools/update-docs.py --program build/src/cli/dtinfo            rewrites
+    tools/update-docs.py --program build/src/cli/dtinfo --check    fails on a difference
+
+A marked part begins with a line `; generated: NAME [WORD...]` and ends with `; end generated` (scdoc;
+in Markdown the same stands in an HTML comment). NAME is a function of this file. The facts come from
+`dtinfo __introspect` and `dtinfo list --json`, so that none of them stands in two places.
+"""
+
+import argparse
+import decimal
+import difflib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MARKDOWN = ["README.md"]
+BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
+END = re.compile(r"^(?:; |<!-- )end generated(?: -->)?$")
+
+
+def scd(text):
+    """Text as scdoc prints it: its marks and the backslash escaped."""
+    return re.sub(r"([\\*_`#~])", r"\\\1", text)
+
+
+def sentence(text):
+    text = text[0].upper() + text[1:]
+    return text if text.endswith(".") else text + "."
+
+
+def bold(text):
+    return "*" + scd(text) + "*"
+
+
+def synopsis_words(text):
+    """VALUE... DTYPE[,DTYPE...] with the words that stand for something underlined."""
+    return re.sub(r"[A-Z]+", r"_\g<0>_", text.replace("[", "\\["))
+
+
+def table(titles, rows, right=()):
+    """A scdoc table without lines; right: the columns of numbers."""
+    out = []
+    for row in [[bold(title) for title in titles], *rows]:
+        for column, text in enumerate(row):
+            out.append(f"{':' if column else '|'}{']' if column in right else '['} {text}".rstrip())
+    return out
+
+
+def power_of_two(hexfloat):
+    """0x1p-133 as 2^-133."""
+    if not re.fullmatch(r"0x1p[+-]\d+", hexfloat):
+        raise ValueError(f"{hexfloat} is no power of two")
+    return f"2^{int(hexfloat[4:])}"
+
+
+def few_digits(text):
+    """At most five significant digits, by decimal rounding."""
+    return text if len(text) <= 10 else f"{decimal.Decimal(text):.4e}"
+
+
+SHARED = {"number": "a number", "neighbour": "a neighbour", "fields": "fields", "names": "names",
+          "warning": "a warning"}
+
+
+class Schemas:
+    """The members of the documents, from the JSON Schema files."""
+
+    def __init__(self, folder):
+        self.files = {path.name: json.loads(path.read_text(encoding="utf-8"))
+                      for path in folder.glob("*.json")}
+
+    def resolve(self, node, home):
+        """The node itself, what people call it where it is a shared one, the file it stands in."""
+        while "$ref" in node:
+            where, _, pointer = node["$ref"].partition("#")
+            home = where or home
+            target = self.files[home]
+            for part in pointer.strip("/").split("/"):
+                target = target[part]
+            name = pointer.rsplit("/", 1)[-1]
+            if home == "common.schema.json" and name in SHARED:
+                return target, SHARED[name], home
+            node = {**target, **{key: node[key] for key in node if key != "$ref"}}
+        return node, None, home
+
+    def describe(self, node, home):
+        """The type in words, and the node whose members come next, if any."""
+        node, shared, home = self.resolve(node, home)
+        if shared:
+            return shared, None, home
+        if "anyOf" in node and "type" not in node:
+            words, inner = [], None
+            for choice in node["anyOf"]:
+                word, nested, nested_home = self.describe(choice, home)
+                words.append(word)
+                if nested:
+                    inner, home = nested, nested_home
+            return " or ".join(words), inner, home
+        if "enum" in node:
+            return " or ".join("null" if v is None else scd(v) for v in node["enum"]), None, home
+        if "const" in node:
+            return scd(f"\"{node['const']}\""), None, home
+        kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+        if "array" in kinds:
+            word, inner, home = self.describe(node["items"], home)
+            return f"array of {word}", {"items": inner} if inner else None, home
+        return " or ".join(kinds), node if "properties" in node else None, home
+
+    def members(self, node, home, prefix=""):
+        for key, member in node["properties"].items():
+            word, inner, inner_home = self.describe(member, home)
+            node_text = self.resolve(member, home)[0].get("description") or ""
+            if word in SHARED.values() and "description" not in member:
+                node_text = ""
+            yield prefix + key, word, node_text
+            if inner and "items" in inner:
+                yield from self.members(inner["items"], inner_home, f"{prefix}{key}[].")
+            elif inner:
+                yield from self.members(inner, inner_home, f"{prefix}{key}.")
+
+    def lines(self, node, home):
+        out = []
+        for path, word, text in self.members(node, home):
+            if path in ("schema", "dtinfo"):
+                continue
+            out += [f"{bold(path).replace('[', chr(92) + '[')} ({word})",
+                    "\t" + (scd(sentence(text)) if text else "-"), ""]
+        return [line for line in out if line != "\t-"][:-1]
+
+
+class Tables:
+    """What the program says about itself, and the parts made from it."""
+
+    def __init__(self, program):
+        environment = {"PATH": os.defpath, "LC_ALL": "C"}
+
+        def ask(*words):
+            run = subprocess.run([program, *words], stdout=subprocess.PIPE, check=True,
+                                 env=environment)
+            return json.loads(run.stdout)
+
+        self.facts = ask("__introspect")
+        self.list = ask("list", "--json")
+        self.documents = Schemas(ROOT / "schemas")
+        self.commands = [c for c in self.facts["commands"] if not c["hidden"]]
+
+    def command(self, name):
+        return next(c for c in self.commands if c["name"] == name)
+
+    def option_rows(self, options):
+        out = []
+        for option in options:
+            head = f"*-{option['short']}*, " if option["short"] else ""
+            head += bold("--" + option["long"])
+            if option["metavar"]:
+                head += " " + re.sub(r"[A-Z]+", r"_\g<0>_", option["metavar"])
+            text = scd(sentence(option["help"]))
+            if option["kind"] == "uint" and option["maximum"] < 2**64 - 1:
+                text += f" From {option['minimum']} to {option['maximum']}."
+            out += [head, "\t" + text, ""]
+            for choice in option["choices"] or []:
+                out.append(f"\t- {bold(choice['name'])}: {scd(choice['help'])}")
+            if option["choices"]:
+                out.append("")
+        return out[:-1]
+
+    # Each of the following makes the part of its name.
+
+    def synopsis(self, name):
+        command = self.command(name)
+        options = " \\[_options_\\]" if command["options"] else ""
+        words = synopsis_words(command["synopsis"])
+        return [f"*dtinfo* \\[_global options_\\] *{name}*{options} {words}".rstrip()]
+
+    def options(self, name):
+        return self.option_rows(self.command(name)["options"])
+
+    def global_options(self):
+        return self.option_rows(self.facts["global_options"])
+
+    def choices(self, name, long_name):
+        option = next(o for o in self.command(name)["options"] if o["long"] == long_name)
+        out = []
+        for choice in option["choices"]:
+            out += [bold(choice["name"]), "\t" + scd(sentence(choice["help"])), ""]
+        return out[:-1]
+
+    def commands_list(self):
+        out = []
+        for command in self.commands:
+            out += [f"*dtinfo-{command['name']}*(1)", "\t" + scd(sentence(command["summary"])), ""]
+        return out[:-1]
+
+    def exit_status(self):
+        meanings = {}
+        for status in self.facts["statuses"]:
+            meanings.setdefault(status["exit"], []).append(status["meaning"])
+        out = []
+        for code, texts in meanings.items():
+            out += [f"*{code}*", "\t" + scd(sentence("; ".join(texts))), ""]
+        return out + ["*128+n*", "\tKilled by signal n."]
+
+    def error_codes(self):
+        rows = [[bold(s["code"]), str(s["exit"]), scd(s["meaning"])]
+                for s in self.facts["statuses"] if s["code"] not in ("ok", "answer_no")]
+        return table(["code", "exit", "meaning"], rows, right=(1,))
+
+    def environment(self):
+        out = []
+        for variable in self.facts["environment"]:
+            out += [bold(variable["name"]), "\t" + scd(sentence(variable["help"])), ""]
+            for choice in variable["choices"] or []:
+                out.append(f"\t- {bold(choice['name'])}: {scd(choice['help'])}")
+            if variable["choices"]:
+                out.append("")
+        return out[:-1]
+
+    def schemas(self):
+        return [f"- {bold(name)}" for name in self.facts["schemas"]]
+
+    def members(self, name):
+        home = f"dtinfo.{name}.schema.json"
+        return self.documents.lines(self.documents.files[home], home)
+
+    def shared_members(self, name):
+        home = "common.schema.json"
+        return self.documents.lines(self.documents.files[home]["$defs"][name], home)
+
+    def float_dtypes(self):
+        rows = []
+        for dtype in self.list["dtypes"]:
+            if dtype["kind"] in ("float", "unsigned_float"):
+                layout = [str(dtype[key + "_bits"]) for key in ("sign", "exponent", "mantissa")]
+                rows.append([bold(dtype["dtype"]), str(dtype["bits"]), "/".join(layout),
+                             str(dtype["bias"]), few_digits(dtype["max"]["text"]),
+                             power_of_two(dtype["smallest"]["hexfloat"]),
+                             " ".join(self.specials(dtype))])
+        return table(["dtype", "bits", "s/e/m", "bias", "max", "smallest", "specials"], rows,
+                     right=(1, 3))
+
+    def specials(self, dtype):
+        return [text for text, key in (("inf", "has_inf"), ("nan", "has_nan"),
+                                       ("-0", "has_minus_zero")) if dtype[key]]
+
+    def integer_dtypes(self):
+        rows = [[bold(dtype["dtype"]), str(dtype["bits"]), dtype["lowest"]["text"],
+                 dtype["max"]["text"]]
+                for dtype in self.list["dtypes"] if dtype["kind"] in ("int", "uint", "bool")]
+        return table(["dtype", "bits", "lowest", "max"], rows, right=(1, 2, 3))
+
+    def complex_dtypes(self):
+        rows = [[bold(dtype["dtype"]), str(dtype["bits"]), bold(dtype["part"])]
+                for dtype in self.list["dtypes"] if dtype["kind"] == "complex"]
+        return table(["dtype", "bits", "parts"], rows, right=(1,))
+
+    def block_formats(self):
+        rows = [[bold(block["name"]), scd(block["element"]), scd(block["scale"]),
+                 str(block["block_elements"]), str(block["block_bytes"]),
+                 str(block["bits_per_weight"]), scd(block["summary"])]
+                for block in self.list["block_formats"]]
+        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight", ""],
+                     rows, right=(3, 4, 5))
+
+    def names(self):
+        out = []
+        for dtype in self.list["dtypes"]:
+            systems = {}
+            for name in dtype["names"]:
+                number = "" if name["number"] is None else f" ({name['number']})"
+                systems.setdefault(name["system"], []).append(scd(name["name"]) + number)
+            if systems:
+                text = "; ".join(f"{scd(system)}: {', '.join(names)}"
+                                 for system, names in systems.items())
+                out += [bold(dtype["dtype"]), "\t" + text, ""]
+        return out[:-1]
+
+    def readme_commands(self):
+        out = ["| command | |", "|---|---|"]
+        for command in self.commands:
+            usage = f"dtinfo {command['name']} {command['synopsis']}".strip().replace("|", "\\|")
+            out.append(f"| `{usage}` | {command['summary']} |")
+        return out
+
+    def readme_exit_codes(self):
+        first = {}
+        for status in self.facts["statuses"]:
+            first.setdefault(status["exit"], []).append(status["meaning"])
+        out = ["| exit | meaning |", "|---|---|"]
+        for code, texts in first.items():
+            out.append(f"| {code} | {'; '.join(texts)} |")
+        return out + ["| 128+n | killed by signal n |"]
+
+    def readme_dtypes(self):
+        kinds = {}
+        for dtype in self.facts["dtypes"]:
+            kinds.setdefault(dtype["kind"], []).append(f"`{dtype['name']}`")
+        return [f"- {kind.replace('_', ' ')}: {' '.join(names)}" for kind, names in kinds.items()]
+
+
+PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
+         "error-codes", "environment", "schemas", "members",
+         "shared-members", "float-dtypes", "integer-dtypes",
+         "complex-dtypes", "block-formats", "names", "readme-commands", "readme-exit-codes",
+         "readme-dtypes"}
+
+
+def rewrite(path, text, tables):
+    """The text with its marked parts made anew, and how many there are."""
+    out, inside, count = [], False, 0
+    for number, line in enumerate(text.split("\n"), 1):
+        begin = BEGIN.match(line)
+        if inside:
+            if begin:
+                sys.exit(f"{path}:{number}: a generated part inside another one")
+            if not END.match(line):
+                continue
+            inside = False
+        elif END.match(line):
+            sys.exit(f"{path}:{number}: an end without its beginning")
+        out.append(line)
+        if begin:
+            if begin[1] not in PARTS:
+                sys.exit(f"{path}:{number}: no generated part is called '{begin[1]}'")
+            part = getattr(tables, begin[1].replace("-", "_"))(*begin[2].split())
+            # scdoc wants a blank line around lists and tables, and Markdown does not mind
+            out += ["", *part, ""]
+            inside = True
+            count += 1
+    if inside:
+        sys.exit(f"{path}: a generated part has no end")
+    return "\n".join(out), count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--program", default=str(ROOT / "build/src/cli/dtinfo"),
+                        help="the dtinfo that is asked (default: build/src/cli/dtinfo)")
+    parser.add_argument("--check", action="store_true", help="change nothing, fail on a difference")
+    args = parser.parse_args()
+    tables = Tables(args.program)
+    total, stale = 0, 0
+    for path in [*sorted((ROOT / "man").glob("*.scd")), *(ROOT / name for name in MARKDOWN)]:
+        old = path.read_text(encoding="utf-8")
+        new, count = rewrite(path, old, tables)
+        total += count
+        if new == old:
+            continue
+        stale += 1
+        name = str(path.relative_to(ROOT))
+        if args.check:
+            sys.stdout.writelines(difflib.unified_diff(
+                old.splitlines(True), new.splitlines(True), name, name + " (as the program has it)"))
+        else:
+            path.write_text(new, encoding="utf-8")
+            print("rewrote", name)
+    if total == 0:
+        sys.exit("no generated part was found")
+    if args.check and stale:
+        sys.exit(f"{stale} files are stale; run tools/update-docs.py")
+
+
+if __name__ == "__main__":
+    main()
