@@ -27,8 +27,8 @@ END = re.compile(r"^(?:; |<!-- )end generated(?: -->)?$")
 
 
 def scd(text):
-    """Text as scdoc prints it: its marks and the backslash escaped."""
-    return re.sub(r"([\\*_`#~])", r"\\\1", text)
+    """Text as scdoc prints it: its marks and the backslash escaped. An underscore in a word is none."""
+    return re.sub(r"[\\*`#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\\g<0>", text)
 
 
 def sentence(text):
@@ -292,10 +292,9 @@ class Tables:
     def readme_exit_codes(self):
         first = {}
         for status in self.facts["statuses"]:
-            first.setdefault(status["exit"], []).append(status["meaning"])
+            first.setdefault(status["exit"], status["meaning"])
         out = ["| exit | meaning |", "|---|---|"]
-        for code, texts in first.items():
-            out.append(f"| {code} | {'; '.join(texts)} |")
+        out += [f"| {code} | {meaning} |" for code, meaning in first.items()]
         return out + ["| 128+n | killed by signal n |"]
 
     def readme_dtypes(self):

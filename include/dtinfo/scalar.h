@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "dtinfo/number.h"
+#include "dtinfo/spell.h"
 #include "dtinfo/value.h"
 
 enum { DTI_VIA_MAX = 4 };
@@ -55,6 +56,11 @@ void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret);
 
 /* -1 rounded down, 1 rounded up, 0 exact or not comparable (NaN). */
 int dti_scalar_direction(const struct dti_scalar *scalar);
+
+/* The text of a stored number: all digits for integer dtypes, else as dti_spell_text(). Returns the
+ * length. value is what code decodes to. */
+size_t dti_spell_stored(char buffer[DTI_TEXT_SIZE], const struct dti_format *format, uint64_t code,
+                        const struct dti_value *value);
 
 enum dti_number_class {
     DTI_NUMBER_ZERO,

@@ -102,7 +102,7 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
             return;
         }
     }
-    dti_spell_text(text, &value);
+    dti_spell_stored(text, f, code, &value);
     dti_line_put(&line, DTI_STYLE_PLAIN, "  value");
     dti_line_to(&line, VALUE_COLUMN);
     dti_line_put(&line, DTI_STYLE_BOLD, text);
@@ -115,20 +115,20 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
 
 void bits_human_one(const struct dti_context *cx, const struct bits_reading *reading)
 {
-    char code[2][DTI_TEXT_SIZE];
-    for (size_t i = 0; i < reading->parts; i++)
-        dti_spell_code(code[i], reading->code[i], reading->part.width);
+    char code[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
+    unsigned width = reading->part.width;
+    dti_spell_code(code, reading->code[0], width);
     if (reading->parts == 1) {
-        (void)fprintf(cx->out, "%s  %s\n", reading->dtype.name, code[0]);
+        (void)fprintf(cx->out, "%s  %s\n", reading->dtype.name, code);
         put_part(cx, &reading->part, reading->code[0]);
         return;
     }
-    (void)fprintf(cx->out, "%s  %s%s\n", reading->dtype.name, code[0], code[1] + 2);
-    for (size_t i = 0; i < reading->parts; i++) {
-        (void)fprintf(cx->out, "%s part  %s  %s\n", i == 0 ? "real" : "imaginary",
-                      reading->part.name, code[i]);
-        put_part(cx, &reading->part, reading->code[i]);
-    }
+    dti_spell_code(imaginary, reading->code[1], width);
+    (void)fprintf(cx->out, "%s  %s%s\n", reading->dtype.name, code, imaginary + 2);
+    (void)fprintf(cx->out, "real part  %s  %s\n", reading->part.name, code);
+    put_part(cx, &reading->part, reading->code[0]);
+    (void)fprintf(cx->out, "imaginary part  %s  %s\n", reading->part.name, imaginary);
+    put_part(cx, &reading->part, reading->code[1]);
 }
 
 enum dti_status bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
@@ -151,7 +151,7 @@ enum dti_status bits_human_table(const struct dti_context *cx, const char *text,
         for (size_t part = 0; part < reading->parts; part++)
             dti_decode(&reading->part, reading->code[part], &value[part]);
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
-        dti_spell_text(number, &value[0]);
+        dti_spell_stored(number, &reading->part, reading->code[0], &value[0]);
         if (reading->parts == 2) {
             char imaginary[DTI_TEXT_SIZE];
             dti_spell_text(imaginary, &value[1]);

@@ -141,7 +141,7 @@ static bool spell_neighbour(const struct cast_operand *operand, const struct dti
     struct dti_buffer exact;
     bool has_exact;
     dti_decode(f, code, &value);
-    dti_spell_text(ret->text, &value);
+    dti_spell_stored(ret->text, f, code, &value);
     dti_spell_code(ret->code, code, f->width);
     ret->off[0] = '\0';
     if (value.class > DTI_CLASS_FINITE || operand->value[0].class > DTI_CLASS_FINITE)

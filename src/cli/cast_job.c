@@ -186,7 +186,7 @@ static enum dti_status no_nan_error(const struct cast_target *target, struct dti
     uint64_t code = 0;
     (void)dti_code_max(&target->cast.dst, &code);
     dti_decode(&target->cast.dst, code, &max);
-    dti_spell_text(text, &max);
+    dti_spell_stored(text, &target->cast.dst, code, &max);
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
                     "%s has no NaN; --overflow saturate stores %s in its place", target->dtype.name,
                     text);
@@ -237,7 +237,8 @@ const char *cast_result_text(const struct cast_result *result, char buffer[CAST_
         memcpy(buffer, "-", 2);
         return buffer;
     }
-    size_t length = dti_spell_text(buffer, &result->part[0].stored);
+    const struct dti_format *f = &result->target->cast.dst;
+    size_t length = dti_spell_stored(buffer, f, result->part[0].code, &result->part[0].stored);
     if (result->parts == 2) {
         if (!result->part[1].stored.negative || result->part[1].stored.class == DTI_CLASS_NAN)
             buffer[length++] = '+';

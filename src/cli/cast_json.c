@@ -134,8 +134,7 @@ static void put_neighbour(struct dti_json *json, const char *key, const struct d
     }
     dti_decode(f, code, &value);
     dti_json_object(json, key);
-    dti_json_number_value(json, "value", &value);
-    dti_json_ascii(json, "text", text, dti_spell_text(text, &value));
+    dti_json_number_text(json, f, code, &value);
     dti_json_ascii(json, "bits", text, dti_spell_code(text, code, f->width));
     dti_json_end(json);
 }

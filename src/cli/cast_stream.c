@@ -41,7 +41,8 @@ static enum dti_status cast_plain_line(struct cast_job *job, const char *text, s
                 return status;
         }
         job->flags |= scalar.flags;
-        size_t spelled = dti_spell_text(out, &scalar.stored);
+        size_t spelled =
+            dti_spell_stored(out, &job->targets[i].cast.dst, scalar.code, &scalar.stored);
         out[spelled] = '\n';
         (void)fwrite(out, 1, spelled + 1, job->cx->out);
     }

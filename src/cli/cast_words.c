@@ -43,7 +43,7 @@ const char *cast_limit(const struct cast_result *result, const struct dti_scalar
     }
     (void)(low ? dti_code_lowest(f, &code) : dti_code_max(f, &code));
     dti_decode(f, code, &limit);
-    dti_spell_text(text, &limit);
+    dti_spell_stored(text, f, code, &limit);
     (void)snprintf(buffer, DTI_TEXT_SIZE + 8, "%s %s", low ? "lowest" : "max", text);
     return buffer;
 }

@@ -14,8 +14,7 @@ static enum dti_status put_other_number(struct dti_json *json, const char *key,
     char text[DTI_TEXT_SIZE];
     struct dti_buffer exact;
     dti_json_object(json, key);
-    dti_json_number_value(json, "value", value);
-    dti_json_ascii(json, "text", text, dti_spell_text(text, value));
+    dti_json_number_text(json, NULL, 0, value);
     dti_json_null(json, "shortest");
     dti_buffer_init(&exact);
     if (dti_spell_exact(&exact, value))

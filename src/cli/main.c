@@ -30,7 +30,7 @@ static enum dti_status run_command(const struct dti_command *command, void *args
                                    struct dti_context *cx, struct dti_error *reterr)
 {
     int operand_count = count;
-    bool help = globals->help;
+    bool help = false;
     enum dti_status status = DTI_OK;
     if (command->operands != DTI_OPERANDS_WORDS)
         status = dti_options_parse(command->options, args, dti_global_options, globals, words,
@@ -40,7 +40,7 @@ static enum dti_status run_command(const struct dti_command *command, void *args
         status = dti_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
-    if (help) {
+    if (help || globals->help) { /* or asked for before the command */
         dti_help_command(command, cx->out, cx->colour, cx->width);
         return DTI_OK;
     }

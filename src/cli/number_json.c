@@ -6,24 +6,23 @@
 #include <string.h>
 
 #include "dtinfo/buffer.h"
+#include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
 
-static void put_value(struct dti_json *json, const char *key, const struct dti_value *value,
-                      const char *text, size_t length)
-{
-    if (value->class > DTI_CLASS_FINITE || !dti_value_fits_json(value))
-        dti_json_null(json, key);
-    else if (value->class == DTI_CLASS_ZERO && value->negative)
-        dti_json_token(json, key, "-0.0", 4); /* "-0" would be read as the integer 0 by many */
-    else
-        dti_json_token(json, key, text, length);
-}
-
-void dti_json_number_value(struct dti_json *json, const char *key, const struct dti_value *value)
+void dti_json_number_text(struct dti_json *json, const struct dti_format *format, uint64_t code,
+                          const struct dti_value *value)
 {
     char text[DTI_TEXT_SIZE];
-    size_t length = dti_spell_text(text, value);
-    put_value(json, key, value, text, length);
+    size_t length =
+        format ? dti_spell_stored(text, format, code, value) : dti_spell_text(text, value);
+    bool written_out = (format && dti_format_is_integer(format)) || dti_value_fits_json(value);
+    if (value->class > DTI_CLASS_FINITE || !written_out)
+        dti_json_null(json, "value");
+    else if (value->class == DTI_CLASS_ZERO && value->negative)
+        dti_json_token(json, "value", "-0.0", 4); /* many readers take "-0" for the integer 0 */
+    else
+        dti_json_token(json, "value", text, length);
+    dti_json_ascii(json, "text", text, length);
 }
 
 enum dti_status dti_json_number_members(struct dti_json *json, const struct dti_format *format,
@@ -33,10 +32,7 @@ enum dti_status dti_json_number_members(struct dti_json *json, const struct dti_
     char text[DTI_TEXT_SIZE];
     bool finite = value->class <= DTI_CLASS_FINITE;
     struct dti_buffer exact;
-    size_t length = dti_format_is_integer(format) ? dti_spell_shortest(text, format, code)
-                                                  : dti_spell_text(text, value);
-    put_value(json, "value", value, text, length);
-    dti_json_ascii(json, "text", text, length);
+    dti_json_number_text(json, format, code, value);
     dti_json_ascii(json, "shortest", text, dti_spell_shortest(text, format, code));
 
     dti_buffer_init(&exact);

@@ -8,10 +8,11 @@
 #include "dtinfo/json.h"
 #include "dtinfo/value.h"
 
-/* A JSON number with the shortest decimal that an fp64 reader turns into exactly this value; -0.0
- * for minus zero; null for nan, inf, and what fp64 cannot hold (except integers of up to 64 bits).
- */
-void dti_json_number_value(struct dti_json *json, const char *key, const struct dti_value *value);
+/* The members value and text. value is a JSON number that an fp64 reader turns into exactly this
+ * number, -0.0 for minus zero, and null for nan, inf and what fp64 cannot hold (integer dtypes are
+ * written out). format is NULL for a number that is no dtype's. */
+void dti_json_number_text(struct dti_json *json, const struct dti_format *format, uint64_t code,
+                          const struct dti_value *value);
 
 /* The members value, text, shortest, exact, hexfloat, bits of the open object. `value` is the
  * number that `code` stands for in `format`. exact and hexfloat are null for nan and inf; exact

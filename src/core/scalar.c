@@ -97,6 +97,13 @@ int dti_scalar_direction(const struct dti_scalar *scalar)
     return dti_value_compare(&scalar->stored, &scalar->input);
 }
 
+size_t dti_spell_stored(char buffer[DTI_TEXT_SIZE], const struct dti_format *format, uint64_t code,
+                        const struct dti_value *value)
+{
+    return dti_format_is_integer(format) ? dti_spell_shortest(buffer, format, code)
+                                         : dti_spell_text(buffer, value);
+}
+
 enum dti_number_class dti_code_class(const struct dti_format *format, uint64_t code)
 {
     struct dti_value value;

@@ -44,9 +44,11 @@ def outputs(example, environment):
 
 
 def matches(shown, printed):
+    """Blank lines at the end are for the eye."""
+    lines = "\n".join(shown).rstrip("\n").split("\n")
     pattern = "".join(r"(?:.*\n)*" if line.strip() == "..." else re.escape(line) + r"\n"
-                      for line in shown)
-    return re.fullmatch(pattern, printed) is not None
+                      for line in lines)
+    return re.fullmatch(pattern, printed.rstrip("\n") + "\n") is not None
 
 
 def update(path, replacements):
@@ -64,6 +66,22 @@ def update(path, replacements):
             continue
         out.append(line)
     path.write_text("\n".join(out), encoding="utf-8")
+
+
+def check_comparison(judge, program):
+    """The README's table of answers: those of the program, and those of others by --like."""
+    row = re.compile(r"^\| `([^`]+)` \| `(\w+)` \| `([^`]+)` \| `([^`]+)` \(([^)]+)\) \|")
+    for line in pages.README.read_text(encoding="utf-8").split("\n"):
+        found = row.match(line)
+        if not found:
+            continue
+        value, dtype, own, other, stacks = found.groups()
+        done = pages.run(program, "cast", "-q", value, dtype)
+        judge.check(done.stdout == own + "\n", f"README: {value} to {dtype}: {done.stdout}")
+        for stack in stacks.split(", "):
+            done = pages.run(program, "cast", "-q", value, dtype, "--like", stack)
+            judge.check(done.stdout == other + "\n",
+                        f"README: {value} to {dtype} of {stack}: {done.stdout}{done.stderr}")
 
 
 def main():
@@ -88,6 +106,7 @@ def main():
                     lines = text.rstrip("\n").split("\n")
                     if path.suffix == ".scd":
                         lines = [line.replace("\\", "\\\\") for line in lines]
+                    lines += [""] * (shown[-1:] == [""] and index + 1 < len(example.steps))
                     replacements[example.line, index] = lines
                 else:
                     judge.check(right, f"{example.where()}: $ {command}\n--- shown\n"
@@ -95,6 +114,7 @@ def main():
         if replacements:
             update(path, replacements)
             print(f"updated {len(replacements)} examples of {path.name}")
+    check_comparison(judge, program)
     if skipped:
         print(f"{skipped} examples skipped")
     return judge.finish(0 if updating else 20)

@@ -22,8 +22,10 @@ FOREIGN_SHORT = {"n", "c", "r"}
 
 
 def prose(page):
-    """The page without its examples: there other programs have options, too."""
-    return re.sub(r"```\n.*?```", "", page.text(), flags=re.DOTALL)
+    """The page without its examples, where other programs have options, too, and without the
+    meanings of the exit codes, which are those of all commands."""
+    text = "\n".join(page.text(title) for title in page.sections if title != "EXIT STATUS")
+    return re.sub(r"```\n.*?```", "", text, flags=re.DOTALL)
 
 
 def check_options(judge, page, own, known):
@@ -66,10 +68,9 @@ def check_exit_status(judge, page, statuses):
     text = page.text("EXIT STATUS")
     codes = {str(status["exit"]) for status in statuses}
     for status in statuses:
-        judge.check(status["meaning"] in text[0].lower() + text or
-                    status["meaning"].capitalize() in text or
-                    status["meaning"][0].upper() + status["meaning"][1:] in text,
-                    f"{page.name}: EXIT STATUS lacks '{status['meaning']}'")
+        meaning = status["meaning"]
+        judge.check(meaning in text or meaning[0].upper() + meaning[1:] in text,
+                    f"{page.name}: EXIT STATUS lacks '{meaning}'")
     claimed = {term.strip("*") for term in page.terms("EXIT STATUS")}
     judge.check(claimed == codes | {"128+n"},
                 f"{page.name}: EXIT STATUS has {sorted(claimed)}, the program {sorted(codes)}")
@@ -123,7 +124,7 @@ def check_dtypes(judge, page, facts, blocks):
     entries = {}
     for line, following in zip(lines, lines[1:]):
         if line.startswith("*") and following.startswith("\t"):
-            entries.setdefault(line.strip("*"), pages.unescape(following.strip()))
+            entries.setdefault(pages.unescape(line).strip("*"), pages.unescape(following.strip()))
     for dtype in facts["dtypes"]:
         entry = entries.get(dtype["name"], "")
         systems = dict(part.split(": ", 1) for part in entry.split("; ") if ": " in part)
@@ -192,7 +193,10 @@ def check_rendering(judge, page):
         return
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=made.stdout,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    judge.check(not lint.stdout, f"{page.name}: {lint.stdout.decode()}")
+    # scdoc begins a paragraph wherever its source has a blank line, also next to a comment
+    found = [line for line in lint.stdout.decode().splitlines()
+             if "skipping paragraph macro: PP" not in line]
+    judge.check(not found, f"{page.name}: {found}")
 
 
 def main():
@@ -216,10 +220,10 @@ def main():
         known = [*command["options"], *facts["global_options"]]
         check_options(judge, page, command["options"], known)
         check_choices_are_real(judge, page, known)
-        judge.check(command["summary"] in pages.unescape(every["dtinfo.1"].text()) or
-                    command["summary"][0].upper() + command["summary"][1:]
-                    in every["dtinfo.1"].text(),
-                    f"dtinfo.1: lacks the summary of {command['name']}")
+        summary = command["summary"][0].upper() + command["summary"][1:]
+        judge.check(f"*dtinfo-{command['name']}*(1)\n\t{summary}." in
+                    every["dtinfo.1"].text("COMMANDS"),
+                    f"dtinfo.1: lacks {command['name']} or its summary")
         judge.check(f"*{command['name']}*" in page.text("SYNOPSIS"),
                     f"{page.name}: SYNOPSIS lacks the command")
     for name in ("dtinfo-json.5", "dtinfo-dtypes.7"):

@@ -35,7 +35,7 @@ class Tally:
         self.differences += 1
         if self.shown < SHOWN:
             self.shown += 1
-            print(f"DIFFERENT {subject}\n    got  {got}\n    want {want}")
+            print(f"DIFFERENT {subject}\n    got  {got}\n    want {want}", flush=True)
 
     def skip(self, what):
         self.skipped.append(what)

@@ -41,6 +41,13 @@ def reference(dtype):
     return known
 
 
+def fits_fp64(magnitude):
+    try:
+        return Fraction(float(magnitude)) == magnitude
+    except OverflowError:
+        return False
+
+
 def expected_text(value, negative):
     """What `text` must be for an exact number: Python's repr without a trailing .0, whole integers."""
     sign = "-" if negative else ""
@@ -48,7 +55,7 @@ def expected_text(value, negative):
         return sign + "0"
     if value.denominator == 1 and value < FP64_MAX_INTEGER and value < 10 ** 16:
         return sign + str(value.numerator)
-    if Fraction(float(value)) != value:
+    if not fits_fp64(value):
         return sign + str(value.numerator) if value.denominator == 1 and value < FP64_MAX_INTEGER \
             else None
     text = repr(float(value))
@@ -68,7 +75,7 @@ def check_finite(node, where, dtype):
     value, text = node["value"], node["text"]
     if text.startswith("-") != negative:
         yield "%s: the sign of text %s" % (where, text)
-    fits = Fraction(float(magnitude)) == magnitude if magnitude < 2 ** 1024 else False
+    fits = fits_fp64(magnitude)
     whole = magnitude.denominator == 1 and magnitude < FP64_MAX_INTEGER
     if value is None:
         if fits or whole:
@@ -105,7 +112,7 @@ def check_bits(node, where, dtype):
     if len(node["bits"]) != 2 + (dtype.width + 3) // 4:
         yield "%s: bits %s of a dtype of %d bits" % (where, node["bits"], dtype.width)
     shortest = node.get("shortest")
-    if shortest is not None:
+    if shortest is not None and dtype.kind != "bool":  # a bool has 255 codes of one number
         number = Fraction(shortest.lstrip("-"))
         spelled = formats.encode(dtype, "zero" if number == 0 else "finite",
                                  shortest.startswith("-"), number)

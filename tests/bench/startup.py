@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What one answer costs as a whole process: time beside /bin/true, memory, files. usage: startup.py DTINFO"""
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from figures import report, spawn
+
+PAIRS = 400
+TRUE = shutil.which("true", path="/bin:/usr/bin")
+LOADER_AND_LIBRARIES = re.compile(r"/etc/ld\.so\.(cache|preload)$|.*/lib[^/]*\.so(\.[0-9]+)*$|.*/ld-[^/]*$"
+                                  r"|/dev/(null|tty)$|/sys/devices/system/cpu/.*")
+
+
+def paired_seconds(ours, theirs):
+    """Medians of runs that alternate A B A B, so that a change of the machine's pace meets both."""
+    for words in (ours, theirs):
+        for _ in range(20):
+            spawn(words)
+    a, b = [], []
+    for _ in range(PAIRS):
+        a.append(spawn(ours)[0])
+        b.append(spawn(theirs)[0])
+    return statistics.median(a), statistics.median(b)
+
+
+def other_files(words):
+    """Files that a run opens beyond the loader's and the libraries'; None where strace cannot run."""
+    if not shutil.which("strace"):
+        return None
+    with tempfile.NamedTemporaryFile("r") as trace:
+        done = subprocess.run(["strace", "-f", "-e", "trace=open,openat,creat", "-o", trace.name] + words,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        opened = re.findall(r'open(?:at)?\([^"]*"([^"]*)"[^\n]*= [0-9]', trace.read())
+    if done.returncode != 0 or not opened:
+        return None
+    return [path for path in opened if not LOADER_AND_LIBRARIES.match(path)]
+
+
+def main():
+    program = sys.argv[1]
+    for words in (["cast", "70000", "bf16"], ["cast", "-q", "70000", "bf16"],
+                  ["cast", "70000", "bf16", "--json"], ["finfo", "bf16"], ["--help"]):
+        ours, theirs = paired_seconds([program] + words, [TRUE])
+        report("dtinfo " + " ".join(words), "%.3f" % (ours * 1e3), "ms", "2 x /bin/true",
+               ours <= 2 * theirs)
+        print("    /bin/true %.3f ms, ratio %.2f" % (theirs * 1e3, ours / theirs))
+    for words in (["cast", "70000", "bf16"], ["cast", "0.1", "all"], ["cast", "70000", "bf16", "--json"],
+                  ["list"], ["finfo"]):
+        peak = max(spawn([program] + words)[1] for _ in range(10))
+        report("peak memory of " + " ".join(words), "%d" % peak, "KiB", "< 4096 KiB", peak < 4096)
+    print("    /bin/true %d KiB" % spawn([TRUE])[1])
+    opened = other_files([program, "cast", "70000", "bf16"])
+    if opened is None:
+        print("files opened: strace is not here, or may not trace")
+    else:
+        report("files opened beyond the libraries", "%d" % len(opened), "", "0", not opened)
+        for path in opened:
+            print("    " + path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
