@@ -192,6 +192,16 @@ static enum dti_status no_nan_error(const struct cast_target *target, struct dti
                     text);
 }
 
+static enum dti_status unknown_error(const struct cast_target *target,
+                                     const struct cast_operand *operand, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
+                    dti_stack_name(target->rule->stack),
+                    dti_quote(quoted, operand->text, operand->length), target->dtype.name,
+                    target->rule->note);
+}
+
 enum dti_status cast_job_run(struct cast_job *job, const struct cast_target *target,
                              const struct cast_operand *operand, struct cast_result *ret,
                              struct dti_error *reterr)
@@ -220,7 +230,7 @@ enum dti_status cast_job_run(struct cast_job *job, const struct cast_target *tar
         else
             dti_scalar_cast(&target->cast, value, number, operand->index, &ret->part[i]);
         if (!ret->known)
-            return DTI_OK;
+            return job->target_count > 1 ? DTI_OK : unknown_error(target, operand, reterr);
         unsigned flags = ret->part[i].flags;
         bool asked = job->target_count == 1 && !target->rule &&
                      target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;

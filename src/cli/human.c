@@ -18,12 +18,24 @@ const char *human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, siz
     return buffer;
 }
 
+/* Operands such as 1e99999999 are not followed beyond 2^DTI_EXPONENT_LIMIT; differences and
+ * quotients of them lie within a few formats' exponents of it. */
+static bool is_clamped(const struct dti_value *value)
+{
+    enum { NEAR = DTI_EXPONENT_LIMIT - (1 << 20) };
+    return value->class == DTI_CLASS_FINITE && value->sticky &&
+           (value->exponent > NEAR || value->exponent < -NEAR);
+}
+
 const char *human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                             const struct dti_buffer *exact, unsigned digits)
 {
     struct dti_value magnitude = *value;
     magnitude.negative = false;
-    if (exact && exact->length > 0 && exact->length <= EXACT_SHORT) {
+    if (is_clamped(value)) {
+        const char *text = value->exponent > 0 ? "over 1e+5000000" : "under 1e-5000000";
+        memcpy(buffer, text, strlen(text) + 1);
+    } else if (exact && exact->length > 0 && exact->length <= EXACT_SHORT) {
         const char *text = exact->data + (exact->data[0] == '-');
         memcpy(buffer, text, strlen(text) + 1);
     } else {

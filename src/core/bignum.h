@@ -62,9 +62,9 @@ void dti_big_divide(struct dti_big *ret_quotient, struct dti_big *ret_remainder,
 /* From `count` decimal digits ('0'..'9' only), subquadratic. */
 void dti_big_from_digits(struct dti_big *ret, const char *digits, size_t count);
 
-/* To decimal digits without leading zeros ("0" for 0), not terminated, subquadratic. They are in `own`
- * when own_size bytes suffice with some to spare, else malloc'ed and the caller's to free. NULL when memory
- * ran out or b has failed. */
+/* To decimal digits without leading zeros ("0" for 0), not terminated, subquadratic. They are in
+ * `own` when own_size bytes suffice with some to spare, else malloc'ed and the caller's to free.
+ * NULL when memory ran out or b has failed. */
 char *dti_big_to_digits(const struct dti_big *b, char *own, size_t own_size, size_t *ret_count);
 
 /* num / den x 2^exponent as a value: 128 bits, the rest sticky. den != 0; exponents beyond

@@ -97,38 +97,40 @@ void dti_big_from_digits(struct dti_big *ret, const char *digits, size_t count)
     free_powers(powers);
 }
 
-/* A little less than 2^(2 bits) / d for d <= 2^bits, too small by at most 3: Newton's step
- * r + r (2^(2 bits) - d r) / 2^(2 bits) from the reciprocal of the upper half of d. Rounding that
- * half up makes every approximation too small, so that no difference here is negative. */
+/* A little less than 2^(2 bits) / d for d <= 2^bits, too small by at most 4: Newton's step r + r e,
+ * with e = 1 - d r / 2^(2 bits), from the reciprocal of the upper half of d. Rounding that half up
+ * makes every approximation too small, so that no difference here is negative. */
 static void reciprocal(struct dti_big *ret, const struct dti_big *d, size_t bits)
 {
-    struct dti_big error, start;
+    struct dti_big error, work;
     dti_big_init(&error);
-    dti_big_init(&start);
+    dti_big_init(&work);
     dti_big_set(&error, 1);
-    dti_big_shift_left(&error, 2 * bits);
     if (d->count < NEWTON_LIMBS) {
-        dti_big_divide(ret, &start, &error, d);
+        dti_big_shift_left(&error, 2 * bits);
+        dti_big_divide(ret, &work, &error, d);
     } else {
-        const size_t upper_bits = bits / 2 + 8;
+        const size_t upper = bits / 2 + 8, lower = bits - upper;
         struct dti_big one;
         dti_big_init(&one);
         dti_big_set(&one, 1);
-        dti_big_copy(&start, d);
-        (void)dti_big_shift_right(&start, bits - upper_bits);
-        dti_big_add(&start, &start, &one);
-        reciprocal(ret, &start, upper_bits);
-        dti_big_shift_left(ret, bits - upper_bits);
+        dti_big_copy(&work, d);
+        (void)dti_big_shift_right(&work, lower);
+        dti_big_add(&work, &work, &one);
+        reciprocal(ret, &work, upper); /* r / 2^lower */
 
-        dti_big_mul(&start, ret, d);
-        dti_big_sub(&error, &error, &start);
-        dti_big_mul(&error, &error, ret);
-        (void)dti_big_shift_right(&error, 2 * bits);
-        dti_big_add(ret, ret, &error);
+        dti_big_mul(&work, ret, d);
+        dti_big_shift_left(&error, 2 * bits - lower);
+        dti_big_sub(&error, &error, &work);       /* of no more than bits + a few bits, */
+        (void)dti_big_shift_right(&error, lower); /* of which the upper half is enough */
+        dti_big_mul(&work, &error, ret);
+        (void)dti_big_shift_right(&work, 2 * upper - lower);
+        dti_big_shift_left(ret, lower);
+        dti_big_add(ret, ret, &work);
         dti_big_free(&one);
     }
     dti_big_free(&error);
-    dti_big_free(&start);
+    dti_big_free(&work);
 }
 
 /* value < 10^(2 k) is split at 10^k = powers->power[level] into *ret_high and, in place, the rest.

@@ -51,6 +51,8 @@ bool dti_fraction_reduce(struct dti_fraction *fraction)
     struct dti_big quotient, remainder;
     if (den->count == 0)
         return false; /* memory ran out */
+    if (den->count == 1 && den->limb[0] == 1)
+        return true;
     const size_t twos = trailing_zero_bits(den);
     (void)dti_big_shift_right(den, twos);
     fraction->two -= (int64_t)twos;
@@ -73,11 +75,10 @@ bool dti_fraction_reduce(struct dti_fraction *fraction)
     return finite;
 }
 
-bool dti_number_is_decimal(const struct dti_number *number, struct dti_fraction *fraction)
+bool dti_number_is_reducible(const struct dti_number *number)
 {
     return !number->quotient ||
-           (number->num.count <= REDUCIBLE_DIGITS && number->den.count <= REDUCIBLE_DIGITS &&
-            dti_fraction_reduce(fraction));
+           (number->num.count <= REDUCIBLE_DIGITS && number->den.count <= REDUCIBLE_DIGITS);
 }
 
 bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *digits, size_t count,
@@ -156,10 +157,12 @@ bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer
     if (!number->quotient && !number->num.hexadecimal)
         return dti_append_decimal(buffer, number->negative, number->num.digits, number->num.count,
                                   number->num.exponent);
+    if (!dti_number_is_reducible(number))
+        return false;
     struct dti_fraction fraction;
     dti_fraction_init(&fraction, number);
     const bool done =
-        dti_number_is_decimal(number, &fraction) &&
+        dti_fraction_reduce(&fraction) &&
         dti_append_product(buffer, number->negative, &fraction.num, fraction.two, fraction.five);
     dti_fraction_free(&fraction);
     return done;

@@ -113,7 +113,7 @@ static bool by_integers(const struct dti_number *number, const struct dti_value 
     dti_fraction_init(&f, number);
     dti_big_init(&difference);
     dti_big_init(&subtrahend);
-    const bool decimal = dti_number_is_decimal(number, &f);
+    const bool decimal = dti_number_is_reducible(number) && dti_fraction_reduce(&f);
     dti_big_mul_pow5(f.five > 0 ? &f.num : &f.den, (uint32_t)(f.five > 0 ? f.five : -f.five));
 
     /* Over den: stored is difference x 2^exponent, the number subtrahend x 2^f.two. */

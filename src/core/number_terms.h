@@ -30,9 +30,12 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. Slow for dens of 100000
- * digits. */
+/* Makes den 1 when the number is a finite decimal; says whether it is. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
+
+/* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not
+ * tried. */
+bool dti_number_is_reducible(const struct dti_number *number);
 
 /* The full expansion of digits x 10^exponent (count > 0, no zeros at either end) appended as
  * number.h says of dti_number_exact. */
@@ -42,10 +45,6 @@ bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *di
 /* The same for integer x 2^two x 5^five, where 0 is "0" whatever its sign. */
 bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
                         int64_t two, int64_t five);
-
-/* Whether the number is finite decimal and not too long to find out; its fraction is then reduced.
- */
-bool dti_number_is_decimal(const struct dti_number *number, struct dti_fraction *fraction);
 
 /* Why a text is not a number, and the message that says so; `at` points into the text. */
 enum dti_parse_problem {

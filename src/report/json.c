@@ -91,26 +91,35 @@ void *dti_json_take(struct dti_json *json, size_t size)
     return memory;
 }
 
-/* A new item in the innermost open container, or NULL when memory ran out. The type must be set
- * before it is added: cJSON changes the type's flags on the way. */
-static cJSON *add(struct dti_json *json, const char *key, int type)
+struct item *dti_json_item(struct dti_json *json, int type)
+{
+    struct item *const item = dti_json_take(json, sizeof *item);
+    if (item) {
+        memset(item, 0, sizeof *item);
+        item->node.type = type;
+    }
+    return item;
+}
+
+/* A new item in the innermost open container, or NULL when memory ran out. It has its type before
+ * it is added: cJSON changes the type's flags on the way. */
+static struct item *add(struct dti_json *json, const char *key, int type)
 {
     if (json->failed)
         return NULL;
     assert(json->depth > 0);
-    cJSON *const parent = json->open[json->depth - 1];
-    assert(cJSON_IsObject(parent) == (key != NULL));
+    struct item *const parent = json->open[json->depth - 1];
+    assert(((parent->node.type & 0xFF) == cJSON_Object) == (key != NULL));
 
-    cJSON *const item = dti_json_take(json, sizeof *item);
+    struct item *const item = dti_json_item(json, type);
     if (!item)
         return NULL;
-    memset(item, 0, sizeof *item);
-    item->type = type;
     if (key) {
-        json->bound += strlen(key) + 3; /* quotes and colon */
-        cJSON_AddItemToObjectCS(parent, key, item);
+        item->key_length = strlen(key);
+        json->bound += item->key_length + 3; /* quotes and colon */
+        cJSON_AddItemToObjectCS(&parent->node, key, &item->node);
     } else {
-        cJSON_AddItemToArray(parent, item);
+        cJSON_AddItemToArray(&parent->node, &item->node);
     }
     json->bound += 3; /* a comma, or brackets and a comma */
     return item;
@@ -118,7 +127,7 @@ static cJSON *add(struct dti_json *json, const char *key, int type)
 
 static void open_container(struct dti_json *json, const char *key, int type)
 {
-    cJSON *const item = add(json, key, type);
+    struct item *const item = add(json, key, type);
     if (!item)
         return;
     assert(json->depth < DEEPEST);
@@ -135,11 +144,9 @@ void dti_json_begin(struct dti_json *json, const char *schema)
     json->stream = NULL;
     json->streamed = false;
 
-    cJSON *const root = dti_json_take(json, sizeof *root);
+    struct item *const root = dti_json_item(json, cJSON_Object);
     if (!root)
         return;
-    memset(root, 0, sizeof *root);
-    root->type = cJSON_Object;
     json->open[json->depth++] = root;
     dti_json_ascii(json, "schema", schema, strlen(schema));
     dti_json_ascii(json, "dtinfo", DTI_VERSION, sizeof DTI_VERSION - 1);
@@ -169,13 +176,14 @@ void dti_json_end(struct dti_json *json)
 static char *add_raw(struct dti_json *json, const char *key, size_t length)
 {
     char *const memory = length < SIZE_MAX ? dti_json_take(json, length + 1) : NULL;
-    cJSON *const item = memory ? add(json, key, cJSON_Raw) : NULL;
+    struct item *const item = memory ? add(json, key, cJSON_Raw) : NULL;
     if (!item) {
         json->failed = true;
         return NULL;
     }
     memory[length] = '\0';
-    item->valuestring = memory;
+    item->node.valuestring = memory;
+    item->text_length = length;
     json->bound += length;
     return memory;
 }

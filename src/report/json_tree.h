@@ -12,6 +12,12 @@
 
 enum { DEEPEST = 32, STREAM_DEPTH = 2, FIRST_CHUNK = 8 * 1024, ALIGNMENT = 16 };
 
+/* cJSON links the nodes; the lengths beside them save a strlen() for each key and text. */
+struct item {
+    cJSON node; /* first, so that a pointer to one is a pointer to the other */
+    size_t key_length, text_length;
+};
+
 struct chunk {
     struct chunk *next;
     size_t size, used; /* of memory */
@@ -20,8 +26,8 @@ struct chunk {
 
 struct dti_json {
     struct chunk *first, *current;
-    struct dti_buffer text; /* the printed document */
-    cJSON *open[DEEPEST];   /* containers, outermost first */
+    struct dti_buffer text;     /* the printed document */
+    struct item *open[DEEPEST]; /* containers, outermost first */
     size_t depth;
     size_t bound; /* no less than the bytes that printing takes */
     bool failed;
@@ -29,6 +35,9 @@ struct dti_json {
     bool streamed;     /* part of the document is out already: root holds the members after it */
     bool element_seen; /* the streamed array is not empty */
 };
+
+/* An item in zeroed memory from the arena, without a parent. NULL, and `failed`, as below. */
+struct item *dti_json_item(struct dti_json *json, int type);
 
 /* Memory from the arena; NULL, and `failed`, when there is none. */
 void *dti_json_take(struct dti_json *json, size_t size);

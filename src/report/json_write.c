@@ -6,35 +6,38 @@
 
 #include "report/json_tree.h"
 
-static char *put(char *out, const char *text)
+static char *put(char *out, const char *text, size_t length)
 {
-    const size_t length = strlen(text);
     memcpy(out, text, length);
     return out + length;
 }
 
-/* Prints a value and returns the end; as deep as dti_json_object() lets the tree become. */
-static char *print(char *out, const cJSON *item)
+/* Prints a value and returns the end; as deep as dti_json_object() lets the tree become. The type
+ * is read as it is: cJSON_IsRaw() and its like are calls into the library. */
+static char *print(char *out, const struct item *item)
 {
-    const int type = item->type & 0xFF; /* above are flags; the cJSON_Is...() calls cost a tenth */
+    const int type = item->node.type & 0xFF; /* above are flags */
     if (type == cJSON_Raw)
-        return put(out, item->valuestring);
+        return put(out, item->node.valuestring, item->text_length);
     if (type == cJSON_NULL)
-        return put(out, "null");
-    if (type == cJSON_True || type == cJSON_False)
-        return put(out, type == cJSON_True ? "true" : "false");
+        return put(out, "null", 4);
+    if (type == cJSON_True)
+        return put(out, "true", 4);
+    if (type == cJSON_False)
+        return put(out, "false", 5);
 
     const bool is_object = type == cJSON_Object;
     *out++ = is_object ? '{' : '[';
-    for (const cJSON *child = item->child; child; child = child->next) {
+    for (const cJSON *node = item->node.child; node; node = node->next) {
+        const struct item *const child = (const struct item *)node;
         if (is_object) {
             *out++ = '"';
-            out = put(out, child->string);
+            out = put(out, node->string, child->key_length);
             *out++ = '"';
             *out++ = ':';
         }
         out = print(out, child);
-        if (child->next)
+        if (node->next)
             *out++ = ',';
     }
     *out++ = is_object ? '}' : ']';
@@ -43,7 +46,7 @@ static char *print(char *out, const cJSON *item)
 
 /* Prints an item into the text buffer with room for a few bytes around it. NULL when memory ran
  * out. */
-static char *print_text(struct dti_json *json, const cJSON *item, size_t *ret_length)
+static char *print_text(struct dti_json *json, const struct item *item, size_t *ret_length)
 {
     dti_buffer_clear(&json->text);
     if (json->failed || !dti_buffer_reserve(&json->text, json->bound)) {
@@ -62,12 +65,9 @@ static void restart(struct dti_json *json, size_t depth)
     json->first->used = 0;
     json->bound = 64;
     for (size_t i = 0; i < depth; i++) {
-        cJSON *const container = dti_json_take(json, sizeof *container);
-        if (!container)
+        json->open[i] = dti_json_item(json, i == 0 ? cJSON_Object : cJSON_Array);
+        if (!json->open[i])
             return;
-        memset(container, 0, sizeof *container);
-        container->type = i == 0 ? cJSON_Object : cJSON_Array;
-        json->open[i] = container;
     }
 }
 
@@ -76,7 +76,7 @@ void dti_json_stream(struct dti_json *json, FILE *out)
     size_t length;
     if (json->failed)
         return;
-    assert(json->depth == STREAM_DEPTH && cJSON_IsArray(json->open[1]));
+    assert(json->depth == STREAM_DEPTH && cJSON_IsArray(&json->open[1]->node));
     const char *const text = print_text(json, json->open[0], &length);
     if (!text)
         return;
@@ -96,7 +96,8 @@ void dti_json_stream_end(struct dti_json *json)
         restart(json, 1);
         return;
     }
-    const char *const text = print_text(json, json->open[1]->child, &length);
+    const char *const text =
+        print_text(json, (const struct item *)json->open[1]->node.child, &length);
     if (!text)
         return;
     if (json->element_seen)

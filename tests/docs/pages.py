@@ -14,10 +14,12 @@ README = ROOT / "README.md"
 
 
 def plain_environment(program, **extra):
-    """An environment without settings of the person who runs the tests; `dtinfo` is the program."""
+    """An environment without settings of the person who runs the tests, but for the sanitizers';
+    `dtinfo` is the program."""
     path = os.pathsep.join([str(pathlib.Path(program).resolve().parent),
                             os.environ.get("PATH", os.defpath)])
-    return {"PATH": path, "LC_ALL": "C", "HOME": "/nonexistent", "TERM": "dumb", **extra}
+    kept = {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    return {"PATH": path, "LC_ALL": "C", "HOME": "/nonexistent", "TERM": "dumb", **kept, **extra}
 
 
 def run(program, *words, stdin="", **extra):

@@ -92,7 +92,7 @@ static void reads_back_as(const struct dti_format *format, const char *text, siz
 static void check_spellings(const struct dti_format *format, uint64_t code)
 {
     const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
-    struct dti_value stored;
+    struct dti_value stored, as_fp64;
     char text[DTI_TEXT_SIZE];
     dti_decode(format, code, &stored);
     REQUIRE(!stored.sticky);
@@ -100,15 +100,18 @@ static void check_spellings(const struct dti_format *format, uint64_t code)
     REQUIRE(length == strlen(text) && length < sizeof text);
     if (stored.class == DTI_CLASS_NAN)
         return;
-    if (stored.class == DTI_CLASS_INF || dti_format_is_integer(format))
-        reads_back_exactly(text, length, &stored);
-    else
+    dti_decode(fp64, encode(fp64, &stored), &as_fp64);
+    if (same_value(&stored, &as_fp64))
         reads_back_as(fp64, text, length, encode(fp64, &stored));
+    else
+        reads_back_exactly(text, length, &stored);
     if (stored.class == DTI_CLASS_INF)
         return;
     length = dti_spell_shortest(text, format, code);
     REQUIRE(length == strlen(text) && length < sizeof text);
     reads_back_as(format, text, length, code);
+    if (dti_format_is_integer(format))
+        reads_back_exactly(text, length, &stored);
     length = dti_spell_hexfloat(text, &stored);
     REQUIRE(length == strlen(text) && length < sizeof text);
     reads_back_exactly(text, length, &stored);

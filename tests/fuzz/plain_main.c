@@ -26,9 +26,10 @@ static uint64_t random_u64(void)
 static size_t make_input(uint8_t *data, size_t word_count)
 {
     size_t size = 0;
-    const size_t words = random_u64() % WORDS_MAX;
+    const size_t longest = random_u64() % 4 == 0 ? WORDS_MAX : WORDS_MAX / 4;
+    const size_t words = random_u64() % longest;
     for (size_t i = 0; i < words; i++) {
-        if (random_u64() % 16 == 0) {
+        if (random_u64() % 32 == 0) {
             data[size++] = (uint8_t)random_u64();
             continue;
         }

@@ -349,13 +349,20 @@ static void do_landmarks(struct request *rq)
     uint64_t code = 0;
     if (rq->error)
         return;
-    put_code(dti_code_max(format, &code), code);
-    put_code(dti_code_lowest(format, &code), code);
-    put_code(dti_code_smallest_normal(format, &code), code);
-    put_code(dti_code_smallest_subnormal(format, &code), code);
-    put_code(dti_code_inf(format, false, &code), code);
-    put_code(dti_code_inf(format, true, &code), code);
-    put_code(dti_code_nan(format, &code), code);
+    bool found = dti_code_max(format, &code);
+    put_code(found, code);
+    found = dti_code_lowest(format, &code);
+    put_code(found, code);
+    found = dti_code_smallest_normal(format, &code);
+    put_code(found, code);
+    found = dti_code_smallest_subnormal(format, &code);
+    put_code(found, code);
+    found = dti_code_inf(format, false, &code);
+    put_code(found, code);
+    found = dti_code_inf(format, true, &code);
+    put_code(found, code);
+    found = dti_code_nan(format, &code);
+    put_code(found, code);
     putchar('\n');
 }
 

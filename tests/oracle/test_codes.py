@@ -148,7 +148,7 @@ def check_shortest(tally, fmt, line, magnitude):
     for fewer in range(1, digits):
         shorter = [x for x in decimals_near(magnitude, fewer) if reads_back(x)]
         tally.check(f"{name} with {fewer} digits", [str(x) for x in shorter], [])
-    if Fraction(float(magnitude)) == magnitude:
+    if python_text("finite", False, magnitude) is not None:
         tally.check(f"{name} layout", line.shortest.lstrip("-"), f"{float(magnitude):.{digits}g}")
     best = min(abs(x - magnitude) for x in decimals_near(magnitude, digits) if reads_back(x))
     tally.check(f"{name} nearest", abs(value - magnitude), best)
