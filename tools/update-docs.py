@@ -111,16 +111,22 @@ class Schemas:
         kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
         if "array" in kinds:
             word, inner, home = self.describe(node["items"], home)
-            return f"array of {word}", {"items": inner} if inner else None, home
+            many = word.removeprefix("a ") + "s"
+            return f"array of {many}", {"items": inner} if inner else None, home
         return " or ".join(kinds), node if "properties" in node else None, home
 
     def members(self, node, home, prefix=""):
         for key, member in node["properties"].items():
             word, inner, inner_home = self.describe(member, home)
-            node_text = self.resolve(member, home)[0].get("description") or ""
+            text = self.resolve(member, home)[0].get("description") or ""
             if word in SHARED.values() and "description" not in member:
-                node_text = ""
-            yield prefix + key, word, node_text
+                text = ""
+            twin = next((sister for sister, other in node["properties"].items()
+                         if "$ref" in member and other == member and inner), key)
+            if twin != key:
+                yield prefix + key, word, f"the same members as {twin}"
+                continue
+            yield prefix + key, word, text
             if inner and "items" in inner:
                 yield from self.members(inner["items"], inner_home, f"{prefix}{key}[].")
             elif inner:
@@ -131,9 +137,9 @@ class Schemas:
         for path, word, text in self.members(node, home):
             if path in ("schema", "dtinfo"):
                 continue
-            out += [f"{bold(path).replace('[', chr(92) + '[')} ({word})",
-                    "\t" + (scd(sentence(text)) if text else "-"), ""]
-        return [line for line in out if line != "\t-"][:-1]
+            out.append(f"{bold(path).replace('[', chr(92) + '[')} ({word})")
+            out += ["\t" + scd(text), ""] if text else [""]
+        return out[:-1]
 
 
 class Tables:
@@ -190,7 +196,7 @@ class Tables:
         option = next(o for o in self.command(name)["options"] if o["long"] == long_name)
         out = []
         for choice in option["choices"]:
-            out += [bold(choice["name"]), "\t" + scd(sentence(choice["help"])), ""]
+            out += [bold(choice["name"]), "\t" + scd(choice["help"]), ""]
         return out[:-1]
 
     def commands_list(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A byte buffer that grows. Running out of memory sets `failed`, after which appending does nothing:
- * test it once, at the end. data is always NUL-terminated (not counted in length). */
+ * A byte buffer that grows. Running out of memory sets `failed`, after which appending does
+ * nothing: test it once, at the end. data is always NUL-terminated (not counted in length). */
 #ifndef DTINFO_BUFFER_H
 #define DTINFO_BUFFER_H
 

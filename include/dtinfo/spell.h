@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Number to text. No locale, no libc formatting. A class without digits is "nan", "inf", "-inf";
- * minus zero is "-0". */
+ * minus zero is "-0".
+ * Numbers within fp64's range never need memory. Should it run out for one beyond, the functions
+ * with a fixed-size buffer write the hexfloat instead of a decimal. */
 #ifndef DTINFO_SPELL_H
 #define DTINFO_SPELL_H
 
@@ -15,46 +17,51 @@
 
 enum { DTI_TEXT_SIZE = 48 }; /* holds every result of the fixed-size functions below with its NUL */
 
-/* The shortest decimal that an fp64 reader turns into exactly this number, laid out as Python's repr
- * does but without a trailing ".0": 70144, 0.10009765625, 1.161928703861588e+18, -0.
- * value is exact (not sticky). Numbers that fp64 cannot hold: integers of up to 64 bits are written
- * out; all others get the shortest decimal that reads back among floats of 64 significant bits
- * (more than any format has). Returns the length. */
+/* The shortest decimal that an fp64 reader turns into exactly this number, laid out as Python's
+ * repr does but without a trailing ".0": 70144, 0.10009765625, 1.161928703861588e+18, -0. value is
+ * exact: up to 64 significant bits, not sticky. Numbers that fp64 cannot hold: integers of up to 64
+ * bits are written out; all others get the shortest decimal that reads back among floats of 64
+ * significant bits (more than any format has). Returns the length. */
 size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
-/* Whether fp64 holds the value exactly (so that dti_spell_text is a faithful JSON number), or it is an
- * integer of up to 64 bits, which is written out. */
+/* Whether fp64 holds the value exactly (so that dti_spell_text is a faithful JSON number), or it is
+ * an integer of up to 64 bits, which is written out. */
 bool dti_value_fits_json(const struct dti_value *value);
 
 /* The value rounded to the nearest fp64, ties to even, spelled as dti_spell_text does: for derived
  * figures such as relative errors. Sticky is honoured. */
 size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
-/* Fewest digits that read back as `code` under nearest-even in the dtype itself; of those the nearest
- * to the value; laid out as %.Ng does ("7e+04", "0.1", "6.55e+04"). Integers and bool: all digits. */
-size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format, uint64_t code);
+/* Fewest digits that read back as `code` under nearest-even in the dtype itself; of those the
+ * nearest to the value; laid out as %.Ng does ("7e+04", "0.1", "6.55e+04"). Integers and bool: all
+ * digits. */
+size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                          uint64_t code);
 
-/* Correctly rounded (ties to even on the exact value, sticky honoured) to `digits` significant digits,
- * 1 to 17, laid out as C's %.*g does: for people. 3.3895314e+38 is 8 digits. */
+/* Correctly rounded (ties to even on the exact value, sticky honoured) to `digits` significant
+ * digits, 1 to 17, laid out as C's %.*g does: for people. 3.3895314e+38 is 8 digits. */
 size_t dti_spell_digits(char buffer[DTI_TEXT_SIZE], const struct dti_value *value, unsigned digits);
 
-/* As C's %.*e: d.ddde+XX with `decimals` digits after the point, 0 to 17. */
+/* As C's %.*e: d.ddde+XX with `decimals` digits after the point, 0 to 17; rounded likewise. */
 size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                             unsigned decimals);
 
 /* C99 %a with the fewest hex digits and a leading 1: 0x1.12p+16, -0x1p-149, 0x0p+0. */
 size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
 
-/* Appends the full decimal expansion, without exponent: "70144", "0.333984375". False, appending nothing,
- * when it would be longer than DTI_EXACT_MAX (number.h) or memory ran out. */
+/* Appends the full decimal expansion, without exponent: "70144", "0.333984375". False, appending
+ * nothing, when it would be longer than DTI_EXACT_MAX (number.h), is unknown (sticky), or memory
+ * ran out, which buffer->failed tells. */
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value);
 
-/* Appends the value with exactly `decimals` digits after the point, correctly rounded, ties to even (C's
- * %.*f): --digits. */
+/* --digits: appends the value with exactly `decimals` digits after the point, correctly rounded, ties
+ * to even, as C's %.*f does. False as above, except that zeros behind the end of the expansion do not
+ * count toward DTI_EXACT_MAX. */
 bool dti_spell_fixed(struct dti_buffer *buffer, const struct dti_value *value, size_t decimals);
 
 /* A code as text: "0x4789" with as many hex digits as the width needs, "0b0 10001111 0001001"-style
- * fields are cut by the caller from the plain binary digits of the second function (width digits). */
+ * fields are cut by the caller from the plain binary digits of the second function (width digits).
+ */
 size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width);
 size_t dti_spell_binary(char buffer[72], uint64_t code, unsigned width);
 

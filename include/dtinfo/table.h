@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and columns that line up. Width is counted in code points, so "±" is one. */
+ * Text for people: styles and columns that line up. Width is counted in code points, so an accented
+ * letter is one. */
 #ifndef DTINFO_TABLE_H
 #define DTINFO_TABLE_H
 
@@ -20,8 +21,8 @@ enum dti_style {
 /* Writes text in a style (ANSI SGR) when colour is on, else plainly. */
 void dti_style_puts(FILE *out, bool colour, enum dti_style style, const char *text);
 
-/* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40, or
- * with two blanks when the line is already longer. Start with {.out = out, .colour = colour}. */
+/* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
+ * or with two blanks when the line is already longer. Start with {.out = out, .colour = colour}. */
 struct dti_line {
     FILE *out;
     bool colour;
@@ -32,11 +33,12 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
 
-/* A table: cells are added row by row, then written with columns as wide as their widest cell, two blanks
- * apart, indented. Empty last cells leave no trailing blanks. dti_table_write is false, and has written
- * nothing, when memory ran out on the way. */
+/* A table: cells are added row by row, then written with columns as wide as their widest cell, two
+ * blanks apart, indented. Empty last cells leave no trailing blanks. dti_table_write is false, and
+ * has written nothing, when memory ran out on the way. */
 struct dti_table;
-struct dti_table *dti_table_new(size_t columns); /* NULL when memory ran out; then all calls do nothing */
+struct dti_table *dti_table_new(
+    size_t columns); /* NULL when memory ran out; then all calls do nothing */
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
 bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent);

@@ -23,21 +23,21 @@ struct bits_reading {
 };
 
 /* "0x4789", "0b0100_0111". False when the text is not of that form (it may be a hexfloat). */
-bool bits_is_pattern(const char *text);
-enum dti_status bits_pattern_parse(struct bits_pattern *ret, const char *text,
-                                   struct dti_error *reterr);
+bool dti_bits_is_pattern(const char *text);
+enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *text,
+                                       struct dti_error *reterr);
 
-void bits_human_one(const struct dti_context *cx, const struct bits_reading *reading);
-enum dti_status bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
-                                 const struct bits_reading *readings, size_t count,
-                                 struct dti_error *reterr);
-enum dti_status bits_json(const struct dti_context *cx, const char *text, bool pattern,
-                          const struct bits_reading *readings, size_t count,
-                          struct dti_error *reterr);
+void dti_bits_human_one(const struct dti_context *cx, const struct bits_reading *reading);
+enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
+                                     const struct bits_reading *readings, size_t count,
+                                     struct dti_error *reterr);
+enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bool pattern,
+                              const struct bits_reading *readings, size_t count,
+                              struct dti_error *reterr);
 
 /* "0 10001111 0001001": the binary digits with a blank between the fields. */
 enum { BITS_FIELDS_SIZE = 80 };
-const char *bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f, uint64_t code,
-                        const char *digits);
+const char *dti_bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f,
+                            uint64_t code, const char *digits);
 
 #endif

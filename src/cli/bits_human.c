@@ -89,14 +89,14 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     struct dti_value value;
     dti_decode(f, code, &value);
-    put_indented(cx, bits_fields(fields, f, code, NULL));
+    put_indented(cx, dti_bits_fields(fields, f, code, NULL));
     if (dti_format_is_float(f)) {
         size_t sign = dti_format_is_signed(f);
         memset(letters, 's', sign);
         memset(letters + sign, 'e', f->exp_bits);
         memset(letters + sign + f->exp_bits, 'm', f->man_bits);
         letters[f->width] = '\0';
-        put_indented(cx, bits_fields(fields, f, 0, letters));
+        put_indented(cx, dti_bits_fields(fields, f, 0, letters));
         if (value.class <= DTI_CLASS_FINITE) {
             put_numeric_fields(cx, f, code, &value);
             return;
@@ -113,7 +113,7 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
     dti_line_end(&line);
 }
 
-void bits_human_one(const struct dti_context *cx, const struct bits_reading *reading)
+void dti_bits_human_one(const struct dti_context *cx, const struct bits_reading *reading)
 {
     char code[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
     unsigned width = reading->part.width;
@@ -131,9 +131,9 @@ void bits_human_one(const struct dti_context *cx, const struct bits_reading *rea
     put_part(cx, &reading->part, reading->code[1]);
 }
 
-enum dti_status bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
-                                 const struct bits_reading *readings, size_t count,
-                                 struct dti_error *reterr)
+enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
+                                     const struct bits_reading *readings, size_t count,
+                                     struct dti_error *reterr)
 {
     char cell[2 * BITS_FIELDS_SIZE], number[DTI_TEXT_SIZE], fields[BITS_FIELDS_SIZE];
     struct dti_table *table = dti_table_new(4);
@@ -164,7 +164,7 @@ enum dti_status bits_human_table(const struct dti_context *cx, const char *text,
         }
         cell[0] = '\0';
         for (size_t part = 0; part < reading->parts; part++) {
-            bits_fields(fields, &reading->part, reading->code[part], NULL);
+            dti_bits_fields(fields, &reading->part, reading->code[part], NULL);
             (void)snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "%s%s",
                            part > 0 ? " " : "", fields);
         }

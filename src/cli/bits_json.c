@@ -37,9 +37,9 @@ static enum dti_status put_part(struct dti_json *json, const struct dti_format *
     return DTI_OK;
 }
 
-enum dti_status bits_json(const struct dti_context *cx, const char *text, bool pattern,
-                          const struct bits_reading *readings, size_t count,
-                          struct dti_error *reterr)
+enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bool pattern,
+                              const struct bits_reading *readings, size_t count,
+                              struct dti_error *reterr)
 {
     static const char *const names[] = {"real", "imaginary"};
     enum dti_status status = DTI_OK;

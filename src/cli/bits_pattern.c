@@ -26,14 +26,14 @@ static int digit_bits(const char *text)
     return text[1] == 'b' || text[1] == 'B' ? 1 : 0;
 }
 
-bool bits_is_pattern(const char *text)
+bool dti_bits_is_pattern(const char *text)
 {
     int bits = digit_bits(text);
     return bits != 0 && (bits == 1 || strpbrk(text, ".pP/") == NULL);
 }
 
-enum dti_status bits_pattern_parse(struct bits_pattern *ret, const char *text,
-                                   struct dti_error *reterr)
+enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *text,
+                                       struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     int bits = digit_bits(text);
@@ -67,8 +67,8 @@ enum dti_status bits_pattern_parse(struct bits_pattern *ret, const char *text,
     return DTI_OK;
 }
 
-const char *bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f, uint64_t code,
-                        const char *digits)
+const char *dti_bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f,
+                            uint64_t code, const char *digits)
 {
     char binary[72];
     size_t out = 0;

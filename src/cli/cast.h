@@ -36,6 +36,7 @@ struct cast_job {
     size_t target_count;
     size_t via_count;
     struct dti_format via[DTI_VIA_MAX];
+    bool open;                   /* a JSON document is begun */
     bool single;                 /* one operand on the command line: worth a full answer */
     struct cast_result *results; /* of the current operand, one a target */
     struct dti_json *json;
@@ -74,63 +75,65 @@ struct cast_result {
 };
 
 /* cast_operand.c */
-enum dti_status cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,
-                                   uint64_t index, struct dti_error *reterr);
-void cast_operand_free(struct cast_operand *operand);
+enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,
+                                       uint64_t index, struct dti_error *reterr);
+void dti_cast_operand_free(struct cast_operand *operand);
 
 /* cast_job.c: from the options and the dtype operand ("bf16", "fp16,bf16", "all"). */
-enum dti_status cast_job_init(struct cast_job *ret, const struct cast_args *args,
-                              const struct dti_context *cx, const char *dtypes,
-                              struct dti_error *reterr);
-void cast_job_free(struct cast_job *job);
+enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *args,
+                                  const struct dti_context *cx, const char *dtypes,
+                                  struct dti_error *reterr);
+void dti_cast_job_free(struct cast_job *job);
 /* Fails when the operand has no counterpart in a dtype that was named (not in `all`). */
-enum dti_status cast_job_run(struct cast_job *job, const struct cast_target *target,
-                             const struct cast_operand *operand, struct cast_result *ret,
-                             struct dti_error *reterr);
+enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target *target,
+                                 const struct cast_operand *operand, struct cast_result *ret,
+                                 struct dti_error *reterr);
 
 /* Text of what was stored: "70144", or "1+2j" for complex dtypes; "-" when unknown. */
 enum { CAST_TEXT_SIZE = 2 * DTI_TEXT_SIZE + 4 };
-const char *cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE]);
-const char *cast_result_bits(const struct cast_result *result, char buffer[CAST_TEXT_SIZE]);
+const char *dti_cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE]);
+const char *dti_cast_result_bits(const struct cast_result *result, char buffer[CAST_TEXT_SIZE]);
 
 /* What --overflow saturate would store instead; false when it makes no difference. */
-bool cast_result_saturated(const struct cast_result *result, const struct cast_operand *operand,
-                           char ret_text[DTI_TEXT_SIZE]);
+bool dti_cast_result_saturated(const struct cast_result *result, const struct cast_operand *operand,
+                               char ret_text[DTI_TEXT_SIZE]);
 
 /* cast_human.c: the full answer, a ladder of dtypes, one line. */
-enum dti_status cast_human_full(const struct cast_job *job, const struct cast_operand *operand,
-                                const struct cast_result *result, struct dti_error *reterr);
-enum dti_status cast_human_ladder(const struct cast_job *job, const struct cast_operand *operand,
-                                  const struct cast_result *results, struct dti_error *reterr);
-void cast_human_line(const struct cast_job *job, const struct cast_operand *operand,
-                     const struct cast_result *result);
+enum dti_status dti_cast_human_full(const struct cast_job *job, const struct cast_operand *operand,
+                                    const struct cast_result *result, struct dti_error *reterr);
+enum dti_status dti_cast_human_ladder(const struct cast_job *job,
+                                      const struct cast_operand *operand,
+                                      const struct cast_result *results, struct dti_error *reterr);
+void dti_cast_human_line(const struct cast_job *job, const struct cast_operand *operand,
+                         const struct cast_result *result);
 /* cast_digits.c: --digits */
-enum dti_status cast_digits_append(struct dti_buffer *buffer, const struct cast_result *result,
-                                   size_t decimals);
-enum dti_status cast_human_digits(const struct cast_job *job, const struct cast_result *results,
-                                  struct dti_error *reterr);
+enum dti_status dti_cast_digits_append(struct dti_buffer *buffer, const struct cast_result *result,
+                                       size_t decimals);
+enum dti_status dti_cast_human_digits(const struct cast_job *job, const struct cast_result *results,
+                                      struct dti_error *reterr);
 
 /* cast_stacks.c: --stacks */
-enum dti_status cast_human_stacks(const struct cast_job *job, const struct cast_operand *operand,
-                                  const struct cast_result *result, struct dti_error *reterr);
-void cast_json_stacks(const struct cast_job *job, const struct cast_operand *operand,
-                      const struct cast_result *result);
+enum dti_status dti_cast_human_stacks(const struct cast_job *job,
+                                      const struct cast_operand *operand,
+                                      const struct cast_result *result, struct dti_error *reterr);
+void dti_cast_json_stacks(const struct cast_job *job, const struct cast_operand *operand,
+                          const struct cast_result *result);
 
 /* cast_json.c: a document is begun, gets one result after another, and is ended and written. Hints
  * are kept for its "warnings". */
-void cast_json_begin(struct cast_job *job);
-enum dti_status cast_json_result(const struct cast_job *job, const struct cast_operand *operand,
-                                 const struct cast_result *result, struct dti_error *reterr);
-void cast_json_hints(struct cast_job *job, const struct cast_operand *operand);
-void cast_json_warn(struct cast_job *job, const char *code, const char *dtype, uint64_t line,
-                    const char *message);
-enum dti_status cast_json_end(struct cast_job *job, struct dti_error *reterr);
+void dti_cast_json_begin(struct cast_job *job);
+enum dti_status dti_cast_json_result(const struct cast_job *job, const struct cast_operand *operand,
+                                     const struct cast_result *result, struct dti_error *reterr);
+void dti_cast_json_hints(struct cast_job *job, const struct cast_operand *operand);
+void dti_cast_json_warn(struct cast_job *job, const char *code, const char *dtype, uint64_t line,
+                        const char *message);
+enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr);
 
 /* cmd_cast.c: casts one operand to every target and shows it. */
-enum dti_status cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
-                                  struct dti_error *reterr);
+enum dti_status dti_cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
+                                      struct dti_error *reterr);
 
-/* cast_stream.c: one value a line from standard input. */
-enum dti_status cast_stream(struct cast_job *job, struct dti_error *reterr);
+/* dti_cast_stream.c: one value a line from standard input. */
+enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr);
 
 #endif

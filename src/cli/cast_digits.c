@@ -8,8 +8,8 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-enum dti_status cast_digits_append(struct dti_buffer *buffer, const struct cast_result *result,
-                                   size_t decimals)
+enum dti_status dti_cast_digits_append(struct dti_buffer *buffer, const struct cast_result *result,
+                                       size_t decimals)
 {
     if (!result->known) {
         dti_buffer_puts(buffer, "-");
@@ -27,8 +27,8 @@ enum dti_status cast_digits_append(struct dti_buffer *buffer, const struct cast_
     return buffer->failed ? DTI_NO_MEMORY : DTI_OK;
 }
 
-enum dti_status cast_human_digits(const struct cast_job *job, const struct cast_result *results,
-                                  struct dti_error *reterr)
+enum dti_status dti_cast_human_digits(const struct cast_job *job, const struct cast_result *results,
+                                      struct dti_error *reterr)
 {
     struct dti_buffer digits;
     size_t width = 0;
@@ -41,7 +41,7 @@ enum dti_status cast_human_digits(const struct cast_job *job, const struct cast_
     for (size_t i = 0; i < job->target_count && status == DTI_OK; i++) {
         struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
         dti_buffer_clear(&digits);
-        status = cast_digits_append(&digits, &results[i], (size_t)job->args->digits);
+        status = dti_cast_digits_append(&digits, &results[i], (size_t)job->args->digits);
         if (!job->cx->quiet) {
             dti_line_put(&line, DTI_STYLE_PLAIN, results[i].target->dtype.name);
             dti_line_to(&line, width + 2);

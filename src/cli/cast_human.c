@@ -23,11 +23,11 @@ static void put_head(const struct cast_operand *operand, const struct cast_resul
                      struct dti_line *line)
 {
     char shown[HUMAN_OPERAND_SIZE], text[CAST_TEXT_SIZE];
-    dti_line_put(line, DTI_STYLE_PLAIN, human_operand(shown, operand->text, operand->length));
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_operand(shown, operand->text, operand->length));
     dti_line_put(line, DTI_STYLE_PLAIN, " -> ");
     dti_line_put(line, DTI_STYLE_PLAIN, result->target->dtype.name);
     dti_line_put(line, DTI_STYLE_PLAIN, " = ");
-    dti_line_put(line, DTI_STYLE_BOLD, cast_result_text(result, text));
+    dti_line_put(line, DTI_STYLE_BOLD, dti_cast_result_text(result, text));
     dti_line_to(line, NOTE_COLUMN);
 }
 
@@ -93,17 +93,17 @@ static bool put_error(const struct cast_operand *operand, size_t part,
         return false;
     }
     label(line, "error");
-    dti_line_put(line, DTI_STYLE_PLAIN, human_signed(text, &difference.absolute, &exact, 8));
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = difference.absolute;
         ulp.exponent -= scalar->step_exponent;
         if (difference.relative.class == DTI_CLASS_FINITE) {
             (void)snprintf(cell, sizeof cell, "   %c%s %%",
                            difference.relative.negative ? '-' : '+',
-                           human_percent(text, &difference.relative, 4));
+                           dti_human_percent(text, &difference.relative, 4));
             dti_line_put(line, DTI_STYLE_PLAIN, cell);
         }
-        (void)snprintf(cell, sizeof cell, "   %s ulp", human_magnitude(text, &ulp, NULL, 6));
+        (void)snprintf(cell, sizeof cell, "   %s ulp", dti_human_magnitude(text, &ulp, NULL, 6));
         dti_line_put(line, DTI_STYLE_PLAIN, cell);
     }
     dti_line_end(line);
@@ -149,7 +149,7 @@ static bool spell_neighbour(const struct cast_operand *operand, const struct dti
     dti_buffer_init(&exact);
     bool done = dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
     if (done)
-        human_magnitude(ret->off, &difference.absolute, &exact, 8);
+        dti_human_magnitude(ret->off, &difference.absolute, &exact, 8);
     dti_buffer_free(&exact);
     return done;
 }
@@ -228,8 +228,8 @@ static bool put_part(const struct cast_operand *operand, size_t part, const stru
     return done && put_error(operand, part, scalar, line);
 }
 
-enum dti_status cast_human_full(const struct cast_job *job, const struct cast_operand *operand,
-                                const struct cast_result *result, struct dti_error *reterr)
+enum dti_status dti_cast_human_full(const struct cast_job *job, const struct cast_operand *operand,
+                                    const struct cast_result *result, struct dti_error *reterr)
 {
     static const char *const parts[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
@@ -239,7 +239,7 @@ enum dti_status cast_human_full(const struct cast_job *job, const struct cast_op
 
     put_head(operand, result, &line);
     if (result->known && result->parts == 1)
-        dti_line_put(&line, DTI_STYLE_PLAIN, cast_describe(result, &result->part[0], text));
+        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[0], text));
     else if (!result->known)
         dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
     dti_line_end(&line);
@@ -250,7 +250,7 @@ enum dti_status cast_human_full(const struct cast_job *job, const struct cast_op
             dti_spell_text(text, &result->part[i].stored);
             dti_line_put(&line, DTI_STYLE_PLAIN, text);
             dti_line_to(&line, NOTE_COLUMN);
-            dti_line_put(&line, DTI_STYLE_PLAIN, cast_describe(result, &result->part[i], text));
+            dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[i], text));
             dti_line_end(&line);
         }
         done = put_part(operand, i, f, &result->part[i], &line);
@@ -260,7 +260,7 @@ enum dti_status cast_human_full(const struct cast_job *job, const struct cast_op
         done = put_neighbours(operand, f, &result->part[0], &line);
     }
     put_route(job, result, &line);
-    if (cast_result_saturated(result, operand, other)) {
+    if (dti_cast_result_saturated(result, operand, other)) {
         label(&line, "hint");
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_put(&line, DTI_STYLE_WARN, other);
@@ -269,8 +269,8 @@ enum dti_status cast_human_full(const struct cast_job *job, const struct cast_op
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-void cast_human_line(const struct cast_job *job, const struct cast_operand *operand,
-                     const struct cast_result *result)
+void dti_cast_human_line(const struct cast_job *job, const struct cast_operand *operand,
+                         const struct cast_result *result)
 {
     struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
     char text[CAST_DESCRIPTION_SIZE];
@@ -278,9 +278,9 @@ void cast_human_line(const struct cast_job *job, const struct cast_operand *oper
     if (!result->known) {
         dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
     } else {
-        dti_line_put(&line, DTI_STYLE_PLAIN, cast_result_bits(result, text));
+        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_result_bits(result, text));
         dti_line_put(&line, DTI_STYLE_PLAIN, "   ");
-        dti_line_put(&line, DTI_STYLE_PLAIN, cast_describe(result, &result->part[0], text));
+        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[0], text));
     }
     dti_line_end(&line);
 }

@@ -137,9 +137,9 @@ static enum dti_status check_conflicts(const struct cast_args *args, struct dti_
     return DTI_OK;
 }
 
-enum dti_status cast_job_init(struct cast_job *ret, const struct cast_args *args,
-                              const struct dti_context *cx, const char *dtypes,
-                              struct dti_error *reterr)
+enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *args,
+                                  const struct dti_context *cx, const char *dtypes,
+                                  struct dti_error *reterr)
 {
     memset(ret, 0, sizeof *ret);
     ret->args = args;
@@ -151,7 +151,7 @@ enum dti_status cast_job_init(struct cast_job *ret, const struct cast_args *args
     ret->results = calloc(DTYPES_MAX, sizeof *ret->results);
     ret->warnings = calloc(CAST_WARNINGS_MAX, sizeof *ret->warnings);
     if (!ret->targets || !ret->results || !ret->warnings) {
-        cast_job_free(ret);
+        dti_cast_job_free(ret);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
     if (args->via)
@@ -164,11 +164,11 @@ enum dti_status cast_job_init(struct cast_job *ret, const struct cast_args *args
             status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
     if (status != DTI_OK)
-        cast_job_free(ret);
+        dti_cast_job_free(ret);
     return status;
 }
 
-void cast_job_free(struct cast_job *job)
+void dti_cast_job_free(struct cast_job *job)
 {
     dti_json_free(job->json);
     free(job->targets);
@@ -202,9 +202,9 @@ static enum dti_status unknown_error(const struct cast_target *target,
                     target->rule->note);
 }
 
-enum dti_status cast_job_run(struct cast_job *job, const struct cast_target *target,
-                             const struct cast_operand *operand, struct cast_result *ret,
-                             struct dti_error *reterr)
+enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target *target,
+                                 const struct cast_operand *operand, struct cast_result *ret,
+                                 struct dti_error *reterr)
 {
     bool complex = target->dtype.kind == DTI_KIND_COMPLEX;
     ret->target = target;
@@ -241,7 +241,7 @@ enum dti_status cast_job_run(struct cast_job *job, const struct cast_target *tar
     return DTI_OK;
 }
 
-const char *cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
+const char *dti_cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
 {
     if (!result->known) {
         memcpy(buffer, "-", 2);
@@ -258,7 +258,7 @@ const char *cast_result_text(const struct cast_result *result, char buffer[CAST_
     return buffer;
 }
 
-const char *cast_result_bits(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
+const char *dti_cast_result_bits(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
 {
     unsigned width = result->target->cast.dst.width;
     if (!result->known) {
@@ -274,8 +274,8 @@ const char *cast_result_bits(const struct cast_result *result, char buffer[CAST_
     return buffer;
 }
 
-bool cast_result_saturated(const struct cast_result *result, const struct cast_operand *operand,
-                           char ret_text[DTI_TEXT_SIZE])
+bool dti_cast_result_saturated(const struct cast_result *result, const struct cast_operand *operand,
+                               char ret_text[DTI_TEXT_SIZE])
 {
     struct dti_cast cast = result->route;
     struct dti_scalar other;

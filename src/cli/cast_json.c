@@ -37,9 +37,8 @@ static void put_policy(struct dti_json *json, const struct dti_policy *policy)
     put_choice(json, "nan", dti_choice_nan, (int)policy->nan);
 }
 
-void cast_json_begin(struct cast_job *job)
+void dti_cast_json_begin(struct cast_job *job)
 {
-    job->warning_count = job->warning_total = 0;
 
     const struct cast_args *args = job->args;
     struct dti_json *json = job->json;
@@ -64,6 +63,9 @@ void cast_json_begin(struct cast_job *job)
         dti_json_uint(json, "seed", args->seed);
     dti_json_end(json);
     dti_json_array(json, "results");
+    if (job->cx->output == DTI_OUTPUT_JSON && !job->single)
+        dti_json_stream(json, job->cx->out);
+    job->open = true;
 }
 
 static enum dti_status put_input(struct dti_json *json, const struct cast_operand *operand,
@@ -86,9 +88,9 @@ static enum dti_status put_input(struct dti_json *json, const struct cast_operan
 static void put_rounded(struct dti_json *json, const char *key, const struct dti_value *value)
 {
     char text[DTI_TEXT_SIZE];
-    bool finite = value->class == DTI_CLASS_ZERO || value->class == DTI_CLASS_FINITE;
-    size_t length = finite ? dti_spell_rounded(text, value) : 0;
-    dti_json_token(json, key, finite ? text : NULL, length);
+    size_t length = value->class <= DTI_CLASS_FINITE ? dti_spell_rounded(text, value) : 0;
+    bool fits = length > 0 && text[length - 1] != 'f'; /* not "inf", beyond fp64 */
+    dti_json_token(json, key, fits ? text : NULL, length);
 }
 
 static enum dti_status put_error(struct dti_json *json, const struct cast_operand *operand,
@@ -208,7 +210,7 @@ static enum dti_status put_complex(struct dti_json *json, const struct cast_oper
     static const char *const names[] = {"real", "imaginary"};
     char text[CAST_TEXT_SIZE], bits[CAST_TEXT_SIZE];
     enum dti_status status = DTI_OK;
-    put_no_number(json, cast_result_text(result, text), cast_result_bits(result, bits));
+    put_no_number(json, dti_cast_result_text(result, text), dti_cast_result_bits(result, bits));
     put_flags(json, result->part[0].flags | result->part[1].flags);
     put_no_context(json);
     for (size_t i = 0; i < 2 && status == DTI_OK; i++) {
@@ -238,8 +240,8 @@ static void put_route(struct dti_json *json, const struct cast_result *result)
     dti_json_end(json);
 }
 
-enum dti_status cast_json_result(const struct cast_job *job, const struct cast_operand *operand,
-                                 const struct cast_result *result, struct dti_error *reterr)
+enum dti_status dti_cast_json_result(const struct cast_job *job, const struct cast_operand *operand,
+                                     const struct cast_result *result, struct dti_error *reterr)
 {
     struct dti_json *json = job->json;
     const struct dti_format *dtype = &result->target->dtype;
@@ -257,20 +259,20 @@ enum dti_status cast_json_result(const struct cast_job *job, const struct cast_o
     if (status == DTI_OK && job->args->digits_given) {
         struct dti_buffer digits;
         dti_buffer_init(&digits);
-        status = cast_digits_append(&digits, result, (size_t)job->args->digits);
+        status = dti_cast_digits_append(&digits, result, (size_t)job->args->digits);
         dti_json_ascii(json, "digits", digits.data, digits.length);
         dti_buffer_free(&digits);
         if (status != DTI_OK)
             status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
     if (job->args->stacks)
-        cast_json_stacks(job, operand, result);
+        dti_cast_json_stacks(job, operand, result);
     dti_json_end(json);
     return status;
 }
 
-void cast_json_warn(struct cast_job *job, const char *code, const char *dtype, uint64_t line,
-                    const char *message)
+void dti_cast_json_warn(struct cast_job *job, const char *code, const char *dtype, uint64_t line,
+                        const char *message)
 {
     if (job->warning_total++ >= CAST_WARNINGS_MAX)
         return;
@@ -281,15 +283,15 @@ void cast_json_warn(struct cast_job *job, const char *code, const char *dtype, u
     (void)snprintf(warning->message, sizeof warning->message, "%s", message);
 }
 
-void cast_json_hints(struct cast_job *job, const struct cast_operand *operand)
+void dti_cast_json_hints(struct cast_job *job, const struct cast_operand *operand)
 {
     char text[DTI_TEXT_SIZE], message[DTI_TEXT_SIZE + DTI_NAME_SIZE + 40];
     for (size_t i = 0; i < job->target_count; i++) {
         const char *dtype = job->targets[i].dtype.name;
-        if (!cast_result_saturated(&job->results[i], operand, text))
+        if (!dti_cast_result_saturated(&job->results[i], operand, text))
             continue;
         (void)snprintf(message, sizeof message, "%s: --overflow saturate gives %s", dtype, text);
-        cast_json_warn(job, "saturate_differs", dtype, 0, message);
+        dti_cast_json_warn(job, "saturate_differs", dtype, 0, message);
     }
 }
 
@@ -306,7 +308,7 @@ static void put_warning(struct dti_json *json, const struct cast_warning *warnin
     dti_json_end(json);
 }
 
-enum dti_status cast_json_end(struct cast_job *job, struct dti_error *reterr)
+enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr)
 {
     struct dti_json *json = job->json;
     dti_json_end(json);
@@ -320,5 +322,7 @@ enum dti_status cast_json_end(struct cast_job *job, struct dti_error *reterr)
         put_warning(json, &more);
     }
     dti_json_end(json);
+    job->warning_count = job->warning_total = 0;
+    job->open = false;
     return dti_json_write(json, job->cx->out, reterr);
 }

@@ -17,7 +17,7 @@ static void put_lost(struct dti_table *table, const struct cast_result *result)
     char limit[DTI_TEXT_SIZE + 8];
     bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
     dti_table_cell(table, DTI_STYLE_BAD, overflow ? "overflow" : "invalid");
-    dti_table_cell(table, DTI_STYLE_PLAIN, cast_limit(result, scalar, limit));
+    dti_table_cell(table, DTI_STYLE_PLAIN, dti_cast_limit(result, scalar, limit));
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
 }
 
@@ -43,12 +43,13 @@ static bool put_error(struct dti_table *table, const struct cast_operand *operan
     bool finite_relative = difference.relative.class == DTI_CLASS_FINITE;
     struct dti_value ulp = difference.absolute;
     ulp.exponent -= ulp.class == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
-    dti_table_cell(table, DTI_STYLE_PLAIN,
-                   human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
-    (void)snprintf(cell, sizeof cell, "%s %%", human_percent(text, &difference.relative, 3));
+    dti_table_cell(
+        table, DTI_STYLE_PLAIN,
+        dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
+    (void)snprintf(cell, sizeof cell, "%s %%", dti_human_percent(text, &difference.relative, 3));
     dti_table_cell(table, DTI_STYLE_PLAIN, finite_relative ? cell : "-");
     bool off = ulp.class == DTI_CLASS_FINITE;
-    dti_table_cell(table, DTI_STYLE_PLAIN, off ? human_magnitude(text, &ulp, NULL, 3) : "-");
+    dti_table_cell(table, DTI_STYLE_PLAIN, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
     dti_buffer_free(&exact);
     return true;
 }
@@ -60,7 +61,7 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
     bool done = true;
     dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
     bool stands_in = result->known && (result->part[0].flags & DTI_FLAG_NO_NAN);
-    dti_table_cell(table, DTI_STYLE_BOLD, stands_in ? "-" : cast_result_text(result, text));
+    dti_table_cell(table, DTI_STYLE_BOLD, stands_in ? "-" : dti_cast_result_text(result, text));
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "not known");
         for (int i = 0; i < 2; i++)
@@ -74,9 +75,9 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
         for (int i = 0; i < 3; i++)
             dti_table_cell(table, DTI_STYLE_PLAIN, "");
     }
-    dti_table_cell(table, DTI_STYLE_PLAIN, stands_in ? "-" : cast_result_bits(result, text));
+    dti_table_cell(table, DTI_STYLE_PLAIN, stands_in ? "-" : dti_cast_result_bits(result, text));
     hint[0] = '\0';
-    if (cast_result_saturated(result, operand, other))
+    if (dti_cast_result_saturated(result, operand, other))
         (void)snprintf(hint, sizeof hint, "--overflow saturate gives %s", other);
     else if (!result->known && result->note)
         (void)snprintf(hint, sizeof hint, "%s", "see --stacks");
@@ -84,8 +85,9 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
     return done;
 }
 
-enum dti_status cast_human_ladder(const struct cast_job *job, const struct cast_operand *operand,
-                                  const struct cast_result *results, struct dti_error *reterr)
+enum dti_status dti_cast_human_ladder(const struct cast_job *job,
+                                      const struct cast_operand *operand,
+                                      const struct cast_result *results, struct dti_error *reterr)
 {
     static const char *const heads[COLUMNS] = {"dtype", "stored", "error", "rel",
                                                "ulp",   "bits",   ""};

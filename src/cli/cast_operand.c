@@ -44,8 +44,8 @@ static enum dti_status parse_part(struct cast_operand *operand, size_t part, con
     return DTI_OK;
 }
 
-enum dti_status cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,
-                                   uint64_t index, struct dti_error *reterr)
+enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,
+                                       uint64_t index, struct dti_error *reterr)
 {
     enum dti_status status;
     ret->text = text;
@@ -69,13 +69,13 @@ enum dti_status cast_operand_parse(struct cast_operand *ret, const char *text, s
         status = parse_part(ret, 1, text + split, length - 1 - split, reterr);
     ret->parts = 2;
     if (status != DTI_OK) {
-        cast_operand_free(ret);
+        dti_cast_operand_free(ret);
         return status;
     }
     return DTI_OK;
 }
 
-void cast_operand_free(struct cast_operand *operand)
+void dti_cast_operand_free(struct cast_operand *operand)
 {
     for (size_t i = 0; i < operand->parts; i++)
         dti_number_free(&operand->number[i]);

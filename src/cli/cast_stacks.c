@@ -32,8 +32,9 @@ static bool stack_result(enum dti_stack stack, const struct cast_operand *operan
     return true;
 }
 
-enum dti_status cast_human_stacks(const struct cast_job *job, const struct cast_operand *operand,
-                                  const struct cast_result *result, struct dti_error *reterr)
+enum dti_status dti_cast_human_stacks(const struct cast_job *job,
+                                      const struct cast_operand *operand,
+                                      const struct cast_result *result, struct dti_error *reterr)
 {
     char text[CAST_TEXT_SIZE];
     struct dti_table *table = dti_table_new(4);
@@ -49,8 +50,8 @@ enum dti_status cast_human_stacks(const struct cast_job *job, const struct cast_
         bool there = stack_result((enum dti_stack)i, operand, result, &target, &other);
         bool known = there && other.known;
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
-        dti_table_cell(table, DTI_STYLE_BOLD, known ? cast_result_text(&other, text) : "-");
-        dti_table_cell(table, DTI_STYLE_PLAIN, known ? cast_result_bits(&other, text) : "-");
+        dti_table_cell(table, DTI_STYLE_BOLD, known ? dti_cast_result_text(&other, text) : "-");
+        dti_table_cell(table, DTI_STYLE_PLAIN, known ? dti_cast_result_bits(&other, text) : "-");
         if (!there)
             dti_table_cell(table, DTI_STYLE_DIM, "has no such dtype, or nothing is known of it");
         else if (!known)
@@ -63,8 +64,8 @@ enum dti_status cast_human_stacks(const struct cast_job *job, const struct cast_
     return DTI_OK;
 }
 
-void cast_json_stacks(const struct cast_job *job, const struct cast_operand *operand,
-                      const struct cast_result *result)
+void dti_cast_json_stacks(const struct cast_job *job, const struct cast_operand *operand,
+                          const struct cast_result *result)
 {
     struct dti_json *json = job->json;
     char text[CAST_TEXT_SIZE];
@@ -79,8 +80,8 @@ void cast_json_stacks(const struct cast_job *job, const struct cast_operand *ope
         dti_json_string(json, "title", dti_stack_title((enum dti_stack)i));
         dti_json_bool(json, "has_dtype", there);
         dti_json_bool(json, "known", known);
-        dti_json_string(json, "text", known ? cast_result_text(&other, text) : NULL);
-        dti_json_string(json, "bits", known ? cast_result_bits(&other, text) : NULL);
+        dti_json_string(json, "text", known ? dti_cast_result_text(&other, text) : NULL);
+        dti_json_string(json, "bits", known ? dti_cast_result_bits(&other, text) : NULL);
         dti_json_string(json, "note", there ? other.note : NULL);
         dti_json_end(json);
     }

@@ -36,7 +36,7 @@ static enum dti_status cast_plain_line(struct cast_job *job, const char *text, s
         if ((scalar.flags & DTI_FLAG_NO_NAN) && job->target_count == 1) {
             struct cast_operand operand = {.parts = 1, .value = {value}};
             struct cast_result result;
-            status = cast_job_run(job, &job->targets[i], &operand, &result, reterr);
+            status = dti_cast_job_run(job, &job->targets[i], &operand, &result, reterr);
             if (status != DTI_OK)
                 return status;
         }
@@ -53,11 +53,11 @@ static enum dti_status cast_full_line(struct cast_job *job, const char *text, si
                                       uint64_t index, struct dti_error *reterr)
 {
     struct cast_operand operand;
-    enum dti_status status = cast_operand_parse(&operand, text, length, index, reterr);
+    enum dti_status status = dti_cast_operand_parse(&operand, text, length, index, reterr);
     if (status != DTI_OK)
         return status;
-    status = cast_operand_show(job, &operand, reterr);
-    cast_operand_free(&operand);
+    status = dti_cast_operand_show(job, &operand, reterr);
+    dti_cast_operand_free(&operand);
     return status;
 }
 
@@ -75,14 +75,16 @@ static enum dti_status report_bad_line(struct cast_job *job, uint64_t number,
     dti_complain(job->cx, &line);
     if (output == DTI_OUTPUT_HUMAN && job->cx->quiet)
         (void)fputc('\n', job->cx->out);
+    if (output == DTI_OUTPUT_JSON && !job->open)
+        dti_cast_json_begin(job);
     if (output == DTI_OUTPUT_JSON)
-        cast_json_warn(job, dti_status_code(error->status), NULL, number, error->text);
+        dti_cast_json_warn(job, dti_status_code(error->status), NULL, number, error->text);
     return output == DTI_OUTPUT_JSONL
                ? dti_error_json(job->json, &line, number, job->cx->out, reterr)
                : DTI_OK;
 }
 
-enum dti_status cast_stream(struct cast_job *job, struct dti_error *reterr)
+enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr)
 {
     struct dti_lines lines;
     const char *text;

@@ -29,8 +29,8 @@ static const char *rounding(enum dti_round round, int direction)
     return "";
 }
 
-const char *cast_limit(const struct cast_result *result, const struct dti_scalar *scalar,
-                       char buffer[DTI_TEXT_SIZE + 8])
+const char *dti_cast_limit(const struct cast_result *result, const struct dti_scalar *scalar,
+                           char buffer[DTI_TEXT_SIZE + 8])
 {
     const struct dti_format *f = &result->target->cast.dst;
     bool low = scalar->input.negative;
@@ -48,8 +48,8 @@ const char *cast_limit(const struct cast_result *result, const struct dti_scalar
     return buffer;
 }
 
-const char *cast_describe(const struct cast_result *result, const struct dti_scalar *scalar,
-                          char buffer[CAST_DESCRIPTION_SIZE])
+const char *dti_cast_describe(const struct cast_result *result, const struct dti_scalar *scalar,
+                              char buffer[CAST_DESCRIPTION_SIZE])
 {
     const struct dti_format *f = &result->target->cast.dst;
     const struct dti_policy *policy = &result->route.policy;
@@ -66,7 +66,7 @@ const char *cast_describe(const struct cast_result *result, const struct dti_sca
         (void)snprintf(buffer, CAST_DESCRIPTION_SIZE, "%s, %s%s (%s)", what,
                        overflow ? "overflow" : "",
                        scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
-                       cast_limit(result, scalar, limit));
+                       dti_cast_limit(result, scalar, limit));
     } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
         (void)snprintf(buffer, CAST_DESCRIPTION_SIZE, "exact");
     } else if (f->kind == DTI_KIND_BOOL) {

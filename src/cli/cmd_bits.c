@@ -60,8 +60,8 @@ static enum dti_status show(const struct dti_context *cx, const char *text, bool
                             const struct bits_reading *reading, struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return bits_json(cx, text, pattern, reading, 1, reterr);
-    bits_human_one(cx, reading);
+        return dti_bits_json(cx, text, pattern, reading, 1, reterr);
+    dti_bits_human_one(cx, reading);
     return DTI_OK;
 }
 
@@ -74,7 +74,7 @@ static enum dti_status show_pattern(const struct dti_context *cx, const char *te
     char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = lookup(cx, name, &dtype, reterr);
     if (status == DTI_OK)
-        status = bits_pattern_parse(&pattern, text, reterr);
+        status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
     if (!pattern_fits(&pattern, dtype.width)) {
@@ -120,7 +120,7 @@ static enum dti_status show_readings(const struct dti_context *cx, const char *t
     struct bits_pattern pattern;
     size_t count = 0;
     char quoted[DTI_QUOTE_SIZE];
-    enum dti_status status = bits_pattern_parse(&pattern, text, reterr);
+    enum dti_status status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
     struct bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
@@ -139,9 +139,9 @@ static enum dti_status show_readings(const struct dti_context *cx, const char *t
                      dti_quote(quoted, text, strlen(text)), pattern.width);
         dti_error_argument(reterr, text, strlen(text));
     } else if (cx->output != DTI_OUTPUT_HUMAN) {
-        status = bits_json(cx, text, true, readings, count, reterr);
+        status = dti_bits_json(cx, text, true, readings, count, reterr);
     } else {
-        status = bits_human_table(cx, text, pattern.width, readings, count, reterr);
+        status = dti_bits_human_table(cx, text, pattern.width, readings, count, reterr);
     }
     free(readings);
     return status;
@@ -159,7 +159,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                               "'dtinfo bits 0.1 bf16'"
                             : "takes one value or pattern and one dtype");
     const char *text = operands[0];
-    bool pattern = !bits->value && bits_is_pattern(text);
+    bool pattern = !bits->value && dti_bits_is_pattern(text);
     if (operand_count == 2)
         return pattern ? show_pattern(cx, text, operands[1], reterr)
                        : show_value(cx, text, operands[1], reterr);
@@ -182,6 +182,7 @@ const struct dti_command dti_command_bits = {
                 "dtinfo bits 0x7e fp8_e4m3fn\n"
                 "dtinfo bits 0x4789\n"
                 "dtinfo bits --value 0x4789 bf16\n",
+    .schema = "dtinfo.bits/1",
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct bits_args),

@@ -35,68 +35,85 @@ static enum dti_status show_results(struct cast_job *job, const struct cast_oper
     enum dti_status status = DTI_OK;
     if (cx->output != DTI_OUTPUT_HUMAN) {
         for (size_t i = 0; i < job->target_count && status == DTI_OK; i++)
-            status = cast_json_result(job, operand, &results[i], reterr);
+            status = dti_cast_json_result(job, operand, &results[i], reterr);
         return status;
     }
     if (job->args->digits_given)
-        return cast_human_digits(job, results, reterr);
+        return dti_cast_human_digits(job, results, reterr);
     if (job->args->stacks) {
         for (size_t i = 0; i < job->target_count && status == DTI_OK; i++) {
-            cast_human_line(job, operand, &results[i]);
-            status = cast_human_stacks(job, operand, &results[i], reterr);
+            dti_cast_human_line(job, operand, &results[i]);
+            status = dti_cast_human_stacks(job, operand, &results[i], reterr);
         }
         return status;
     }
     if (cx->quiet) {
         char text[CAST_TEXT_SIZE];
         for (size_t i = 0; i < job->target_count; i++)
-            (void)fprintf(cx->out, "%s\n", cast_result_text(&results[i], text));
+            (void)fprintf(cx->out, "%s\n", dti_cast_result_text(&results[i], text));
         return DTI_OK;
     }
     if (job->single && job->target_count == 1)
-        return cast_human_full(job, operand, &results[0], reterr);
+        return dti_cast_human_full(job, operand, &results[0], reterr);
     if (job->single)
-        return cast_human_ladder(job, operand, results, reterr);
+        return dti_cast_human_ladder(job, operand, results, reterr);
     for (size_t i = 0; i < job->target_count; i++)
-        cast_human_line(job, operand, &results[i]);
+        dti_cast_human_line(job, operand, &results[i]);
     return DTI_OK;
 }
 
-enum dti_status cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
-                                  struct dti_error *reterr)
+enum dti_status dti_cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
+                                      struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     bool jsonl = job->cx->output == DTI_OUTPUT_JSONL;
     for (size_t i = 0; i < job->target_count && status == DTI_OK; i++)
-        status = cast_job_run(job, &job->targets[i], operand, &job->results[i], reterr);
+        status = dti_cast_job_run(job, &job->targets[i], operand, &job->results[i], reterr);
     if (status != DTI_OK)
         return status;
-    if (jsonl)
-        cast_json_begin(job);
+    if (job->cx->output != DTI_OUTPUT_HUMAN && !job->open)
+        dti_cast_json_begin(job);
     status = show_results(job, operand, job->results, reterr);
     if (status == DTI_OK && job->cx->output != DTI_OUTPUT_HUMAN)
-        cast_json_hints(job, operand);
+        dti_cast_json_hints(job, operand);
     if (status == DTI_OK && jsonl)
-        status = cast_json_end(job, reterr);
+        status = dti_cast_json_end(job, reterr);
+    return status;
+}
+
+/* Nothing is printed before all operands are known to be good. */
+static enum dti_status check_values(struct cast_job *job, char **operands, size_t count,
+                                    struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct cast_operand operand;
+        status = dti_cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
+        if (status != DTI_OK)
+            return status;
+        for (size_t at = 0; at < job->target_count && status == DTI_OK; at++)
+            status = dti_cast_job_run(job, &job->targets[at], &operand, &job->results[at], reterr);
+        dti_cast_operand_free(&operand);
+    }
     return status;
 }
 
 static enum dti_status cast_operands(struct cast_job *job, char **operands, size_t count,
                                      struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
+    enum dti_status status = count > 1 ? check_values(job, operands, count, reterr) : DTI_OK;
     bool human = job->cx->output == DTI_OUTPUT_HUMAN;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct cast_operand operand;
-        status = cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
+        status = dti_cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
         if (status != DTI_OK)
             break;
         bool gap =
             human && i > 0 && job->target_count > 1 && !job->cx->quiet && !job->args->digits_given;
         if (gap)
             (void)fputc('\n', job->cx->out);
-        status = cast_operand_show(job, &operand, reterr);
-        cast_operand_free(&operand);
+        status = dti_cast_operand_show(job, &operand, reterr);
+        dti_cast_operand_free(&operand);
     }
     return status;
 }
@@ -128,7 +145,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     enum dti_status status = check_operands(operands, operand_count, reterr);
     if (status != DTI_OK)
         return status;
-    status = cast_job_init(&job, args, cx, operands[operand_count - 1], reterr);
+    status = dti_cast_job_init(&job, args, cx, operands[operand_count - 1], reterr);
     if (status != DTI_OK)
         return status;
 
@@ -136,18 +153,13 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     bool stream = count == 1 && strcmp(operands[0], "-") == 0;
     bool document = cx->output == DTI_OUTPUT_JSON;
     job.single = count == 1 && !stream;
-    if (document) {
-        cast_json_begin(&job);
-        if (!job.single)
-            dti_json_stream(job.json, cx->out);
-    }
-    status = stream ? cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
-    if (document && (status == DTI_OK || (stream && reterr->text[0] == '\0'))) {
-        enum dti_status written = cast_json_end(&job, reterr);
-        status = written == DTI_OK ? status : written;
+    status = stream ? dti_cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
+    if (document && job.open) {
+        enum dti_status written = dti_cast_json_end(&job, reterr);
+        status = status == DTI_OK ? written : status;
     }
     unsigned fatal = (unsigned)job.args->fail_on & job.flags;
-    cast_job_free(&job);
+    dti_cast_job_free(&job);
     if (status == DTI_OK && fatal != 0) {
         enum { LOWEST_BIT_ONLY = 1 };
         unsigned first = fatal & (~fatal + LOWEST_BIT_ONLY);
@@ -172,6 +184,7 @@ const struct dti_command dti_command_cast = {
                 "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"
                 "dtinfo cast 500 fp8_e4m3fn --stacks\n"
                 "dtinfo cast -q -1.5 int8 --round nearest-even\n",
+    .schema = "dtinfo.cast/1",
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct cast_args),

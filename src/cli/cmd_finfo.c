@@ -45,11 +45,11 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (args->style_given)
         status = dti_finfo_in_style((enum dti_info_style)args->style, list, count, all, cx, reterr);
     else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = finfo_json(list, count, cx, reterr);
+        status = dti_finfo_json(list, count, cx, reterr);
     else if (all)
-        finfo_table(list, count, cx);
+        dti_finfo_table(list, count, cx);
     else
-        finfo_human(list, count, cx);
+        dti_finfo_human(list, count, cx);
     free(list);
     return status;
 }
@@ -66,6 +66,7 @@ const struct dti_command dti_command_finfo = {
                 "dtinfo finfo\n"
                 "dtinfo finfo float16 --style torch\n"
                 "dtinfo finfo fp8_e5m2 --json",
+    .schema = "dtinfo.finfo/1",
     .operands = DTI_OPERANDS_DTYPES,
     .options = options,
     .args_size = sizeof(struct finfo_args),

@@ -122,6 +122,7 @@ const struct dti_command dti_command_iinfo = {
                 "dtinfo iinfo int8 uint64\n"
                 "dtinfo iinfo uint64 --json\n"
                 "dtinfo iinfo int64 --style torch",
+    .schema = "dtinfo.iinfo/1",
     .operands = DTI_OPERANDS_DTYPES,
     .options = options,
     .args_size = sizeof(struct iinfo_args),

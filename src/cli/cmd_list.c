@@ -305,6 +305,7 @@ const struct dti_command dti_command_list = {
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
                 "dtinfo list --aliases",
+    .schema = "dtinfo.list/1",
     .operands = DTI_OPERANDS_NONE,
     .options = options,
     .args_size = sizeof(struct list_args),

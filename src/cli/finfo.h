@@ -8,13 +8,13 @@
 #include "dtinfo/error.h"
 
 /* The full block of each dtype, a blank line between two. */
-void finfo_human(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx);
+void dti_finfo_human(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx);
 
 /* A line for each dtype. */
-void finfo_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx);
+void dti_finfo_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx);
 
-enum dti_status finfo_json(const struct dti_dtype_operand *list, size_t count,
-                           struct dti_context *cx, struct dti_error *reterr);
+enum dti_status dti_finfo_json(const struct dti_dtype_operand *list, size_t count,
+                               struct dti_context *cx, struct dti_error *reterr);
 
 /* The format whose limits are meant: the dtype itself, or the parts of a complex one. */
 static inline const struct dti_format *finfo_format(const struct dti_format *dtype)

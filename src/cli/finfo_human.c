@@ -279,7 +279,7 @@ static void put_block(const struct dti_format *dtype, struct dti_context *cx)
     put_names(&line, dtype);
 }
 
-void finfo_human(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
+void dti_finfo_human(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
 {
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
@@ -296,7 +296,7 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-void finfo_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
+void dti_finfo_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
 {
     static const char *const titles[] = {
         "dtype",       "bits", "max", "smallest normal", "smallest subnormal", "eps", "digits",

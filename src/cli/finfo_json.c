@@ -100,8 +100,8 @@ static enum dti_status put_result(struct dti_json *json, const struct dti_format
     return status;
 }
 
-enum dti_status finfo_json(const struct dti_dtype_operand *list, size_t count,
-                           struct dti_context *cx, struct dti_error *reterr)
+enum dti_status dti_finfo_json(const struct dti_dtype_operand *list, size_t count,
+                               struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     struct dti_json *json = dti_json_new();

@@ -8,7 +8,7 @@
 
 enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20 };
 
-const char *human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
+const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
 {
     if (length <= OPERAND_WHOLE)
         (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s", (int)length, text);
@@ -27,8 +27,8 @@ static bool is_clamped(const struct dti_value *value)
            (value->exponent > NEAR || value->exponent < -NEAR);
 }
 
-const char *human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
-                            const struct dti_buffer *exact, unsigned digits)
+const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                                const struct dti_buffer *exact, unsigned digits)
 {
     struct dti_value magnitude = *value;
     magnitude.negative = false;
@@ -44,15 +44,15 @@ const char *human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *
     return buffer;
 }
 
-const char *human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
-                         const struct dti_buffer *exact, unsigned digits)
+const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                             const struct dti_buffer *exact, unsigned digits)
 {
     if (value->class == DTI_CLASS_ZERO) {
         memcpy(buffer, "0", 2);
         return buffer;
     }
     char magnitude[DTI_TEXT_SIZE];
-    human_magnitude(magnitude, value, exact, digits);
+    dti_human_magnitude(magnitude, value, exact, digits);
     (void)snprintf(buffer, DTI_TEXT_SIZE, "%c%.40s", value->negative ? '-' : '+', magnitude);
     return buffer;
 }
@@ -76,8 +76,8 @@ static void times_25(struct dti_value *value)
     value->exponent += (int32_t)shift;
 }
 
-const char *human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
-                          unsigned digits)
+const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                              unsigned digits)
 {
     struct dti_value percent = *ratio;
     percent.negative = false;

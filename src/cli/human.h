@@ -14,18 +14,18 @@
 /* An operand as it was typed, cut in the middle when it has more than 48 characters. The text is of
  * number characters only (it was parsed). */
 enum { HUMAN_OPERAND_SIZE = 96 };
-const char *human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
+const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
 
 /* "+144", "-0.005", "0": the exact text when that is short, else `digits` significant digits. */
-const char *human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
-                         const struct dti_buffer *exact, unsigned digits);
+const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                             const struct dti_buffer *exact, unsigned digits);
 
 /* The magnitude in the same way. */
-const char *human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
-                            const struct dti_buffer *exact, unsigned digits);
+const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                                const struct dti_buffer *exact, unsigned digits);
 
 /* A ratio as a percentage without its sign: "0.2057". */
-const char *human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
-                          unsigned digits);
+const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                              unsigned digits);
 
 #endif

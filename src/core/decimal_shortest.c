@@ -37,12 +37,33 @@ struct answer {
     bool has_digit;
 };
 
-/* Of the two neighbours among the multiples of 10^k, each inside or not, one at least. */
-static bool takes_upper(bool lower_inside, bool upper_inside, int against_middle, unsigned digit)
+/* Where the number stands between two neighbouring multiples of a power of ten. */
+struct sides {
+    bool lower_inside, upper_inside; /* the multiples, of the interval */
+    int against_middle;              /* the number: -1 nearer to the lower multiple */
+};
+
+/* Whether a multiple of 10^K is the answer; ret->whole is the lower one. 10^K itself has no more
+ * digits than the multiples of 10^k below it: from there the nearest is taken, like those. */
+static bool take_whole(struct answer *ret, const struct sides *sides)
 {
-    if (lower_inside && upper_inside)
-        return against_middle > 0 || (against_middle == 0 && digit % 2 != 0);
-    return upper_inside;
+    ret->has_digit = false;
+    if (sides->lower_inside)
+        return true;
+    if (ret->whole == 0 || !sides->upper_inside)
+        return false;
+    ret->whole++;
+    return true;
+}
+
+/* At least one of the two multiples of 10^k is inside. */
+static void take_digit(struct answer *ret, const struct sides *sides, unsigned digit)
+{
+    bool upper = sides->upper_inside;
+    if (sides->lower_inside && sides->upper_inside)
+        upper = sides->against_middle > 0 || (sides->against_middle == 0 && digit % 2 != 0);
+    ret->has_digit = true;
+    ret->digit = digit + upper;
 }
 
 /* P x 2^exponent for 10^n: P <= 10^n / 2^exponent < P + 2, or equal if exact. */
@@ -97,11 +118,11 @@ static bool shift_right(uint64_t *high, uint64_t *low, unsigned count)
     return lost != 0;
 }
 
-/* Numbers in units of 2^-64 x 10^K, rounded down. They are exact, or off by a few units. */
+/* Numbers in units of 2^-64 x 10^K, rounded down. */
 struct fixed {
     uint64_t whole, fraction; /* of the number */
     uint64_t half, below;     /* from the number to the upper and the lower end; less than 1 */
-    bool exact;
+    bool exact;               /* nothing was cut off anywhere */
 };
 
 enum { FAST_BITS = 60 }; /* significands up to here leave the errors far below one unit */
@@ -131,11 +152,17 @@ static bool set_fixed(struct fixed *ret, const struct dti_interval *interval, in
     return true;
 }
 
-/* Errors. The true number is in [number, number + 3) units, an end in [end, end + 2); ten times
- * that once the digit has been split off. */
+/* The true number is in [number, number + 3) units and an end in [end, end + 2); ten times that
+ * once the digit has been split off. */
 enum { SLACK = 64 };
 
-/* -1, 0, 1; what is within the slack counts as equal. */
+/* How far to trust differences of fixed-point numbers. */
+struct trust {
+    uint64_t slack; /* a difference up to here may in truth be 0 or of the other sign */
+    bool is_equal;  /* or is known to be 0 then */
+};
+
+/* -1, 0, 1; 0 within the slack. */
 static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
 {
     if ((a > b ? a - b : b - a) <= slack)
@@ -143,62 +170,57 @@ static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
     return a < b ? -1 : 1;
 }
 
-static uint64_t times_ten(uint64_t x)
+/* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave
+ * open what is asked. */
+static bool set_sides_fixed(struct sides *ret, uint64_t *multiple, uint64_t rest, uint64_t below,
+                            uint64_t half, const struct dti_interval *interval,
+                            const struct trust *trust)
 {
-    return x > UINT64_MAX / 10 ? UINT64_MAX : x * 10;
+    uint64_t up = 0 - rest; /* to the upper multiple; 0 stands for the whole way */
+    if (up != 0 && up <= trust->slack) {
+        if (!trust->is_equal)
+            return false;
+        ++*multiple;
+        rest = up = 0;
+    }
+    const int low = compare_near(rest, below, trust->slack);
+    const int high = up == 0 ? 1 : compare_near(up, half, trust->slack);
+    ret->against_middle = compare_near(rest, UINT64_C(1) << 63, trust->slack);
+    if ((low == 0 || high == 0 || ret->against_middle == 0) && !trust->is_equal)
+        return false;
+    ret->lower_inside = low < 0 || (low == 0 && interval->includes_lower);
+    ret->upper_inside = high < 0 || (high == 0 && interval->includes_upper);
+    return true;
 }
 
-/* False when the errors leave it open. */
+/* What reaches beyond 1 reaches beyond every rest. */
+static uint64_t times_ten(uint64_t reach)
+{
+    return reach > UINT64_MAX / 10 ? UINT64_MAX : reach * 10;
+}
+
 static bool find_fixed(struct answer *ret, const struct dti_interval *interval, int32_t k)
 {
     struct fixed x;
+    struct sides sides;
+    uint64_t digit;
     if (!set_fixed(&x, interval, k))
         return false;
-    const uint64_t slack = x.exact ? 0 : SLACK;
     /* Of an integer everything here is a multiple of 10^-15 / 2, more than 9000 units: what is
      * nearly equal is equal. */
-    const bool settled = x.exact || (interval->exponent >= 1 && k >= 1 && k <= 15);
+    const bool integer = interval->exponent >= 1 && k >= 1 && k <= 15;
+    const struct trust trust = {.slack = x.exact ? 0 : SLACK, .is_equal = x.exact || integer};
 
-    uint64_t up = 0 - x.fraction; /* to the next multiple of 10^K */
-    if (up != 0 && up <= slack) {
-        if (!settled)
-            return false;
-        x.whole++;
-        x.fraction = up = 0;
-    }
-    int low = compare_near(x.fraction, x.below, slack);
-    int high = up == 0 ? 1 : compare_near(up, x.half, slack);
-    if ((low == 0 || high == 0) && !settled)
+    if (!set_sides_fixed(&sides, &x.whole, x.fraction, x.below, x.half, interval, &trust))
         return false;
-    ret->has_digit = false;
     ret->whole = x.whole;
-    if (low < 0 || (low == 0 && interval->includes_lower))
+    if (take_whole(ret, &sides))
         return true;
-    /* 10^K itself has no more digits than the multiples of 10^k below it: then the nearest wins. */
-    if (x.whole != 0 && (high < 0 || (high == 0 && interval->includes_upper))) {
-        ret->whole++;
-        return true;
-    }
-
-    uint64_t digit;
-    uint64_t rest = dti_wide_mul_add(x.fraction, 10, 0, 0, &digit);
-    up = 0 - rest;
-    if (up != 0 && up <= slack) {
-        if (!settled)
-            return false;
-        digit++;
-        rest = up = 0;
-    }
-    low = compare_near(rest, times_ten(x.below), slack);
-    high = up == 0 ? 1 : compare_near(up, times_ten(x.half), slack);
-    const int against_middle = compare_near(rest, UINT64_C(1) << 63, slack);
-    if ((low == 0 || high == 0 || against_middle == 0) && !settled)
+    const uint64_t rest = dti_wide_mul_add(x.fraction, 10, 0, 0, &digit);
+    if (!set_sides_fixed(&sides, &digit, rest, times_ten(x.below), times_ten(x.half), interval,
+                         &trust))
         return false;
-    const bool lower_inside = low < 0 || (low == 0 && interval->includes_lower);
-    const bool upper_inside = high < 0 || (high == 0 && interval->includes_upper);
-    ret->has_digit = true;
-    ret->digit =
-        (unsigned)digit + takes_upper(lower_inside, upper_inside, against_middle, (unsigned)digit);
+    take_digit(ret, &sides, (unsigned)digit);
     return true;
 }
 
@@ -206,7 +228,7 @@ static bool find_fixed(struct answer *ret, const struct dti_interval *interval, 
  * whole. */
 struct whole {
     struct dti_big number, unit, below, half;
-    struct dti_big quotient, rest, up;
+    struct dti_big quotient, up; /* up: from the number to the next unit */
 };
 
 static void set_whole(struct whole *w, const struct dti_interval *interval, int32_t k)
@@ -236,42 +258,36 @@ static bool is_inside(const struct dti_big *distance, const struct dti_big *reac
     return order < 0 || (order == 0 && includes_end);
 }
 
-/* Quotient of a number and the unit; rest and up become the distances to the multiples. */
-static uint64_t split(struct whole *w, const struct dti_big *from)
+/* Returns how many units the number has; leaves the rest of it as the number. */
+static uint64_t split(struct whole *w, struct sides *ret, const struct dti_interval *interval)
 {
-    dti_big_divide(&w->quotient, &w->rest, from, &w->unit);
-    dti_big_sub(&w->up, &w->unit, &w->rest);
+    dti_big_divide(&w->quotient, &w->number, &w->number, &w->unit);
+    dti_big_sub(&w->up, &w->unit, &w->number);
+    ret->lower_inside = is_inside(&w->number, &w->below, interval->includes_lower);
+    ret->upper_inside = is_inside(&w->up, &w->half, interval->includes_upper);
+    ret->against_middle = dti_big_compare(&w->number, &w->up);
     return w->quotient.count > 0 ? w->quotient.limb[0] : 0;
 }
 
 static void find_whole(struct answer *ret, struct whole *w, const struct dti_interval *interval,
                        int32_t k)
 {
+    struct sides sides;
     set_whole(w, interval, k);
-    ret->has_digit = false;
-    ret->whole = split(w, &w->number);
-    if (is_inside(&w->rest, &w->below, interval->includes_lower))
+    ret->whole = split(w, &sides, interval);
+    if (take_whole(ret, &sides))
         return;
-    if (ret->whole != 0 && is_inside(&w->up, &w->half, interval->includes_upper)) {
-        ret->whole++;
-        return;
-    }
-    dti_big_mul_add(&w->rest, 10, 0);
+    dti_big_mul_add(&w->number, 10, 0);
     dti_big_mul_add(&w->below, 10, 0);
     dti_big_mul_add(&w->half, 10, 0);
-    dti_big_copy(&w->number, &w->rest);
-    ret->has_digit = true;
-    ret->digit = (unsigned)split(w, &w->number);
-    ret->digit += takes_upper(is_inside(&w->rest, &w->below, interval->includes_lower),
-                              is_inside(&w->up, &w->half, interval->includes_upper),
-                              dti_big_compare(&w->rest, &w->up), ret->digit);
+    const uint64_t digit = split(w, &sides, interval);
+    take_digit(ret, &sides, (unsigned)digit);
 }
 
 static bool find_exactly(struct answer *ret, const struct dti_interval *interval, int32_t k)
 {
     struct whole w;
-    struct dti_big *const all[] = {&w.number,   &w.unit, &w.below, &w.half,
-                                   &w.quotient, &w.rest, &w.up};
+    struct dti_big *const all[] = {&w.number, &w.unit, &w.below, &w.half, &w.quotient, &w.up};
     bool failed = false;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         dti_big_init(all[i]);

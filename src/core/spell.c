@@ -89,17 +89,15 @@ static size_t spell_integer(char *buffer, bool negative, uint64_t magnitude)
 }
 
 /* scientific_from 0 stands for the number of digits, as in %.Ng with N digits. */
-static size_t spell_interval(char *buffer, bool negative, const struct dti_interval *interval,
-                             int32_t scientific_from)
+static size_t spell_interval(char *buffer, const struct dti_value *value,
+                             const struct dti_interval *interval, int32_t scientific_from)
 {
     struct dti_decimal decimal;
-    if (!dti_decimal_shortest(&decimal, interval)) {
-        buffer[0] = '\0';
-        return 0;
-    }
+    if (!dti_decimal_shortest(&decimal, interval))
+        return dti_spell_hexfloat(buffer, value);
     if (scientific_from == 0)
         scientific_from = (int32_t)decimal.count;
-    return dti_decimal_layout(buffer, negative, &decimal, scientific_from);
+    return dti_decimal_layout(buffer, value->negative, &decimal, scientific_from);
 }
 
 size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
@@ -124,7 +122,7 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
         interval.quarter_below = power_of_two && interval.exponent > FP64_STEP_EXPONENT;
     }
     interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
-    return spell_interval(buffer, value->negative, &interval, REPR_SCIENTIFIC_FROM);
+    return spell_interval(buffer, value, &interval, REPR_SCIENTIFIC_FROM);
 }
 
 size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
@@ -177,7 +175,7 @@ size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
     if (!dti_format_is_float(format) && integer_magnitude(&value, &integer))
         return spell_integer(buffer, value.negative, integer);
     const struct dti_interval interval = rounding_interval(format, &value);
-    return spell_interval(buffer, value.negative, &interval, 0);
+    return spell_interval(buffer, &value, &interval, 0);
 }
 
 static const char hex_digits[] = "0123456789abcdef";

@@ -132,23 +132,15 @@ static bool round_digits(struct dti_decimal *ret, const struct dti_value *value,
     return true;
 }
 
-static void set_zero(struct dti_decimal *ret, unsigned count)
+/* A zero or FINITE value. False when memory ran out. */
+static bool set_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count)
 {
+    if (value->class == DTI_CLASS_FINITE)
+        return round_digits(ret, value, count);
     memset(ret->digit, '0', count);
     ret->count = count;
     ret->exponent = 0;
-}
-
-/* Digits of a zero or FINITE value. Empties the text when memory ran out. */
-static bool set_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count,
-                       char *buffer)
-{
-    if (value->class == DTI_CLASS_ZERO) {
-        set_zero(ret, count);
-        return true;
-    }
-    buffer[0] = '\0';
-    return round_digits(ret, value, count);
+    return true;
 }
 
 size_t dti_spell_digits(char buffer[DTI_TEXT_SIZE], const struct dti_value *value, unsigned digits)
@@ -157,8 +149,8 @@ size_t dti_spell_digits(char buffer[DTI_TEXT_SIZE], const struct dti_value *valu
     size_t length;
     if (dti_spell_digitless(buffer, value, &length))
         return length;
-    if (!set_digits(&decimal, value, digits, buffer))
-        return 0;
+    if (!set_digits(&decimal, value, digits))
+        return dti_spell_hexfloat(buffer, value);
     dti_decimal_strip(&decimal);
     return dti_decimal_layout(buffer, value->negative, &decimal, (int32_t)digits);
 }
@@ -170,8 +162,8 @@ size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *
     size_t length;
     if (dti_spell_digitless(buffer, value, &length))
         return length;
-    if (!set_digits(&decimal, value, decimals + 1, buffer))
-        return 0;
+    if (!set_digits(&decimal, value, decimals + 1))
+        return dti_spell_hexfloat(buffer, value);
     return dti_decimal_layout_scientific(buffer, value->negative, &decimal);
 }
 

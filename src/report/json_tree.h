@@ -31,9 +31,8 @@ struct dti_json {
     size_t depth;
     size_t bound; /* no less than the bytes that printing takes */
     bool failed;
-    FILE *stream;      /* where finished elements of the array at depth 2 go, or NULL */
-    bool streamed;     /* part of the document is out already: root holds the members after it */
-    bool element_seen; /* the streamed array is not empty */
+    FILE *stream;  /* where finished elements of the array at depth 2 go, or NULL */
+    bool streamed; /* part of the document is out already: root holds the members after it */
 };
 
 /* An item in zeroed memory from the arena, without a parent. NULL, and `failed`, as below. */

@@ -71,40 +71,45 @@ static void restart(struct dti_json *json, size_t depth)
     }
 }
 
+/* Nothing is written before the first element is there: an error until then leaves no half
+ * document. */
 void dti_json_stream(struct dti_json *json, FILE *out)
 {
-    size_t length;
     if (json->failed)
         return;
     assert(json->depth == STREAM_DEPTH && cJSON_IsArray(&json->open[1]->node));
-    const char *const text = print_text(json, json->open[0], &length);
+    json->stream = out;
+}
+
+static void write_element(struct dti_json *json)
+{
+    size_t length;
+    const struct item *const shown =
+        json->streamed ? (const struct item *)json->open[1]->node.child : json->open[0];
+    const char *const text = print_text(json, shown, &length);
     if (!text)
         return;
-    (void)fwrite(text, 1, length - 2, out); /* without the closing brackets */
-    json->stream = out;
+    if (json->streamed)
+        (void)fputc(',', json->stream);
+    else
+        length -= 2; /* the brackets of the array and of the document stay open */
+    (void)fwrite(text, 1, length, json->stream);
     json->streamed = true;
-    json->element_seen = false;
     restart(json, STREAM_DEPTH);
 }
 
 void dti_json_stream_end(struct dti_json *json)
 {
-    size_t length;
-    if (json->depth < STREAM_DEPTH) {
-        (void)fputc(']', json->stream);
-        json->stream = NULL;
-        restart(json, 1);
+    if (json->depth == STREAM_DEPTH) {
+        write_element(json);
         return;
     }
-    const char *const text =
-        print_text(json, (const struct item *)json->open[1]->node.child, &length);
-    if (!text)
-        return;
-    if (json->element_seen)
-        (void)fputc(',', json->stream);
-    json->element_seen = true;
-    (void)fwrite(text, 1, length, json->stream);
-    restart(json, STREAM_DEPTH);
+    if (json->streamed) {
+        assert(!json->open[1]->node.child); /* elements are objects or arrays */
+        (void)fputc(']', json->stream);
+        restart(json, 1);
+    }
+    json->stream = NULL;
 }
 
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)

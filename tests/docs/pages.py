@@ -56,8 +56,9 @@ class Page:
 
     def text(self, section=None):
         """All text, or that of a section, without escapes."""
-        lines = self.sections.get(section, []) if section else sum(self.sections.values(), [])
-        return unescape("\n".join(lines))
+        if section is None:
+            return "\n".join(self.text(title) for title in self.sections)
+        return unescape("\n".join(self.sections.get(section, [])))
 
     def terms(self, section):
         """The terms of the section's definition list: lines before an indented one."""

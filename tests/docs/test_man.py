@@ -4,6 +4,7 @@
 page claims what there is not."""
 
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -199,6 +200,19 @@ def check_rendering(judge, page):
     judge.check(not found, f"{page.name}: {found}")
 
 
+def check_readme(judge, program, options):
+    """The options it names exist; the two commands are one line each, and find the program."""
+    text = pages.README.read_text(encoding="utf-8")
+    for name in re.findall(r"`--([a-z][a-z-]*)", text):
+        judge.check(name in {option["long"] for option in options}, f"README: mentions --{name}")
+    for title in ("setup", "test"):
+        found = re.findall(rf"<!-- {title} -->\n```sh\n(.+)\n```\n", text)
+        judge.check(len(found) == 1, f"README: not exactly one {title} command")
+        for path in re.findall(r"build(/\S+/dtinfo) ", "".join(found)):
+            judge.check(str(pathlib.Path(program).resolve()).endswith(path),
+                        f"README: the program is not build{path}")
+
+
 def main():
     program = sys.argv[1]
     judge = pages.Judge()
@@ -241,6 +255,7 @@ def main():
     check_own_variables(judge, program, facts["environment"])
     check_dtypes(judge, every["dtinfo-dtypes.7"], facts, blocks)
     check_json_page(judge, every["dtinfo-json.5"], program, facts)
+    check_readme(judge, program, all_options)
     return judge.finish(at_least=200)
 
 

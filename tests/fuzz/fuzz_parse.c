@@ -63,6 +63,8 @@ static bool same_value(const struct dti_value *a, const struct dti_value *b)
         return false;
     if (a->class != DTI_CLASS_FINITE)
         return true;
+    if (a->exponent == b->exponent && abs(a->exponent) == DTI_EXPONENT_LIMIT)
+        return a->sticky && b->sticky; /* clamped: only the size is known */
     return a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo && a->sticky == b->sticky;
 }
 

@@ -185,12 +185,12 @@ static void streamed_elements_make_the_same_document(void)
     char *streamed = NULL;
     size_t length;
     struct dti_json *const json = dti_json_new();
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         FILE *const out = open_memstream(&streamed, &length);
         dti_json_begin(json, "dtinfo.test/1");
         dti_json_bool(json, "before", true);
         dti_json_array(json, "results");
-        if (pass == 1)
+        if (pass > 0)
             dti_json_stream(json, out);
         for (unsigned i = 0; i < 3; i++) {
             dti_json_object(json, NULL);
@@ -210,6 +210,26 @@ static void streamed_elements_make_the_same_document(void)
                                  "\"warnings\":[]}\n");
         free(streamed);
     }
+    dti_json_free(json);
+}
+
+static void a_stream_without_elements_is_an_ordinary_document(void)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const out = open_memstream(&text, &length);
+    struct dti_json *const json = dti_json_new();
+    dti_json_begin(json, "dtinfo.test/1");
+    dti_json_array(json, "results");
+    dti_json_stream(json, out);
+    fflush(out);
+    CHECK_SIZE(length, 0);
+    dti_json_end(json);
+    dti_json_null(json, "after");
+    CHECK(dti_json_write(json, out, NULL) == DTI_OK);
+    fclose(out);
+    CHECK_STR(text, HEAD ",\"results\":[],\"after\":null}\n");
+    free(text);
     dti_json_free(json);
 }
 
@@ -260,5 +280,6 @@ UNIT_MAIN(an_empty_document_has_schema_and_version, scalars_and_containers_nest,
           integers_are_exact_to_the_last_digit, texts_are_escaped_and_repaired,
           another_parser_reads_every_byte_back, another_printer_writes_the_same,
           documents_of_all_sizes_share_the_memory, streamed_elements_make_the_same_document,
+          a_stream_without_elements_is_an_ordinary_document,
           running_out_of_memory_is_told_once_at_the_end, a_full_disk_is_an_error,
           freeing_nothing_is_allowed)
