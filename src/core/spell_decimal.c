@@ -69,37 +69,74 @@ static void round_quotient(struct dti_big *b, const struct dti_big *divisor, boo
     dti_big_free(&up);
 }
 
-/* |value| x 10^power, rounded to an integer. */
-static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64_t power)
+/* Powers of ten far out are bracketed by two short numbers before anybody computes them in full. */
+enum power { POWER_EXACT, POWER_BELOW, POWER_ABOVE };
+
+enum {
+    BRACKET_FROM = 2000, /* exponents of ten */
+    BRACKET_BITS = 512,  /* a squaring doubles the relative error: 25 of them leave 480 bits */
+};
+
+/* 5^power = ret x 2^(returned). */
+static int64_t set_power_of_five(struct dti_big *ret, uint32_t power, enum power kind)
 {
-    const int64_t exponent = set_significand(ret, value) + power;
-    if (power >= 0) {
-        dti_big_mul_pow5(ret, (uint32_t)power);
+    int64_t exponent = 0;
+    dti_big_set(ret, 1);
+    if (kind == POWER_EXACT) {
+        dti_big_mul_pow5(ret, power);
+        return 0;
+    }
+    for (unsigned bit = 32; bit-- > 0;) {
+        dti_big_mul(ret, ret, ret);
+        exponent *= 2;
+        if (power >> bit & 1)
+            dti_big_mul_add(ret, 5, 0);
+        const size_t bits = dti_big_bits(ret);
+        if (bits > BRACKET_BITS) {
+            const bool lost = dti_big_shift_right(ret, bits - BRACKET_BITS);
+            exponent += (int64_t)(bits - BRACKET_BITS);
+            if (lost && kind == POWER_ABOVE)
+                dti_big_mul_add(ret, 1, 1);
+        }
+    }
+    return exponent;
+}
+
+/* |value| x 10^power, rounded to an integer. */
+static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64_t power,
+                       enum power kind)
+{
+    const bool divides = power < 0;
+    struct dti_big fives;
+    dti_big_init(&fives);
+    int64_t exponent = set_significand(ret, value) + power;
+    const int64_t twos = set_power_of_five(&fives, (uint32_t)(divides ? -power : power), kind);
+    if (divides) {
+        exponent -= twos;
+        if (exponent >= 0)
+            dti_big_shift_left(ret, (size_t)exponent);
+        else
+            dti_big_shift_left(&fives, (size_t)-exponent);
+        round_quotient(ret, &fives, value->sticky);
+    } else {
+        exponent += twos;
+        dti_big_mul(ret, ret, &fives);
         if (exponent >= 0)
             dti_big_shift_left(ret, (size_t)exponent);
         else
             round_shift(ret, (size_t)-exponent, value->sticky);
-        return;
     }
-    struct dti_big divisor;
-    dti_big_init(&divisor);
-    dti_big_set(&divisor, 1);
-    dti_big_mul_pow5(&divisor, (uint32_t)-power);
-    if (exponent >= 0)
-        dti_big_shift_left(ret, (size_t)exponent);
-    else
-        dti_big_shift_left(&divisor, (size_t)-exponent);
-    round_quotient(ret, &divisor, value->sticky);
-    dti_big_free(&divisor);
+    dti_big_free(&fives);
 }
 
 /* |value| x 10^power rounded to an integer of up to 64 bits, or the largest of those. False when
  * memory ran out. */
-static bool scaled_integer(const struct dti_value *value, int64_t power, uint64_t *ret)
+static bool scaled_integer(const struct dti_value *value, int64_t power, enum power kind,
+                           uint64_t *ret)
 {
     struct dti_big scaled;
     dti_big_init(&scaled);
-    set_scaled(&scaled, value, power);
+    set_scaled(&scaled, value, power, kind);
     const bool failed = scaled.failed;
     if (!failed && scaled.count <= 1)
         *ret = scaled.count == 1 ? scaled.limb[0] : 0;
@@ -107,6 +144,19 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, uint64_
         *ret = UINT64_MAX;
     dti_big_free(&scaled);
     return !failed;
+}
+
+/* The same, by the short way where it leads to the goal. */
+static bool scaled_digits(const struct dti_value *value, int64_t power, uint64_t *ret)
+{
+    uint64_t one, other;
+    if ((power > BRACKET_FROM || power < -BRACKET_FROM) &&
+        scaled_integer(value, power, POWER_BELOW, &one) &&
+        scaled_integer(value, power, POWER_ABOVE, &other) && one == other) {
+        *ret = one;
+        return true;
+    }
+    return scaled_integer(value, power, POWER_EXACT, ret);
 }
 
 /* FINITE, to `count` significant digits, 1 to 18. False when memory ran out. */
@@ -119,7 +169,7 @@ static bool round_digits(struct dti_decimal *ret, const struct dti_value *value,
     /* The estimate may be one or two off, and what rounds up to a power of ten has a digit too
      * many. */
     for (;;) {
-        if (!scaled_integer(value, (int64_t)count - 1 - ret->exponent, &digits))
+        if (!scaled_digits(value, (int64_t)count - 1 - ret->exponent, &digits))
             return false;
         if (digits >= low * 10)
             ret->exponent++;
@@ -214,7 +264,7 @@ static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *va
     bool done = false;
     dti_big_init(&scaled);
     if (value->class == DTI_CLASS_FINITE)
-        set_scaled(&scaled, value, (int64_t)decimals);
+        set_scaled(&scaled, value, (int64_t)decimals, POWER_EXACT);
     digits = dti_big_to_digits(&scaled, own, sizeof own, &count);
     if (digits)
         done = append_digits(buffer, value->negative, digits, count, decimals, zeros);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the benchmarks share: a line that holds a figure beside its target, and a run that is measured."""
-import os
+"""What the benchmarks share: a line that holds a figure beside its target, and runs that are measured."""
+import subprocess
 import sys
-import time
 
 
 def report(what, figure, unit, target, holds):
@@ -11,14 +10,16 @@ def report(what, figure, unit, target, holds):
     sys.stdout.flush()
 
 
-def spawn(words, stdin="/dev/null", stdout="/dev/null"):
-    """(seconds, peak resident set in KiB) of one run of a program; ends the benchmark when it fails."""
-    actions = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
-               (os.POSIX_SPAWN_OPEN, 1, stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
-    start = time.perf_counter()
-    child = os.posix_spawn(words[0], words, os.environ, file_actions=actions)
-    _, status, usage = os.wait4(child, 0)
-    seconds = time.perf_counter() - start
-    if status != 0:
-        sys.exit("%s failed: wait status %d" % (" ".join(words)[:100], status))
-    return seconds, usage.ru_maxrss
+def measure(rounds, *commands, stdin="/dev/null"):
+    """For each command the runs as (seconds, peak KiB); the commands take turns, A B A B. argv[2] is the
+    program that spawns and measures. Ends the benchmark when a run fails."""
+    words = [word for command in commands for word in ["---"] + command][1:]
+    done = subprocess.run([sys.argv[2], str(rounds), stdin] + words, stdout=subprocess.PIPE,
+                          universal_newlines=True, check=True)
+    runs = [[] for _ in commands]
+    for line in done.stdout.splitlines():
+        index, nanoseconds, peak, status = map(int, line.split())
+        if status != 0:
+            sys.exit("%s failed: wait status %d" % (" ".join(commands[index])[:100], status))
+        runs[index].append((nanoseconds * 1e-9, peak))
+    return runs

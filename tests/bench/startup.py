@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What one answer costs as a whole process: time beside /bin/true, memory, files. usage: startup.py DTINFO"""
+"""What one answer costs as a whole process: time beside /bin/true, memory, files. usage: startup.py DTINFO MEASURE"""
 import re
 import shutil
 import statistics
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import report, spawn
+from figures import measure, report
 
 PAIRS = 400
 TRUE = shutil.which("true", path="/bin:/usr/bin")
@@ -18,14 +18,13 @@ LOADER_AND_LIBRARIES = re.compile(r"/etc/ld\.so\.(cache|preload)$|.*/lib[^/]*\.s
 
 def paired_seconds(ours, theirs):
     """Medians of runs that alternate A B A B, so that a change of the machine's pace meets both."""
-    for words in (ours, theirs):
-        for _ in range(20):
-            spawn(words)
-    a, b = [], []
-    for _ in range(PAIRS):
-        a.append(spawn(ours)[0])
-        b.append(spawn(theirs)[0])
-    return statistics.median(a), statistics.median(b)
+    measure(20, ours, theirs)
+    return [statistics.median(seconds for seconds, _ in runs)
+            for runs in measure(PAIRS, ours, theirs)]
+
+
+def peak_kib(words):
+    return max(peak for _, peak in measure(10, words)[0])
 
 
 def other_files(words):
@@ -51,9 +50,9 @@ def main():
         print("    /bin/true %.3f ms, ratio %.2f" % (theirs * 1e3, ours / theirs))
     for words in (["cast", "70000", "bf16"], ["cast", "0.1", "all"], ["cast", "70000", "bf16", "--json"],
                   ["list"], ["finfo"]):
-        peak = max(spawn([program] + words)[1] for _ in range(10))
+        peak = peak_kib([program] + words)
         report("peak memory of " + " ".join(words), "%d" % peak, "KiB", "< 4096 KiB", peak < 4096)
-    print("    /bin/true %d KiB" % spawn([TRUE])[1])
+    print("    /bin/true %d KiB" % peak_kib([TRUE]))
     opened = other_files([program, "cast", "70000", "bf16"])
     if opened is None:
         print("files opened: strace is not here, or may not trace")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Streams: values and records a second, memory at two sizes, a very long number. usage: throughput.py DTINFO"""
+"""Streams: values and records a second, memory at two sizes, a very long number. usage: throughput.py DTINFO MEASURE"""
 import os
 import random
 import statistics
 import sys
 import tempfile
 
-from figures import report, spawn
+from figures import measure, report
 
 REPEATS = 5
 LARGE, SMALL = 2000000, 200000
@@ -26,9 +26,8 @@ def made_values(kind, count):
 
 
 def rate(words, path, count):
-    """(values a second by the median run, peak KiB)."""
-    runs = [spawn(words, stdin=path) for _ in range(REPEATS)]
-    return count / statistics.median(run[0] for run in runs), max(run[1] for run in runs)
+    """Values a second by the median run."""
+    return count / statistics.median(seconds for seconds, _ in measure(REPEATS, words, stdin=path)[0])
 
 
 def write(folder, name, text):
@@ -42,12 +41,12 @@ def streams(program, folder):
     for kind in ("decimals of 6 digits", "fp64 as printed by repr", "integers", "wide exponents"):
         path = write(folder, "values", made_values(kind, LARGE))
         for dtype in ("bf16", "fp8_e4m3fn"):
-            speed, _ = rate([program, "cast", "-q", "-", dtype], path, LARGE)
+            speed = rate([program, "cast", "-q", "-", dtype], path, LARGE)
             report("cast -q - %s, %s" % (dtype, kind), "%.2f" % (speed / 1e6), "M values/s",
                    ">= 2 M/s", speed >= 2e6)
     for kind in ("decimals of 6 digits", "fp64 as printed by repr", "integers"):
         path = write(folder, "values", made_values(kind, SMALL))
-        speed, _ = rate([program, "cast", "-", "bf16", "--jsonl"], path, SMALL)
+        speed = rate([program, "cast", "-", "bf16", "--jsonl"], path, SMALL)
         report("cast - bf16 --jsonl, %s" % kind, "%.0f" % (speed / 1e3), "k records/s", ">= 300 k/s",
                speed >= 3e5)
 
@@ -57,7 +56,8 @@ def memory(program, folder):
     many = write(folder, "many", made_values("fp64 as printed by repr", 400000))
     for words in (["-q"], ["--jsonl"], ["--json"], []):
         command = [program, "cast", "-", "bf16"] + words
-        small, large = spawn(command, stdin=few)[1], spawn(command, stdin=many)[1]
+        small, large = (max(peak for _, peak in measure(3, command, stdin=path)[0])
+                        for path in (few, many))
         report("peak memory of cast - bf16 %s, 10k and 400k lines" % " ".join(words),
                "%d, %d" % (small, large), "KiB", "constant", large - small <= 512)
 
@@ -69,10 +69,9 @@ def long_numbers(program, folder):
                        ("quotient of 10^6 digits each", "1" + digits + "/3" + digits),
                        ("10^6 hexadecimal digits", "0x1" + digits)):
         path = write(folder, "number", text + "\n")
-        seconds = statistics.median(spawn([program, "cast", "-q", "-", "fp64"], stdin=path)[0]
-                                    for _ in range(3))
+        seconds = 1 / rate([program, "cast", "-q", "-", "fp64"], path, 1)
         report("cast -q, " + what, "%.3f" % seconds, "s", "< 1 s", seconds < 1)
-        full = spawn([program, "cast", "-", "fp64", "--json"], stdin=path)
+        full = measure(1, [program, "cast", "-", "fp64", "--json"], stdin=path)[0][0]
         print("    in full as JSON: %.3f s, %d KiB" % full)
 
 

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: MIT
 """How the checks of treat_*.py run the program, and what they require of it.
 
-Each check is a function whose name is the sentence that it tests. usage: treat_x.py DTINFO [WORD...]
+Each check is a function whose name is the sentence that it tests. usage: treat_x.py DTINFO MEASURE [WORD...]
 """
 import json
 import os
 import re
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-PROGRAM = os.path.abspath(sys.argv[1])
+PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
 SANITIZED = "ASAN_OPTIONS" in os.environ or "UBSAN_OPTIONS" in os.environ
 SECONDS = 60
-MEMORY_KIB = 256 * 1024
+MEMORY_KIB = 128 * 1024
 COMMANDS = [["list"], ["finfo"], ["iinfo"], ["cast", "70000", "bf16"], ["bits", "0x4789"], ["help"],
             ["completion", "bash"], ["--help"], ["--version"], ["cast", "--help"], ["help", "cast"],
             ["cast", "70000", "bf16", "--json"], ["list", "--json"], ["--version", "--json"],
@@ -56,16 +54,14 @@ def run(words, stdin=b"", env=None, prepare=None, **options):
 
 def peak_kib(words, stdin):
     """(exit code, peak resident set in KiB, seconds) of one run; its output is thrown away."""
-    with tempfile.TemporaryFile() as source, open(os.devnull, "wb") as sink:
+    with tempfile.NamedTemporaryFile() as source:
         source.write(stdin)
-        source.seek(0)
-        start = time.monotonic()
-        child = subprocess.Popen([PROGRAM] + words, stdin=source, stdout=sink, stderr=sink,
-                                 env=environment())
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = status
-        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
-        return code, usage.ru_maxrss, time.monotonic() - start
+        source.flush()
+        done = subprocess.run([MEASURE, "1", source.name, PROGRAM] + words, env=environment(),
+                              stdout=subprocess.PIPE, check=True, timeout=SECONDS)
+    _, nanoseconds, peak, status = map(int, done.stdout.split())
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+    return code, peak, nanoseconds * 1e-9
 
 
 def require_one_line(done, code):
@@ -89,7 +85,7 @@ def require_json_error(words, code, name, stdin=b"", env=None):
 
 
 def main():
-    words = sys.argv[2:]
+    words = sys.argv[3:]
     passed = failed = 0
     for function in CHECKS:
         name = function.__name__.replace("_", " ")

@@ -234,11 +234,29 @@ def check_random_bits(tally, probe, rng):
         tally.check(f"random {seed:x} {index}", int(got, 16), formats.random_bits(seed, index))
 
 
+def check_stochastic_border(tally, probe, rng):
+    """Form A has a sharp border, at (2^32 - R) / 2^32 of an ulp: from there on it goes up."""
+    lines, wants = [], []
+    for fmt in [f for f in formats.floats(16) if not f.scale]:
+        for _ in range(12):
+            seed, index = rng.getrandbits(64), rng.getrandbits(40)
+            low = rng.randrange(fmt.max_index)
+            here, there = fmt.magnitude(low), fmt.magnitude(low + 1)
+            border = here + (there - here) * (2 ** 32 - formats.random_bits(seed, index)) / 2 ** 32
+            for value, code in ((border, low + 1), (border - (there - here) * TINY, low)):
+                lines.append(f"encode {fmt.name} stochastic native quiet {seed:x} {index} "
+                             + decimal_text(value))
+                wants.append(code)
+    for line, got, want in zip(lines, ask(probe, lines), wants, strict=True):
+        tally.check(line, int(got.split()[0], 16), want)
+
+
 def main():
     probe, long = arguments()
     rng = random.Random(20260726)
     tally = Tally()
     check_random_bits(tally, probe, rng)
+    check_stochastic_border(tally, probe, rng)
     check_bool(tally, probe)
     check_low_bits(tally, probe, rng)
     for fmt in formats.integers():
