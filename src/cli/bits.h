@@ -32,7 +32,7 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *t
                                      const struct bits_reading *readings, size_t count,
                                      struct dti_error *reterr);
 enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bool pattern,
-                              const struct bits_reading *readings, size_t count,
+                              const struct bits_reading *readings, size_t count, const char *note,
                               struct dti_error *reterr);
 
 /* "0 10001111 0001001": the binary digits with a blank between the fields. */

@@ -38,7 +38,7 @@ static enum dti_status put_part(struct dti_json *json, const struct dti_format *
 }
 
 enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bool pattern,
-                              const struct bits_reading *readings, size_t count,
+                              const struct bits_reading *readings, size_t count, const char *note,
                               struct dti_error *reterr)
 {
     static const char *const names[] = {"real", "imaginary"};
@@ -70,6 +70,8 @@ enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bo
     }
     dti_json_end(json);
     dti_json_array(json, "warnings");
+    if (note)
+        dti_json_warning(json, "dtype_name", readings[0].dtype.name, 0, note);
     dti_json_end(json);
     if (status == DTI_OK)
         status = dti_json_write(json, cx->out, reterr);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/choices.h"
+#include "cli/dtype_operands.h"
 #include "dtinfo/spell.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
@@ -49,14 +50,17 @@ static enum dti_status for_each_name(const char *list,
     }
 }
 
-static enum dti_status lookup(const struct cast_job *job, const char *name, struct dti_format *ret,
+static enum dti_status lookup(struct cast_job *job, const char *name, struct dti_format *ret,
                               struct dti_error *reterr)
 {
-    const char *note = NULL;
-    enum dti_status status = dti_format_lookup(name, ret, &note, reterr);
-    if (status == DTI_OK && note)
-        dti_warn(job->cx, "%s", note);
-    return status;
+    struct dti_dtype_operand operand;
+    enum dti_status status = dti_dtype_operand_read(name, NULL, job->cx, &operand, reterr);
+    if (status != DTI_OK)
+        return status;
+    *ret = operand.format;
+    if (operand.note)
+        dti_cast_json_warn(job, "dtype_name", dti_format_get(ret->id)->name, 0, operand.note);
+    return DTI_OK;
 }
 
 static enum dti_status add_via(struct cast_job *job, const char *name, struct dti_error *reterr)

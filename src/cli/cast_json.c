@@ -295,31 +295,19 @@ void dti_cast_json_hints(struct cast_job *job, const struct cast_operand *operan
     }
 }
 
-static void put_warning(struct dti_json *json, const struct cast_warning *warning)
-{
-    dti_json_object(json, NULL);
-    dti_json_string(json, "code", warning->code);
-    dti_json_string(json, "dtype", warning->dtype);
-    if (warning->line > 0)
-        dti_json_uint(json, "line", warning->line);
-    else
-        dti_json_null(json, "line");
-    dti_json_string(json, "message", warning->message);
-    dti_json_end(json);
-}
-
 enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr)
 {
     struct dti_json *json = job->json;
     dti_json_end(json);
     dti_json_array(json, "warnings");
     for (size_t i = 0; i < job->warning_count; i++)
-        put_warning(json, &job->warnings[i]);
+        dti_json_warning(json, job->warnings[i].code, job->warnings[i].dtype, job->warnings[i].line,
+                         job->warnings[i].message);
     if (job->warning_total > job->warning_count) {
-        struct cast_warning more = {.code = "more_warnings"};
-        (void)snprintf(more.message, sizeof more.message, "%zu more warnings are left out",
+        char more[64];
+        (void)snprintf(more, sizeof more, "%zu more warnings are left out",
                        job->warning_total - job->warning_count);
-        put_warning(json, &more);
+        dti_json_warning(json, "more_warnings", NULL, 0, more);
     }
     dti_json_end(json);
     job->warning_count = job->warning_total = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bits.h"
+#include "cli/dtype_operands.h"
 #include "dtinfo/scalar.h"
 
 struct bits_args {
@@ -46,21 +47,12 @@ static bool pattern_fits(const struct bits_pattern *pattern, unsigned width)
     return pattern->hi == 0 && pattern->lo >> width == 0;
 }
 
-static enum dti_status lookup(const struct dti_context *cx, const char *name,
-                              struct dti_format *ret, struct dti_error *reterr)
-{
-    const char *note = NULL;
-    enum dti_status status = dti_format_lookup(name, ret, &note, reterr);
-    if (status == DTI_OK && note)
-        dti_warn(cx, "%s", note);
-    return status;
-}
-
 static enum dti_status show(const struct dti_context *cx, const char *text, bool pattern,
-                            const struct bits_reading *reading, struct dti_error *reterr)
+                            const struct bits_reading *reading, const char *note,
+                            struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return dti_bits_json(cx, text, pattern, reading, 1, reterr);
+        return dti_bits_json(cx, text, pattern, reading, 1, note, reterr);
     dti_bits_human_one(cx, reading);
     return DTI_OK;
 }
@@ -70,22 +62,23 @@ static enum dti_status show_pattern(const struct dti_context *cx, const char *te
 {
     struct bits_pattern pattern;
     struct bits_reading reading;
-    struct dti_format dtype;
+    struct dti_dtype_operand operand;
     char quoted[DTI_QUOTE_SIZE];
-    enum dti_status status = lookup(cx, name, &dtype, reterr);
+    enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
     if (status == DTI_OK)
         status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (!pattern_fits(&pattern, dtype.width)) {
+    if (!pattern_fits(&pattern, operand.format.width)) {
         status = dti_fail(reterr, DTI_BAD_PATTERN,
                           "%s does not fit the %u bits of %s; --value takes it as a number",
-                          dti_quote(quoted, text, strlen(text)), (unsigned)dtype.width, dtype.name);
+                          dti_quote(quoted, text, strlen(text)), (unsigned)operand.format.width,
+                          operand.format.name);
         dti_error_argument(reterr, text, strlen(text));
         return status;
     }
-    read_pattern(&pattern, &dtype, &reading);
-    return show(cx, text, true, &reading, reterr);
+    read_pattern(&pattern, &operand.format, &reading);
+    return show(cx, text, true, &reading, operand.note, reterr);
 }
 
 static enum dti_status show_value(const struct dti_context *cx, const char *text, const char *name,
@@ -93,24 +86,24 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
 {
     struct dti_cast cast = {.via_count = 0};
     struct bits_reading reading;
-    struct dti_format dtype;
+    struct dti_dtype_operand operand;
     struct dti_value value;
     struct dti_scalar scalar;
-    enum dti_status status = lookup(cx, name, &dtype, reterr);
+    enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
     if (status == DTI_OK)
         status = dti_value_parse(&value, text, strlen(text), reterr);
     if (status != DTI_OK)
         return status;
-    set_parts(&reading, &dtype);
+    set_parts(&reading, &operand.format);
     cast.dst = reading.part;
     for (size_t i = 0; i < reading.parts; i++) {
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
         if (scalar.flags & DTI_FLAG_NO_NAN)
-            return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", dtype.name);
+            return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);
         reading.code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
     }
-    return show(cx, text, false, &reading, reterr);
+    return show(cx, text, false, &reading, operand.note, reterr);
 }
 
 /* Every dtype of the pattern's width. */
@@ -139,7 +132,7 @@ static enum dti_status show_readings(const struct dti_context *cx, const char *t
                      dti_quote(quoted, text, strlen(text)), pattern.width);
         dti_error_argument(reterr, text, strlen(text));
     } else if (cx->output != DTI_OUTPUT_HUMAN) {
-        status = dti_bits_json(cx, text, true, readings, count, reterr);
+        status = dti_bits_json(cx, text, true, readings, count, NULL, reterr);
     } else {
         status = dti_bits_human_table(cx, text, pattern.width, readings, count, reterr);
     }

@@ -17,7 +17,7 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "seed", struct cast_args, seed, seed_given, 0, UINT64_MAX, "N",
              "seed of --round stochastic"),
     OPT_DTYPE(0, "via", struct cast_args, via, "DTYPE,...",
-              "go through these dtypes, rounding to nearest in each"),
+              "go through these dtypes on the way, rounding in each"),
     OPT_CHOICE(0, "like", struct cast_args, like, like_given, "STACK", dti_choice_stack,
                "set route and policies as this stack does"),
     OPT_FLAG(0, "stacks", struct cast_args, stacks, "show what each stack stores"),

@@ -18,14 +18,14 @@ static size_t count_words(char **operands, int operand_count)
     return count;
 }
 
-static enum dti_status read_one(const char *name, dti_dtype_check *check,
-                                const struct dti_context *cx, struct dti_dtype_operand *ret,
-                                struct dti_error *reterr)
+enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
+                                       const struct dti_context *cx, struct dti_dtype_operand *ret,
+                                       struct dti_error *reterr)
 {
     enum dti_status status = dti_format_lookup(name, &ret->format, &ret->note, reterr);
     if (status != DTI_OK)
         return status;
-    status = check(&ret->format, reterr);
+    status = check ? check(&ret->format, reterr) : DTI_OK;
     if (status != DTI_OK) {
         dti_error_argument(reterr, name, strlen(name));
         return status;
@@ -57,7 +57,7 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
             comma = strchr(name, ',');
             if (comma)
                 *comma = '\0';
-            enum dti_status status = read_one(name, check, cx, &list[count], reterr);
+            enum dti_status status = dti_dtype_operand_read(name, check, cx, &list[count], reterr);
             if (status != DTI_OK) {
                 free(list);
                 return status;
@@ -87,11 +87,7 @@ void dti_json_operand_notes(struct dti_json *json, const struct dti_dtype_operan
     for (size_t i = 0; i < count; i++) {
         if (!list[i].note)
             continue;
-        dti_json_object(json, NULL);
-        dti_json_string(json, "code", "dtype_name");
-        dti_json_string(json, "dtype", list[i].format.name);
-        dti_json_string(json, "message", list[i].note);
-        dti_json_end(json);
+        dti_json_warning(json, "dtype_name", list[i].format.name, 0, list[i].note);
     }
     dti_json_end(json);
 }

@@ -20,6 +20,11 @@ struct dti_dtype_operand {
 /* Whether a command takes a dtype. Called without reterr for the dtypes of "none means all". */
 typedef enum dti_status dti_dtype_check(const struct dti_format *format, struct dti_error *reterr);
 
+/* Looks one name up, checks it (check may be NULL) and says its note on stderr. */
+enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
+                                       const struct dti_context *cx, struct dti_dtype_operand *ret,
+                                       struct dti_error *reterr);
+
 /* Looks the operands up and checks them; says their notes on stderr. The list is to be freed. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
                                         const struct dti_context *cx,
