@@ -69,6 +69,16 @@ FAULTS = [
     ("integers clamp one too late", "src/core/encode.c",
      "limit = dti_low_bits(f->width - 1u) + value->negative;",
      "limit = dti_low_bits(f->width - 1u) + 1;", ("rounding",)),
+    ("digits beyond the first ones forgotten", "src/core/number_value.c",
+     "ret->error = rest > 0;", "ret->error = 0;", ("rounding",)),
+    ("shortest below a power of two", "src/core/spell.c",
+     "interval.quarter_below = value->hi == UINT64_C(1) << 63 && value->exponent > min_exponent;",
+     "interval.quarter_below = false;", ("codes",)),
+    ("shortest takes ties that go elsewhere", "src/core/spell.c",
+     "if (format->man_bits > 0) {\n        interval.includes_lower = interval.includes_upper = "
+     "interval.significand % 2 == 0;",
+     "if (format->man_bits > 0) {\n        interval.includes_lower = interval.includes_upper = "
+     "true;", ("codes",)),
 ]
 
 def build(copy, compiler):

@@ -4,7 +4,9 @@ encodes back, its neighbours, and its four spellings. Values come from formats.p
 Python's repr, and `shortest` is searched for among all decimals of each length.
 """
 
+import decimal
 import random
+import struct
 from fractions import Fraction
 
 import formats
@@ -224,6 +226,26 @@ def check_counted_digits(tally, probe, rng, count):
         tally.check(request, got, want)
 
 
+def check_reprs(tally, probe, rng, count):
+    """The fp64 spellings against Python's repr, which is the shortest and of those the nearest."""
+    codes = [rng.getrandbits(64) for _ in range(count)]
+    codes += [rng.getrandbits(1) << 63 | rng.randrange(2047) << 52 for _ in range(count // 10)]
+    codes += [rng.getrandbits(rng.randrange(1, 53)) for _ in range(count // 10)]
+    codes += [struct.unpack("<Q", struct.pack("<d", rng.choice((1, 10, 1e5, 1e16, 1e17))
+                                              * rng.randrange(10 ** rng.randrange(1, 17))))[0]
+              for _ in range(count // 5)]
+    codes = [code for code in codes if code >> 52 & 0x7ff != 0x7ff]
+    for how in ("text", "shortest"):
+        requests = [f"{how} fp64 {code:x}" for code in codes]
+        for code, got in zip(codes, ask(probe, requests), strict=True):
+            number = struct.unpack("<d", struct.pack("<Q", code))[0]
+            if how == "text":
+                tally.check(f"text fp64 {code:#x}", got, repr(number).removesuffix(".0"))
+            else:
+                want = decimal.Decimal(repr(number))
+                tally.check(f"shortest fp64 {code:#x}", decimal.Decimal(got), want)
+
+
 def order(fmt):
     """The codes of all numbers from the lowest to the highest, infinities included, one zero."""
     if fmt.kind == "bool":
@@ -289,6 +311,8 @@ def main():
         tally.part(fmt.name)
     check_counted_digits(tally, probe, rng, 200000 if long else 10000)
     tally.part("counted digits")
+    check_reprs(tally, probe, rng, 2000000 if long else 30000)
+    tally.part("Python's repr")
     tally.finish()
 
 

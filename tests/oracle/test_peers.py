@@ -11,6 +11,7 @@ difference is stated and left out, never compared with a tolerance:
   gfloat     raises where a format has neither infinity nor NaN.
 """
 
+import decimal
 import importlib
 import math
 import random
@@ -114,6 +115,16 @@ def numpy_part(tally, probe, np, rng, count):
             theirs = doubles.astype(NUMPY_FLOATS[name]).view(bits).tolist()
         ours = convert_all(probe, "fp64", codes, name, "nearest-even native quiet")
         check_converted(tally, "numpy", "fp64", codes, name, ours, theirs)
+
+    for name, bits in (("fp16", np.uint16), ("fp32", np.uint32)):   # the shortest decimals
+        width = FORMATS[name].width
+        codes = [rng.getrandbits(width) for _ in range(count)]
+        values = np.array(codes, bits).view(NUMPY_FLOATS[name])
+        lines = ask(probe, [f"shortest {name} {code:x}" for code in codes])
+        for code, value, line in zip(codes, values, lines, strict=True):
+            if np.isfinite(value):
+                want = decimal.Decimal(np.format_float_scientific(value, unique=True))
+                tally.check(f"numpy {name} {code:#x} shortest", decimal.Decimal(line), want)
 
     singles = [rng.getrandbits(32) for _ in range(count)]
     singles += [rng.randrange(0x33000000, 0x47800000) for _ in range(count)]

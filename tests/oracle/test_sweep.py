@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every source code into every smaller float format: 16-bit sources in all modes, with --long fp32 too,
-all 2^32 codes. The core answers with runs of source codes that are stored alike. Rounding is monotonic,
-so when formats.py gives a run's code at both of its ends, it does so at every code between them.
+"""Every source code into every smaller float format: 16-bit sources in all modes, with --long fp32
+too, all 2^32 codes. The core answers with runs of source codes that are stored alike. Rounding is
+monotonic, so when formats.py gives a run's code at both of its ends, it does so everywhere between.
 """
 
 import formats

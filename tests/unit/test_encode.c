@@ -120,7 +120,8 @@ static void integers_clamp_wrap_and_take_nan_as_zero(void)
     CHECK_U64(encode(DTI_INT8, &minus, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).code, 0x80);
     CHECK_U64(encode(DTI_UINT8, &minus, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).code, 0);
     CHECK_U64(encode(DTI_INT8, &quiet_nan, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).code, 0);
-    CHECK(encode(DTI_INT8, &quiet_nan, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).flags & DTI_FLAG_INVALID);
+    CHECK(encode(DTI_INT8, &quiet_nan, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).flags &
+          DTI_FLAG_INVALID);
     struct dti_value half_below_2_64 = number(false, UINT64_MAX, 0);
     half_below_2_64.lo = UINT64_C(1) << 63;
     CHECK_U64(encode(DTI_UINT64, &half_below_2_64, DTI_ROUND_ZERO, DTI_OVERFLOW_NATIVE).code,

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stored - number. The vectors were printed by CPython 3.11 from fractions.Fraction: the difference
+ * and its ratio to the number as 128 bits by floor division, the text by int division by a power of
+ * ten. */
+#include <stdlib.h>
+
+#include "dtinfo/number.h"
+#include "unit.h"
+
+static bool check_value(const char *what, const char *text, const struct dti_value *got,
+                        const struct dti_value *want)
+{
+    const bool same = got->class == want->class && got->negative == want->negative &&
+                      got->sticky == want->sticky && got->exponent == want->exponent &&
+                      got->hi == want->hi && got->lo == want->lo;
+    if (!CHECK(same))
+        printf("    %s of %s: exponent %d, %016" PRIx64 "%016" PRIx64 "%s\n", what, text,
+               (int)got->exponent, got->hi, got->lo, got->sticky ? "..." : "");
+    return same;
+}
+
+static void is_exact_in_value_ratio_and_text(void)
+{
+    static const struct {
+        const char *text;
+        struct {
+            enum dti_class class;
+            bool negative, sticky;
+            int32_t exponent;
+            uint64_t hi, lo;
+        } stored, absolute, relative;
+        const char *exact; /* NULL: not a finite decimal */
+    } rows[] = {
+        {"70000",
+         {DTI_CLASS_FINITE, false, false, 16, UINT64_C(0x8900000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, 7, UINT64_C(0x9000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -9, UINT64_C(0x86d1214b6cc72ec0),
+          UINT64_C(0xbefd99d584c4d791)},
+         "144"},
+        {"0.1",
+         {DTI_CLASS_FINITE, false, false, -4, UINT64_C(0xccccccccccccd000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -58, UINT64_C(0xcccccccccccccccc),
+          UINT64_C(0xcccccccccccccccc)},
+         {DTI_CLASS_FINITE, false, false, -54, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0.0000000000000000055511151231257827021181583404541015625"},
+        {"0.1",
+         {DTI_CLASS_FINITE, false, false, -4, UINT64_C(0xcd00000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -14, UINT64_C(0xcccccccccccccccc),
+          UINT64_C(0xcccccccccccccccc)},
+         {DTI_CLASS_FINITE, false, false, -10, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0.00009765625"},
+        {"-0.1",
+         {DTI_CLASS_FINITE, true, false, -4, UINT64_C(0xcd00000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, true, -14, UINT64_C(0xcccccccccccccccc),
+          UINT64_C(0xcccccccccccccccc)},
+         {DTI_CLASS_FINITE, true, false, -10, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "-0.00009765625"},
+        {"1/3",
+         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0xaaaaaaaaaaaaa800),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, true, -56, UINT64_C(0xaaaaaaaaaaaaaaaa),
+          UINT64_C(0xaaaaaaaaaaaaaaaa)},
+         {DTI_CLASS_FINITE, true, false, -54, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         NULL},
+        {"1",
+         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0"},
+        {"-1e-50",
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -167, UINT64_C(0xef73d256a5c0f77c),
+          UINT64_C(0x963e66858f6d4440)},
+         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0.00000000000000000000000000000000000000000000000001"},
+        {"70000",
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, false, 16, UINT64_C(0x88b8000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, false, 0, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "-70000"},
+        {"0x1.8p3",
+         {DTI_CLASS_FINITE, false, false, 4, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, 2, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -2, UINT64_C(0xaaaaaaaaaaaaaaaa),
+          UINT64_C(0xaaaaaaaaaaaaaaaa)},
+         "4"},
+        {"1e-45",
+         {DTI_CLASS_FINITE, false, false, -149, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -151, UINT64_C(0x929fe52c89546e5d),
+          UINT64_C(0x853f08d07405e5bb)},
+         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0xcd76fe086b93ce2f),
+          UINT64_C(0x768a00b22a000000)},
+         "0."
+         "00000000000000000000000000000000000000000000040129846432481707092372958328991613128026194"
+         "187651577175706828388979108268586060148663818836212158203125"},
+        {"65520",
+         {DTI_CLASS_FINITE, true, false, 15, UINT64_C(0xffe0000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, false, 16, UINT64_C(0xffe8000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, true, 0, UINT64_C(0xfff7ff7ff7ff7ff7),
+          UINT64_C(0xff7ff7ff7ff7ff7f)},
+         "-131024"},
+        {"1/8",
+         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, -3, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0.125"},
+        {"22/7",
+         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, true, -3, UINT64_C(0x9249249249249249),
+          UINT64_C(0x2492492492492492)},
+         {DTI_CLASS_FINITE, true, true, -5, UINT64_C(0xba2e8ba2e8ba2e8b),
+          UINT64_C(0xa2e8ba2e8ba2e8ba)},
+         NULL},
+        {"1e300",
+         {DTI_CLASS_FINITE, false, false, 1023, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, 1022, UINT64_C(0xffffffd03786efff),
+          UINT64_C(0x14c8b4c7ee3d6706)},
+         {DTI_CLASS_FINITE, false, true, 26, UINT64_C(0xab70fdf7c79ac6ca),
+          UINT64_C(0x6dbd630a48aaf406)},
+         "89884655743115795386465259539451236680898848947115328636715040578866337902750481566354238"
+         "66120376801056005693993569667882939488440720831124642371531973706218888394671243274263815"
+         "11098006230470597265414760425028844190753411712314407369565552704136185816752553422931491"
+         "19973622969239858152417678164812112068608"},
+        {"3."
+         "14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482"
+         "534211706798214808651",
+         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc900000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, true, true, -11, UINT64_C(0xfdaa22168c234c4c),
+          UINT64_C(0x6628b80dc1cd1290)},
+         {DTI_CLASS_FINITE, true, true, -12, UINT64_C(0xa17ce648c8b62090),
+          UINT64_C(0x51c0c26797de393b)},
+         "-0."
+         "00096765358979323846264338327950288419716939937510582097494459230781640628620899862803482"
+         "534211706798214808651"},
+        {"6/3",
+         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         "0"},
+        {"-5",
+         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, 3, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, 0, UINT64_C(0xcccccccccccccccc),
+          UINT64_C(0xcccccccccccccccc)},
+         "8"},
+        {"0x1p-20/3",
+         {DTI_CLASS_FINITE, false, false, -21, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -23, UINT64_C(0xaaaaaaaaaaaaaaaa),
+          UINT64_C(0xaaaaaaaaaaaaaaaa)},
+         {DTI_CLASS_FINITE, false, false, -1, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         NULL},
+        {"5e-400",
+         {DTI_CLASS_FINITE, false, false, -1074, UINT64_C(0x8000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, true, -1075, UINT64_C(0xffffffffffffffff),
+          UINT64_C(0xffffffffffffffff)},
+         {DTI_CLASS_FINITE, false, true, 252, UINT64_C(0xaec4ffd3d61994b7),
+          UINT64_C(0xa51fa93180964e38)},
+         "0."
+         "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+         "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+         "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+         "00000000000000000000000000000000000000000000000000000000494065645841246544176568792868221"
+         "37236505980261432476442558568250067550727015875186529983636163599237979656469544571773092"
+         "66567103559397963987747960107818781263007131903114045278458171678489821036887186360569987"
+         "30723050006387409153564984387312473397273169615140031715385398074126238565591171026658556"
+         "68676818703956031062493194527159149245532930545654440112748012970999954193198940908041656"
+         "33245247571478690147267801593552386115501348035264934720193790268107107491703332226844753"
+         "33572083243193609238289345836806010601150616980975307834227731832924790498252473077637592"
+         "72478746560847782037344696995336470179726777175851256605511991315048911014510378627381672"
+         "50955837389733598993664809941164205702637090279242767544565229087538682506419718265533447"
+         "265625"},
+        {"0",
+         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0xc000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0xc000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_NAN, false, false, 0, UINT64_C(0x8000000000000000), 0},
+         "1.5"},
+        {"-0",
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
+          UINT64_C(0x0000000000000000)},
+         {DTI_CLASS_NAN, false, false, 0, UINT64_C(0x8000000000000000), 0},
+         "0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dti_number number;
+        struct dti_difference got;
+        struct dti_buffer buffer;
+        bool has_exact;
+#define VALUE(v)                                                          \
+    {                                                                     \
+        (v).class, (v).negative, (v).sticky, (v).exponent, (v).hi, (v).lo \
+    }
+        const struct dti_value stored = VALUE(rows[i].stored);
+        const struct dti_value absolute = VALUE(rows[i].absolute);
+        const struct dti_value relative = VALUE(rows[i].relative);
+#undef VALUE
+        dti_buffer_init(&buffer);
+        CHECK(dti_number_parse(&number, rows[i].text, strlen(rows[i].text), NULL) == DTI_OK);
+        CHECK(dti_number_difference(&number, &stored, &got, &buffer, &has_exact));
+        check_value("absolute", rows[i].text, &got.absolute, &absolute);
+        check_value("relative", rows[i].text, &got.relative, &relative);
+        CHECK(has_exact == (rows[i].exact != NULL));
+        CHECK_STR(buffer.data, rows[i].exact ? rows[i].exact : "");
+        dti_number_free(&number);
+        dti_buffer_free(&buffer);
+    }
+}
+
+static struct dti_difference difference(const char *text, size_t length,
+                                        const struct dti_value *stored, struct dti_buffer *buffer,
+                                        bool *ret_has_exact)
+{
+    struct dti_difference result = {.absolute = {.class = DTI_CLASS_NAN}};
+    struct dti_number number;
+    *ret_has_exact = false;
+    if (CHECK(dti_number_parse(&number, text, length, NULL) == DTI_OK)) {
+        CHECK(dti_number_difference(&number, stored, &result, buffer, ret_has_exact));
+        dti_number_free(&number);
+    }
+    return result;
+}
+
+static void subtracts_a_million_digits(void)
+{
+    const size_t million = 1000000;
+    struct dti_value one;
+    struct dti_buffer buffer;
+    bool has_exact;
+    char *const text = malloc(million);
+    if (!CHECK(text != NULL))
+        return;
+    dti_value_set(&one, false, 1, 0);
+    dti_buffer_init(&buffer);
+
+    /* 1 - 0.99...9 = 0.00...01 */
+    memset(text, '9', million);
+    memcpy(text, "0.", 2);
+    struct dti_difference got = difference(text, million, &one, &buffer, &has_exact);
+    CHECK(has_exact && !got.absolute.negative && got.absolute.exponent == -3321922);
+    CHECK_SIZE(buffer.length, million);
+    CHECK(strspn(buffer.data, "0.") == million - 1 && buffer.data[million - 1] == '1');
+
+    /* 1 - 1.00...01 = -0.00...01; the ratio to a number just above 1 is just below in size */
+    dti_buffer_clear(&buffer);
+    memset(text, '0', million);
+    text[0] = '1';
+    text[1] = '.';
+    text[million - 1] = '1';
+    got = difference(text, million, &one, &buffer, &has_exact);
+    CHECK(has_exact && got.absolute.negative && got.relative.negative);
+    CHECK(strncmp(buffer.data, "-0.0000", 7) == 0);
+    CHECK_SIZE(buffer.length, million + 1);
+    CHECK(strspn(buffer.data + 1, "0.") == million - 1 && buffer.data[million] == '1');
+    CHECK_U64(got.absolute.hi, got.relative.hi);
+
+    /* exactly nothing */
+    dti_buffer_clear(&buffer);
+    text[million - 1] = '0';
+    got = difference(text, million, &one, &buffer, &has_exact);
+    CHECK(has_exact && got.absolute.class == DTI_CLASS_ZERO && !got.absolute.negative);
+    CHECK(got.relative.class == DTI_CLASS_ZERO);
+    CHECK_STR(buffer.data, "0");
+    dti_buffer_free(&buffer);
+    free(text);
+}
+
+static void compares_with_numbers_out_of_reach(void)
+{
+    struct dti_value stored;
+    struct dti_buffer buffer;
+    bool has_exact;
+    dti_buffer_init(&buffer);
+
+    /* all of a huge number is lost, but for the last little bit that was stored */
+    dti_value_set(&stored, false, 65504, 0);
+    struct dti_difference got = difference("1e99999999999", 13, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && got.absolute.negative && got.absolute.sticky);
+    CHECK_I64(got.absolute.exponent, DTI_EXPONENT_LIMIT);
+    CHECK(got.relative.negative && got.relative.sticky && got.relative.exponent == -1);
+    CHECK_U64(got.relative.hi & got.relative.lo, UINT64_MAX);
+
+    /* of the other sign: a little more than all */
+    got = difference("-1e99999999999", 14, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && !got.absolute.negative && !got.relative.negative);
+    CHECK(got.relative.sticky && got.relative.exponent == 0);
+    CHECK_U64(got.relative.hi, UINT64_C(1) << 63);
+    CHECK_U64(got.relative.lo, 0);
+
+    /* a tiny number: the difference is what was stored, less a little */
+    got = difference("1e-99999999999", 14, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && !got.absolute.negative && got.absolute.sticky);
+    CHECK_I64(got.absolute.exponent, 15);
+    CHECK_U64(got.absolute.hi, UINT64_C(0xffdfffffffffffff));
+    CHECK_U64(got.absolute.lo, UINT64_MAX);
+    CHECK_I64(got.relative.exponent, DTI_EXPONENT_LIMIT);
+
+    /* nothing stored: the whole number, exactly minus one of it */
+    dti_value_set(&stored, true, 0, 0);
+    got = difference("1e-99999999999", 14, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && got.absolute.negative);
+    CHECK_I64(got.absolute.exponent, -DTI_EXPONENT_LIMIT);
+    CHECK(got.relative.negative && !got.relative.sticky && got.relative.exponent == 0);
+    CHECK_SIZE(buffer.length, 0);
+    dti_buffer_free(&buffer);
+}
+
+static void is_unknown_for_what_is_not_finite(void)
+{
+    struct dti_value stored;
+    struct dti_buffer buffer;
+    bool has_exact;
+    dti_buffer_init(&buffer);
+    dti_value_set(&stored, false, 1, 0);
+    struct dti_difference got = difference("inf", 3, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && got.absolute.class == DTI_CLASS_NAN);
+    stored.class = DTI_CLASS_INF;
+    got = difference("70000", 5, &stored, &buffer, &has_exact);
+    CHECK(!has_exact && got.relative.class == DTI_CLASS_NAN);
+    dti_buffer_free(&buffer);
+}
+
+UNIT_MAIN(is_exact_in_value_ratio_and_text, subtracts_a_million_digits,
+          compares_with_numbers_out_of_reach, is_unknown_for_what_is_not_finite)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts that are not numbers: every one is refused whole, with a message that says why. */
+#include "dtinfo/number.h"
+#include "unit.h"
+
+static void says_what_is_wrong(void)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"7,5", "'7,5' is not a number; the decimal point is '.', as in 7.5"},
+        {"1/0", "'1/0' divides by zero"},
+        {"0/0.000", "'0/0.000' divides by zero"},
+        {"12abc", "'12abc' is not a number; 'abc' is left over"},
+        {"1.2.3", "'1.2.3' is not a number; '.3' is left over"},
+        {"1e5.5", "'1e5.5' is not a number; '.5' is left over"},
+        {"0x", "'0x' is not a number; 'x' is left over"},
+        {"0b102", "'0b102' is not a number; '2' is left over"},
+        {"1,000,000", "'1,000,000' is not a number; ',000,000' is left over"},
+        {"1//2", "'1//2' is not a number; what follows '/' must be a decimal or a hexfloat"},
+        {"1/", "'1/' is not a number; what follows '/' must be a decimal or a hexfloat"},
+        {"1/inf", "'1/inf' is not a number; what follows '/' must be a decimal or a hexfloat"},
+        {"1e", "'1e' is not a number; its exponent has no digits"},
+        {"1e+", "'1e+' is not a number; its exponent has no digits"},
+        {"0x1p", "'0x1p' is not a number; its exponent has no digits"},
+        {"1__0", "'1__0' is not a number; '_' may only stand between two digits"},
+        {"_1", "'_1' is not a number; '_' may only stand between two digits"},
+        {"1_", "'1_' is not a number; '_' may only stand between two digits"},
+        {"1_.5", "'1_.5' is not a number; '_' may only stand between two digits"},
+        {"1e_5", "'1e_5' is not a number; '_' may only stand between two digits"},
+        {" 1", "' 1' is not a number; remove the blanks around it"},
+        {"1 ", "'1 ' is not a number; remove the blanks around it"},
+        {"", "an empty text is not a number"},
+        {"+", "'+' is not a number"},
+        {".", "'.' is not a number"},
+        {"0x.p1", "'0x.p1' is not a number"},
+        {"--1", "'--1' is not a number"},
+        {"nan1", "'nan1' is not a number"},
+        {"inf/2", "'inf/2' is not a number"},
+        {"infinit", "'infinit' is not a number"},
+        {"bf16", "'bf16' is not a number"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dti_error error;
+        struct dti_value value;
+        struct dti_number number;
+        const size_t length = strlen(rows[i].text);
+        CHECK(dti_value_parse(&value, rows[i].text, length, &error) == DTI_BAD_VALUE);
+        CHECK_STR(error.text, rows[i].message);
+        CHECK_STR(error.argument, rows[i].text);
+        CHECK(dti_number_parse(&number, rows[i].text, length, NULL) == DTI_BAD_VALUE);
+    }
+}
+
+static void does_not_stop_at_a_nul(void)
+{
+    struct dti_error error;
+    struct dti_value value;
+    CHECK(dti_value_parse(&value, "1\0", 2, &error) == DTI_BAD_VALUE);
+    CHECK_STR(error.text, "'1\\x00' is not a number; '\\x00' is left over");
+    CHECK(dti_value_parse(&value, "15", 1, &error) == DTI_OK);
+    CHECK_U64(value.hi, UINT64_C(1) << 63);
+}
+
+UNIT_MAIN(says_what_is_wrong, does_not_stop_at_a_nul)
