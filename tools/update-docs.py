@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Rewrites the marked parts of the man pages and the README from the program's own tables.
 
-    tools/update-docs.py --program build/src/cli/dtinfo            rewrites
-    tools/update-docs.py --program build/src/cli/dtinfo --check    fails on a difference
+    tools/update-docs.py --program build/dtinfo            rewrites
+    tools/update-docs.py --program build/dtinfo --check    fails on a difference
 
 A marked part begins with a line `; generated: NAME [WORD...]` and ends with `; end generated` (scdoc;
 in Markdown the same stands in an HTML comment). NAME is a function of this file. The facts come from
@@ -346,8 +346,8 @@ def rewrite(path, text, tables):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--program", default=str(ROOT / "build/src/cli/dtinfo"),
-                        help="the dtinfo that is asked (default: build/src/cli/dtinfo)")
+    parser.add_argument("--program", default=str(ROOT / "build/dtinfo"),
+                        help="the dtinfo that is asked (default: build/dtinfo)")
     parser.add_argument("--check", action="store_true", help="change nothing, fail on a difference")
     args = parser.parse_args()
     tables = Tables(args.program)

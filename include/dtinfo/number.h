@@ -28,8 +28,8 @@ struct dti_term {
 struct dti_number {
     enum dti_class class;
     bool negative;
-    bool quotient;          /* written "a/b" */
-    bool signaling;         /* the text was snan */
+    bool quotient;            /* written "a/b" */
+    bool signaling;           /* the text was snan */
     struct dti_term num, den; /* den is 1 unless quotient */
 };
 
@@ -43,25 +43,27 @@ struct dti_number {
  * accepted; those beyond +-10^15 are clamped there. */
 enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
                                  struct dti_error *reterr);
-void dti_number_free(struct dti_number *number); /* accepts one that was never filled by parse if zeroed */
+void dti_number_free(
+    struct dti_number *number); /* accepts one that was never filled by parse if zeroed */
 
 /* The number as a value (class, sign, 128 bits, sticky). False when memory ran out. */
 bool dti_number_value(const struct dti_number *number, struct dti_value *ret_value);
 
-/* The integer part modulo 2^64, two's complement, truncated toward zero; 0 for NaN and infinities. For
- * dti_overflow WRAP with numbers of more than 128 bits. False when memory ran out. */
+/* The integer part modulo 2^64, two's complement, truncated toward zero; 0 for NaN and infinities.
+ * For dti_overflow WRAP with numbers of more than 128 bits. False when memory ran out. */
 bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits);
 
-/* text -> value at once, without the exact form: the fast path for streams. Same grammar and errors. */
+/* text -> value at once, without the exact form: the fast path for streams. Same grammar and
+ * errors. */
 enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,
                                 struct dti_error *reterr);
 
 /* How many characters an exact expansion may have before it is given up (it is then unknown). */
 enum { DTI_EXACT_MAX = 2000000 };
 
-/* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when it
- * is a finite decimal. Returns false, appending nothing, when there is none (1/3) or it would be longer
- * than DTI_EXACT_MAX. */
+/* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when
+ * it is a finite decimal. Returns false, appending nothing, when there is none (1/3) or it would be
+ * longer than DTI_EXACT_MAX. */
 bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer);
 
 /* stored - number, exactly: both finite or zero. */
@@ -69,8 +71,8 @@ struct dti_difference {
     struct dti_value absolute; /* stored - number */
     struct dti_value relative; /* (stored - number) / |number|; class NAN when number is 0 */
 };
-/* stored is a decoded code (not sticky). Appends the decimal expansion of the difference to *exact and
- * sets *ret_has_exact when there is one (as dti_number_exact). False when memory ran out. */
+/* stored is a decoded code (not sticky). Appends the decimal expansion of the difference to *exact
+ * and sets *ret_has_exact when there is one (as dti_number_exact). False when memory ran out. */
 bool dti_number_difference(const struct dti_number *number, const struct dti_value *stored,
                            struct dti_difference *ret, struct dti_buffer *exact,
                            bool *ret_has_exact);

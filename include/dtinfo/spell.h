@@ -54,9 +54,9 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
  * ran out, which buffer->failed tells. */
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value);
 
-/* --digits: appends the value with exactly `decimals` digits after the point, correctly rounded, ties
- * to even, as C's %.*f does. False as above, except that zeros behind the end of the expansion do not
- * count toward DTI_EXACT_MAX. */
+/* --digits: appends the value with exactly `decimals` digits after the point, correctly rounded,
+ * ties to even, as C's %.*f does. False as above, except that zeros behind the end of the expansion
+ * do not count toward DTI_EXACT_MAX. */
 bool dti_spell_fixed(struct dti_buffer *buffer, const struct dti_value *value, size_t decimals);
 
 /* A code as text: "0x4789" with as many hex digits as the width needs, "0b0 10001111 0001001"-style

@@ -289,14 +289,12 @@ static void set_short_decimal(struct dti_value *ret_value, bool negative, uint64
     uint64_t rest;
     high = dti_wide_div(dividend, 0, divisor, &rest);
     low = dti_wide_div(rest, 0, divisor, &rest);
-    bool sticky = rest != 0;
-    if (whole) {
-        sticky |= low & 1;
+    if (whole) { /* the bit that falls off is 0 unless there is a rest */
         low = low >> 1 | high << 63;
         high = high >> 1 | whole << 63;
         scale++;
     }
-    dti_value_set_wide(ret_value, negative, high, low, sticky, scale);
+    dti_value_set_wide(ret_value, negative, high, low, rest != 0, scale);
 }
 
 /* True when there were few enough digits. */

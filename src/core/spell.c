@@ -136,28 +136,19 @@ size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *val
     return dti_spell_text(buffer, &rounded);
 }
 
-/* The numbers that nearest-even turns into this one. Half way to a neighbour the even significand
- * wins. Formats without mantissa bits have no even one: P3109 goes by the code instead, the others
- * take the larger magnitude, except that zero is even. */
+/* The numbers that nearest-even turns into this one; half way to a neighbour the even significand
+ * wins. Without mantissa bits none is even and formats differ in who wins, but then it does not
+ * matter: where 3/4 or 3/2 of a power of two is a decimal of one digit (3 or 6), so is the power
+ * itself. */
 static struct dti_interval rounding_interval(const struct dti_format *format,
                                              const struct dti_value *value)
 {
-    const int32_t min_exponent = dti_format_min_exponent(format);
-    const bool p3109 =
-        format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F;
     struct dti_interval interval;
     interval.exponent = dti_format_step_exponent(format, value);
     interval.significand = value->hi >> (63 - (value->exponent - interval.exponent));
-    interval.quarter_below = value->hi == UINT64_C(1) << 63 && value->exponent > min_exponent;
-    if (format->man_bits > 0) {
-        interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
-    } else if (p3109) {
-        interval.includes_lower = interval.includes_upper =
-            (value->exponent + format->bias) % 2 == 0;
-    } else {
-        interval.includes_lower = value->exponent > min_exponent;
-        interval.includes_upper = false;
-    }
+    interval.quarter_below =
+        value->hi == UINT64_C(1) << 63 && value->exponent > dti_format_min_exponent(format);
+    interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
     return interval;
 }
 

@@ -11,15 +11,15 @@ def report(what, figure, unit, target, holds):
 
 
 def measure(rounds, *commands, stdin="/dev/null"):
-    """For each command the runs as (seconds, peak KiB); the commands take turns, A B A B. argv[2] is the
+    """For each command the runs as (seconds, peak KiB, seconds of CPU time); the commands take turns, A B A B. argv[2] is the
     program that spawns and measures. Ends the benchmark when a run fails."""
     words = [word for command in commands for word in ["---"] + command][1:]
     done = subprocess.run([sys.argv[2], str(rounds), stdin] + words, stdout=subprocess.PIPE,
                           universal_newlines=True, check=True)
     runs = [[] for _ in commands]
     for line in done.stdout.splitlines():
-        index, nanoseconds, peak, status = map(int, line.split())
+        index, nanoseconds, cpu, peak, status = map(int, line.split())
         if status != 0:
             sys.exit("%s failed: wait status %d" % (" ".join(commands[index])[:100], status))
-        runs[index].append((nanoseconds * 1e-9, peak))
+        runs[index].append((nanoseconds * 1e-9, peak, cpu * 1e-9))
     return runs

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs commands by turns and prints, a line a run: which command, nanoseconds, peak resident set in
- * KiB, wait status. A program of its own because it must be small: Linux counts what the parent
- * held into the child's peak, and a script's interpreter holds more than the programs measured
- * here.
+ * Runs commands by turns and prints, a line a run: which command, nanoseconds, nanoseconds of CPU
+ * time, peak resident set in KiB, wait status. A program of its own because it must be small: Linux
+ * counts what the parent held into the child's peak, and a script's interpreter holds more than the
+ * programs measured here.
  *
  *     measure ROUNDS STDIN COMMAND [ARGUMENT...] [--- COMMAND [ARGUMENT...]]... */
 #define _DEFAULT_SOURCE /* wait4() */
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,11 @@ static void die(const char *what)
     exit(EXIT_FAILURE);
 }
 
+static long long nanoseconds(struct timeval time)
+{
+    return time.tv_sec * 1000000000LL + time.tv_usec * 1000LL;
+}
+
 static void run(int index, char **command, const posix_spawn_file_actions_t *actions)
 {
     struct rusage usage;
@@ -45,7 +51,8 @@ static void run(int index, char **command, const posix_spawn_file_actions_t *act
         die(command[0]);
     if (wait4(child, &status, 0, &usage) != child)
         die("wait4");
-    printf("%d %lld %ld %d\n", index, now() - start, usage.ru_maxrss, status);
+    printf("%d %lld %lld %ld %d\n", index, now() - start,
+           nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime), usage.ru_maxrss, status);
 }
 
 int main(int argc, char **argv)

@@ -19,12 +19,12 @@ LOADER_AND_LIBRARIES = re.compile(r"/etc/ld\.so\.(cache|preload)$|.*/lib[^/]*\.s
 def paired_seconds(ours, theirs):
     """Medians of runs that alternate A B A B, so that a change of the machine's pace meets both."""
     measure(20, ours, theirs)
-    return [statistics.median(seconds for seconds, _ in runs)
+    return [statistics.median(run[0] for run in runs)
             for runs in measure(PAIRS, ours, theirs)]
 
 
 def peak_kib(words):
-    return max(peak for _, peak in measure(10, words)[0])
+    return max(run[1] for run in measure(10, words)[0])
 
 
 def other_files(words):

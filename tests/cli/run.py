@@ -11,9 +11,9 @@ bare environment. What it must print stands beside it, byte for byte:
 Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob) takes the file's place:
 `*` stands for anything within a line, a line of three dots for any number of lines.
 
-    run.py build/src/cli/dtinfo              all cases
-    run.py build/src/cli/dtinfo cast/ nan    the cases whose name contains one of these
-    run.py --update build/src/cli/dtinfo     write what is printed now into the files; read the diff
+    run.py build/dtinfo              all cases
+    run.py build/dtinfo cast/ nan    the cases whose name contains one of these
+    run.py --update build/dtinfo     write what is printed now into the files; read the diff
 """
 import argparse
 import concurrent.futures
@@ -137,6 +137,8 @@ def main():
     parser.add_argument("--wrapper", default="", help="run dtinfo through this, as in 'valgrind -q'")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
+    if not os.access(options.program, os.X_OK):
+        parser.error("%s is no program" % options.program)
 
     scripts = sorted(script for script in HERE.glob("*/*.sh")
                      if not options.filters or

@@ -59,7 +59,7 @@ def peak_kib(words, stdin):
         source.flush()
         done = subprocess.run([MEASURE, "1", source.name, PROGRAM] + words, env=environment(),
                               stdout=subprocess.PIPE, check=True, timeout=SECONDS)
-    _, nanoseconds, peak, status = map(int, done.stdout.split())
+    _, nanoseconds, _, peak, status = map(int, done.stdout.split())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
     return code, peak, nanoseconds * 1e-9
 

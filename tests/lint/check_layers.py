@@ -77,8 +77,8 @@ def check_includes(name, layer, text, stems):
             yield "%s: the core may not include <%s>" % (where, header)
         for pattern, allowed in RESERVED.items():
             if re.fullmatch(pattern, header) and not any(name.startswith(a) for a in allowed):
-                yield "%s: only %s may include <%s>" % (where, " and ".join(allowed) or "no file",
-                                                        header)
+                owners = "only " + " and ".join(sorted(allowed)) if allowed else "no file"
+                yield "%s: %s may include <%s>" % (where, owners, header)
 
 
 def check_calls(name, layer, text):

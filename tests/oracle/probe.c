@@ -33,102 +33,9 @@
 #include "dtinfo/number.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/value.h"
+#include "request.h"
 
-static const char *const rounds[] = {"nearest-even", "nearest-away", "zero",      "up",
-                                     "down",         "odd",          "stochastic"};
-static const char *const overflows[] = {"native", "saturate", "saturate-finite", "wrap"};
-static const char *const nans[] = {"quiet", "canonical"};
 static const char *const classes[] = {"zero", "finite", "inf", "nan"};
-
-enum { WORDS_MAX = 12, ROUND_COUNT = 7, OVERFLOW_COUNT = 4 };
-
-struct request {
-    char *words[WORDS_MAX];
-    size_t count;
-    const char *error; /* why it cannot be carried out; the first reason stays */
-};
-
-static void refuse(struct request *rq, const char *reason)
-{
-    if (!rq->error)
-        rq->error = reason;
-}
-
-static const char *word(struct request *rq, size_t i)
-{
-    if (i < rq->count)
-        return rq->words[i];
-    refuse(rq, "missing word");
-    return "";
-}
-
-static uint64_t number_word(struct request *rq, size_t i, int base)
-{
-    const char *text = word(rq, i);
-    char *end;
-    uint64_t number = strtoull(text, &end, base);
-    if (end == text || *end != '\0')
-        refuse(rq, "bad number");
-    return number;
-}
-
-static unsigned choice_word(struct request *rq, size_t i, const char *const *names, unsigned count)
-{
-    const char *text = word(rq, i);
-    for (unsigned choice = 0; choice < count; choice++)
-        if (strcmp(text, names[choice]) == 0)
-            return choice;
-    refuse(rq, "unknown choice");
-    return 0;
-}
-
-/* Requests for one dtype come in long runs: the last answers for a first dtype (words 1 and 2) and
- * for a destination (words 3 and 4) are kept. */
-static const struct dti_format *format_word(struct request *rq, size_t i)
-{
-    static struct {
-        char name[DTI_NAME_SIZE];
-        struct dti_format format;
-    } kept[2];
-    size_t slot = i > 2;
-    const char *name = word(rq, i);
-    if (name[0] != '\0' && strcmp(name, kept[slot].name) == 0)
-        return &kept[slot].format;
-    kept[slot].name[0] = '\0';
-    if (dti_format_lookup(name, &kept[slot].format, NULL, NULL) != DTI_OK)
-        refuse(rq, "unknown dtype");
-    else if (strlen(name) < DTI_NAME_SIZE)
-        strcpy(kept[slot].name, name);
-    return &kept[slot].format;
-}
-
-static struct dti_value value_word(struct request *rq, size_t i)
-{
-    struct dti_value value;
-    const char *text = word(rq, i);
-    memset(&value, 0, sizeof value);
-    struct dti_number number;
-    if (rq->error)
-        return value;
-    if (dti_number_parse(&number, text, strlen(text), NULL) != DTI_OK) {
-        refuse(rq, "bad value");
-        return value;
-    }
-    if (!dti_number_value(&number, &value))
-        refuse(rq, "out of memory");
-    dti_number_free(&number);
-    return value;
-}
-
-static struct dti_policy policy_words(struct request *rq, size_t i)
-{
-    struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
-    policy.round = (enum dti_round)choice_word(rq, i, rounds, ROUND_COUNT);
-    policy.overflow = (enum dti_overflow)choice_word(rq, i + 1, overflows, OVERFLOW_COUNT);
-    policy.nan = (enum dti_nan)choice_word(rq, i + 2, nans, 2);
-    policy.seed = number_word(rq, i + 3, 16);
-    return policy;
-}
 
 static void answer_outcome(const struct dti_format *format, const struct dti_value *value,
                            const struct dti_policy *policy, uint64_t index)
@@ -191,8 +98,8 @@ static void do_sweep(struct request *rq)
     uint64_t first = number_word(rq, 2, 16), last = number_word(rq, 3, 16);
     const struct dti_format *destination = format_word(rq, 4);
     struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
-    policy.round = (enum dti_round)choice_word(rq, 5, rounds, ROUND_COUNT);
-    policy.overflow = (enum dti_overflow)choice_word(rq, 6, overflows, OVERFLOW_COUNT);
+    policy.round = round_word(rq, 5);
+    policy.overflow = overflow_word(rq, 6);
     uint64_t start = first, stored = 0;
     if (last == UINT64_MAX)
         refuse(rq, "too long a range");

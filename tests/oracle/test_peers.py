@@ -17,6 +17,7 @@ import math
 import random
 
 import formats
+import philox
 from formats import FORMATS
 from harness import Tally, arguments, ask
 
@@ -274,7 +275,7 @@ def gfloat_compare(tally, probe, gfloat, fmt, info, inputs, codes, name, mode, o
                 for i, code in enumerate(codes)]
     for i, (x, line) in enumerate(zip(inputs, ask(probe, requests), strict=True)):
         try:
-            bits = formats.random_bits(seed, i) if name == "stochastic" else -1
+            bits = philox.random_bits(seed, i) if name == "stochastic" else -1
             rounded = gfloat.round_float(info, x, mode, sat=overflow == "saturate", srbits=bits,
                                          srnumbits=32)
         except ValueError:

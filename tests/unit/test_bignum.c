@@ -130,6 +130,8 @@ static void rounds_ratios_down_to_128_bits_and_marks_the_rest(void)
          "ec95e761d17731af10506bf2efc6f877186d76b07e881ed162", -11, 188,
          UINT64_C(0xbc79a2a46df77ad9), UINT64_C(0x2f035ec1ca21c6a5), true},
         {"3", "3", 0, 0, UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000), false},
+        {"300000000000000000000000000000003", "3", 0, 128, UINT64_C(0x8000000000000000),
+         UINT64_C(0x0000000000000000), true},
         {"ffffffffffffffffffffffffffffffff", "ffffffffffffffffffffffffffffffff", 0, 0,
          UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000), false},
         {"1d6329f1c35ca4bfabb9f5610000000000", "56bc75e2d63100000", 0, 66,
@@ -182,6 +184,9 @@ static void shifts_and_tells_what_fell_off(void)
     CHECK(dti_big_shift_right(&b, 68));
     CHECK_STR(hex_of(&b), "123456789abcde");
     CHECK_SIZE(dti_big_bits(&b), 53);
+    CHECK(dti_big_shift_right(&b, 2));
+    CHECK(!dti_big_shift_right(&b, 0));
+    CHECK_STR(hex_of(&b), "48d159e26af37");
     CHECK(dti_big_shift_right(&b, 500));
     CHECK_SIZE(b.count, 0);
     CHECK(!dti_big_shift_right(&b, 1));
@@ -274,6 +279,25 @@ static void squares_nines(void)
     }
 }
 
+static void writes_powers_of_ten(void)
+{
+    static const uint32_t exponents[] = {18, 19, 607, 608, 1216, 5000, 9728, 38911, 38912, 40000};
+    for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++) {
+        struct dti_big b;
+        size_t count = 0, zeros = 0;
+        dti_big_init(&b);
+        dti_big_set(&b, 1);
+        dti_big_mul_pow10(&b, exponents[i]);
+        char *const digits = dti_big_to_digits(&b, NULL, 0, &count);
+        while (digits && zeros + 1 < count && digits[zeros + 1] == '0')
+            zeros++;
+        CHECK_SIZE(zeros, exponents[i]);
+        CHECK(digits && digits[0] == '1' && count == zeros + 1);
+        free(digits);
+        dti_big_free(&b);
+    }
+}
+
 static void writes_small_numbers_into_the_callers_array(void)
 {
     struct dti_big b;
@@ -316,4 +340,4 @@ UNIT_MAIN(divides_as_python_does, rounds_ratios_down_to_128_bits_and_marks_the_r
           clamps_exponents_that_no_format_reaches, shifts_and_tells_what_fell_off,
           adds_and_subtracts_across_limbs, spells_powers_as_python_does,
           multiplies_and_divides_thousands_of_digits_as_python_does, squares_nines,
-          writes_small_numbers_into_the_callers_array, passes_failure_on)
+          writes_powers_of_ten, writes_small_numbers_into_the_callers_array, passes_failure_on)

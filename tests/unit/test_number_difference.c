@@ -213,6 +213,11 @@ static void is_exact_in_value_ratio_and_text(void)
           UINT64_C(0x0000000000000000)},
          {DTI_CLASS_NAN, false, false, 0, UINT64_C(0x8000000000000000), 0},
          "1.5"},
+        {"-1.5",
+         {DTI_CLASS_FINITE, true, false, 0, UINT64_C(0xc000000000000000), 0},
+         {DTI_CLASS_ZERO, false, false, 0, 0, 0},
+         {DTI_CLASS_ZERO, false, false, 0, 0, 0},
+         "0"},
         {"-0",
          {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
           UINT64_C(0x0000000000000000)},
@@ -304,6 +309,31 @@ static void subtracts_a_million_digits(void)
     free(text);
 }
 
+/* 1/2 - 0.33...3 = 0.166...67, which is a little more than half of 0.33...3. */
+static void divides_by_long_decimals(void)
+{
+    char text[402], want[403];
+    struct dti_value half;
+    struct dti_buffer buffer;
+    bool has_exact;
+    memset(text, '3', sizeof text);
+    memcpy(text, "0.", 2);
+    memset(want, '6', sizeof want);
+    memcpy(want, "0.1", 3);
+    memcpy(want + 401, "7", 2);
+    dti_value_set(&half, false, 1, -1);
+    dti_buffer_init(&buffer);
+    const struct dti_difference got = difference(text, sizeof text, &half, &buffer, &has_exact);
+    CHECK(has_exact && !got.absolute.negative && !got.relative.negative);
+    CHECK_STR(buffer.data, want);
+    CHECK(got.absolute.sticky && got.absolute.exponent == -3);
+    CHECK_U64(got.absolute.hi & got.absolute.lo, UINT64_C(0xaaaaaaaaaaaaaaaa));
+    CHECK(got.relative.sticky && got.relative.exponent == -1);
+    CHECK_U64(got.relative.hi, UINT64_C(1) << 63);
+    CHECK_U64(got.relative.lo, 0);
+    dti_buffer_free(&buffer);
+}
+
 static void compares_with_numbers_out_of_reach(void)
 {
     struct dti_value stored;
@@ -359,5 +389,5 @@ static void is_unknown_for_what_is_not_finite(void)
     dti_buffer_free(&buffer);
 }
 
-UNIT_MAIN(is_exact_in_value_ratio_and_text, subtracts_a_million_digits,
+UNIT_MAIN(is_exact_in_value_ratio_and_text, subtracts_a_million_digits, divides_by_long_decimals,
           compares_with_numbers_out_of_reach, is_unknown_for_what_is_not_finite)

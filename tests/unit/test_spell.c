@@ -193,6 +193,9 @@ static void json_takes_what_fp64_holds_and_64_bit_integers(void)
     dti_value_set(&value, false, 1, 0);
     value.sticky = true;
     CHECK(!dti_value_fits_json(&value));
+    value.sticky = false;
+    value.lo = 1;
+    CHECK(!dti_value_fits_json(&value));
 }
 
 static void derived_figures_are_rounded_to_fp64(void)
@@ -241,8 +244,8 @@ static void hexfloats_start_with_one(void)
                                       .negative = true,
                                       .exponent = -DTI_EXPONENT_LIMIT,
                                       .hi = UINT64_C(0x8123456789abcdef),
-                                      .lo = UINT64_C(0x0123456789abcdef)};
-    CHECK_STR(hexfloat_of(&longest), "-0x1.02468acf13579bde02468acf13579bdep-16777216");
+                                      .lo = UINT64_C(0xfedcba9876543211)};
+    CHECK_STR(hexfloat_of(&longest), "-0x1.02468acf13579bdffdb97530eca86422p-16777216");
 }
 
 static void codes_and_integers_are_written_in_full(void)

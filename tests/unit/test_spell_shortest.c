@@ -126,10 +126,15 @@ static void shortest_has_the_fewest_digits_and_the_nearest_of_those(void)
     CHECK_STR(shortest_of(dti_format_get(DTI_INT8), 0x80), "-128");
     CHECK_STR(shortest_of(dti_format_get(DTI_BOOL), 1), "1");
 
-    /* Without mantissa bits the larger magnitude wins a tie: 3 reads as 4, and so does 5, not 6. */
-    const struct dti_format format = parsed("e5m0");
+    /* Below the smallest normal the steps are as wide as above it. */
+    struct dti_format format = parsed("e4m8");
+    CHECK_STR(shortest_of(&format, 0x100), "0.0156");
+    format = parsed("e6m3");
+    CHECK_STR(shortest_of(&format, 8), "9e-10");
+
+    format = parsed("e5m0");
     CHECK_STR(shortest_of(&format, 17), "4");
-    CHECK_STR(shortest_of(&format, 19), "2e+01"); /* 16: from 12 to below 24 */
+    CHECK_STR(shortest_of(&format, 19), "2e+01"); /* 16: from 12 to 24 */
     CHECK_STR(shortest_of(&format, 1), "6e-05");
 }
 
@@ -203,6 +208,10 @@ static void wide_formats_need_long_integers(void)
     format = parsed("e19m44");
     CHECK_STR(shortest_of(&format, 1), "1e-78926");
     CHECK_STR(shortest_of(&format, UINT64_C(0x7fffefffffffffff)), "1.6113257174857e+78913");
+
+    format = parsed("e13m6");
+    for (uint64_t code = 1; code < UINT64_C(0x7ffc0); code += 101)
+        CHECK(reads_back(&format, code));
 }
 
 /* floor(5^n / 2^exponent), by long integers. */

@@ -1,0 +1,1 @@
+dtinfo bits 1+2j complex64

@@ -1,0 +1,1 @@
+dtinfo bits 0x12g4 fp16

@@ -1,0 +1,1 @@
+dtinfo bits 0x12345 fp16 --json

@@ -1,0 +1,1 @@
+dtinfo bits 0.1 bf16

@@ -1,0 +1,1 @@
+dtinfo bits --value 0x4789 bf16

@@ -1,0 +1,1 @@
+dtinfo cast 500 e4m3

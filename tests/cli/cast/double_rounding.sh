@@ -1,0 +1,28 @@
+# each pair: one rounding, then through fp32
+while read -r value dtype; do
+    echo "$value $dtype $(dtinfo cast -q "$value" "$dtype") $(dtinfo cast -q "$value" "$dtype" --via fp32)"
+done <<'END'
+0x1.0020000001p+0 fp16
+0x1.005fffffffp+0 fp16
+63343.99805 fp16
+65519.99999999907 fp16
+0x1.00000004p-25 fp16
+1.00048828125000022204 fp16
+0x1.0100000001p+0 bf16
+0x1.02ffffffffp+0 bf16
+0x1.1000000001p+0 fp8_e4m3fn
+464.0000000009313 fp8_e4m3fn
+61439.999999046326 fp8_e5m2
+1.2500000000009095 fp4_e2m1
+1.00048828125000000001 fp16
+16842753 bf16
+1157425104234217473 bf16
+2049 fp16
+2051 fp16
+257 bf16
+259 bf16
+65519 fp16
+65520 fp16
+END
+dtinfo cast -q 1152921573326323713 fp32
+dtinfo cast -q 1152921573326323713 fp32 --via fp64

@@ -1,0 +1,1 @@
+dtinfo cast 7,5 bf16

@@ -1,0 +1,1 @@
+dtinfo cast "$(printf '\033[31mred')" bf16

@@ -1,0 +1,1 @@
+dtinfo cast 1/0 bf16

@@ -1,0 +1,1 @@
+dtinfo cast 70000

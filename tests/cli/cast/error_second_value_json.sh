@@ -1,0 +1,1 @@
+dtinfo cast 1 x bf16 --json

@@ -1,0 +1,1 @@
+dtinfo cast 0.1 all

@@ -1,0 +1,1 @@
+dtinfo cast 500 fp8_e4m3fn --stacks

@@ -1,0 +1,1 @@
+seq 65518 65522 | dtinfo cast - fp16

@@ -1,0 +1,1 @@
+printf '65504\nsixty\n' | dtinfo cast - fp16 --json

@@ -1,0 +1,6 @@
+dtinfo __complete ca
+dtinfo __complete cast --rou
+dtinfo __complete cast --round near
+dtinfo __complete cast 1 bf
+dtinfo __complete cast 1 bf16,fp1
+dtinfo __complete completion ''

@@ -1,0 +1,1 @@
+dtinfo completion zsh | head -n 1

@@ -1,0 +1,1 @@
+dtinfo finfo bf16 --json

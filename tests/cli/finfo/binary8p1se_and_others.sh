@@ -1,0 +1,1 @@
+dtinfo finfo binary8p1se binary8p3sf binary8p4ue

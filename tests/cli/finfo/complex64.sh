@@ -1,0 +1,1 @@
+dtinfo finfo complex64

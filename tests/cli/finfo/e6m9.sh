@@ -1,0 +1,1 @@
+dtinfo finfo e6m9

@@ -1,0 +1,1 @@
+dtinfo finfo fp64 fp32 fp16 tf32

@@ -1,0 +1,3 @@
+for dtype in fp16 fp32 fp64; do
+    dtinfo finfo --style numpy $dtype
+done

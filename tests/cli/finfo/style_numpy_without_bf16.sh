@@ -1,0 +1,1 @@
+dtinfo finfo --style numpy bf16

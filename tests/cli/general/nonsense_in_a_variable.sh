@@ -1,0 +1,1 @@
+DTINFO_CPU=nonsense dtinfo cast 1 bf16 --json

@@ -1,0 +1,1 @@
+dtinfo csat 70000 bf16

@@ -1,0 +1,1 @@
+dtinfo help cast

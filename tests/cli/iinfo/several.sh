@@ -1,0 +1,1 @@
+dtinfo iinfo int8 uint4 bool

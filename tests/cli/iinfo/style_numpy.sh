@@ -1,0 +1,2 @@
+dtinfo iinfo --style numpy int8
+dtinfo iinfo --style numpy uint64

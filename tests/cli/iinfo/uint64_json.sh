@@ -1,0 +1,1 @@
+dtinfo iinfo uint64 --json

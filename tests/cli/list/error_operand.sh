@@ -1,0 +1,1 @@
+dtinfo list bf16
