@@ -59,7 +59,11 @@ enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, s
                                 struct dti_error *reterr);
 
 /* How many characters an exact expansion may have before it is given up (it is then unknown). */
-enum { DTI_EXACT_MAX = 2000000 };
+enum {
+    DTI_EXACT_MAX = 2000000,
+    DTI_EXACT_BINARY_MAX = 300000, /* where powers of two must be expanded: the longest number of
+                                    * any format has 262,189 */
+};
 
 /* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when
  * it is a finite decimal. Returns false, appending nothing, when there is none (1/3) or it would be

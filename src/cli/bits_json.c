@@ -19,14 +19,14 @@ static enum dti_status put_part(struct dti_json *json, const struct dti_format *
     dti_json_fields(json, f, code);
     dti_json_string(json, "class", dti_number_class_name(dti_code_class(f, code)));
     bool numeric = dti_format_is_float(f) && value.class <= DTI_CLASS_FINITE;
-    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
-    uint64_t field = magnitude >> f->man_bits;
-    bool subnormal = field == 0 && f->specials != DTI_SPECIALS_SCALE;
     if (!numeric) {
         dti_json_null(json, "exponent");
         dti_json_null(json, "significand");
         return DTI_OK;
     }
+    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
+    uint64_t field = magnitude >> f->man_bits;
+    bool subnormal = field == 0 && f->specials != DTI_SPECIALS_SCALE;
     dti_json_int(json, "exponent", (int64_t)field + subnormal - f->bias);
     struct dti_value significand;
     char text[DTI_TEXT_SIZE];

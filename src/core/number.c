@@ -122,14 +122,14 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
         return true;
     }
     /* An odd number over a power of two has as many decimals as the power says. */
-    if (two <= five && -(two + (int64_t)trailing_zero_bits(integer)) > DTI_EXACT_MAX - 2)
+    if (two <= five && -(two + (int64_t)trailing_zero_bits(integer)) > DTI_EXACT_BINARY_MAX - 2)
         return false;
     /* 2^two 5^five = 2^(two - ten) 5^(five - ten) 10^ten, so that neither divides. */
     int64_t ten = two < five ? two : five;
     two -= ten;
     five -= ten;
     /* A digit is at most 3.33 bits, a factor of five more than 2. */
-    const int64_t bits_max = INT64_C(10) * DTI_EXACT_MAX / 3;
+    const int64_t bits_max = INT64_C(10) * DTI_EXACT_BINARY_MAX / 3;
     if (two > bits_max || five > bits_max ||
         (int64_t)dti_big_bits(integer) + two + five * 2 > bits_max)
         return false;

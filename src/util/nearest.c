@@ -76,10 +76,23 @@ static bool is_beginning(const struct dti_nearest *nearest, const char *candidat
     return true;
 }
 
+static bool same_spelling(const char *a, const char *b)
+{
+    while (*a && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return lower(*a) == lower(*b);
+}
+
 void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
 {
     const size_t length = strlen(candidate);
     const size_t limit = tolerance(nearest->length);
+    for (size_t i = 0; i < nearest->count; i++) {
+        if (same_spelling(nearest->names[i], candidate))
+            return; /* systems share spellings, up to case */
+    }
     size_t distance = dti_edit_distance(nearest->word, nearest->length, candidate, length, limit);
     if (distance == limit && is_beginning(nearest, candidate, length))
         distance = 1;

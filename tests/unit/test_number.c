@@ -372,13 +372,13 @@ static void reads_a_million_digits_next_to_a_boundary(void)
     value = long_value("1/2.", '0', million / 10, "1"); /* a little less than a half */
     CHECK(value.sticky && value.exponent == -2);
     CHECK_U64(value.hi & value.lo, UINT64_MAX);
-    /* a little less than (1 + 2^-100) / 1 */
+    /* a little more than (1 + 2^-100) / 1 */
     value = long_value("1.0000000000000000000000000000007888609052210118054"
-                       "117285652827862296732064351090230047702789306640624",
-                       '9', million / 10, "/1");
+                       "117285652827862296732064351090230047702789306640625",
+                       '0', million / 10, "1/1");
     CHECK(value.sticky && value.exponent == 0);
     CHECK_U64(value.hi, UINT64_C(1) << 63);
-    CHECK_U64(value.lo, (UINT64_C(1) << 27) - 1);
+    CHECK_U64(value.lo, UINT64_C(1) << 27);
     value = long_value("0x8", '0', million, "p-4000000");
     CHECK(!value.sticky && value.exponent == 3);
     value = long_value("0x8", '0', million, "1p-4000004");
