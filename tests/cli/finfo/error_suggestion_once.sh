@@ -1,1 +1,0 @@
-dtinfo finfo float17
