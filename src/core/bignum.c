@@ -175,20 +175,27 @@ bool dti_big_shift_right(struct dti_big *b, size_t bits)
     return lost != 0;
 }
 
-void dti_big_add(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b)
+/* Readies *ret, which may be an operand, for a result of so many limbs. */
+static bool make_room(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b,
+                      size_t limbs)
 {
-    const struct dti_big *const longer = a->count >= b->count ? a : b;
-    const struct dti_big *const shorter = longer == a ? b : a;
-    const size_t count = longer->count, common = shorter->count;
     if (a->failed || b->failed) {
         dti_big_fail(ret);
-        return;
+        return false;
     }
     if (ret != a && ret != b) {
         ret->failed = false;
         ret->count = 0;
     }
-    if (!dti_big_reserve(ret, count + 1))
+    return dti_big_reserve(ret, limbs);
+}
+
+void dti_big_add(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b)
+{
+    const struct dti_big *const longer = a->count >= b->count ? a : b;
+    const struct dti_big *const shorter = longer == a ? b : a;
+    const size_t count = longer->count, common = shorter->count;
+    if (!make_room(ret, a, b, count + 1))
         return;
     unsigned carry = 0;
     for (size_t i = 0; i < count; i++) {
@@ -204,15 +211,7 @@ void dti_big_add(struct dti_big *ret, const struct dti_big *a, const struct dti_
 void dti_big_sub(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b)
 {
     const size_t count = a->count, common = b->count;
-    if (a->failed || b->failed) {
-        dti_big_fail(ret);
-        return;
-    }
-    if (ret != a && ret != b) {
-        ret->failed = false;
-        ret->count = 0;
-    }
-    if (!dti_big_reserve(ret, count))
+    if (!make_room(ret, a, b, count))
         return;
     unsigned borrow = 0;
     for (size_t i = 0; i < count; i++) {

@@ -2,36 +2,7 @@
  *
  * Names that say their own encoding. Widths and biases are worked out by hand from the rules of
  * IEEE 754, LLVM's fn and fnuz, and IEEE P3109. */
-#include "dtinfo/dtype.h"
-#include "unit.h"
-
-static enum dti_status look_up(const char *name, struct dti_format *format, const char **note,
-                               struct dti_error *error)
-{
-    memset(error, 0, sizeof *error);
-    return dti_format_lookup(name, format, note, error);
-}
-
-/* Checks that a name means the dtype with that canonical name. */
-static void check_means(const char *name, const char *canonical)
-{
-    struct dti_format format;
-    struct dti_error error;
-    if (!CHECK_U64(look_up(name, &format, NULL, &error), DTI_OK) ||
-        !CHECK_STR(format.name, canonical))
-        printf("    (%s) %s\n", name, error.text);
-}
-
-static void check_fails(const char *name, enum dti_status status, const char *text)
-{
-    struct dti_format format;
-    struct dti_error error;
-    memset(&format, 0x5a, sizeof format);
-    CHECK_U64(look_up(name, &format, NULL, &error), status);
-    CHECK_U64(error.status, status);
-    CHECK_STR(error.text, text);
-    CHECK(format.width == 0x5a); /* written on success only */
-}
+#include "dtype_checks.h"
 
 static void spelled_out_encodings_become_their_rows(void)
 {
