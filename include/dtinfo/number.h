@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Text to number, exactly. A struct dti_number is what the text says, not yet rounded to anything:
- * a quotient of two decimals or of two hexfloats, an infinity or a NaN. It can be rounded once
+ * a decimal, a hexfloat, a quotient of two of these, an infinity or a NaN. It can be rounded once
  * (through dti_number_value and dti_encode) and compared exactly with what was stored. */
 #ifndef DTINFO_NUMBER_H
 #define DTINFO_NUMBER_H
@@ -40,7 +40,8 @@ struct dti_number {
  *   special    inf, infinity, nan, snan
  *   quotient   a/b of two of the first three; b may carry a sign; b = 0 is an error
  * Fails with DTI_BAD_VALUE; "7,5" gets a hint about the decimal point. Exponents of any length are
- * accepted; those beyond +-10^15 are clamped there. */
+ * accepted; those beyond +-10^15 are clamped there. A quotient of a decimal and a
+ * hexfloat that is of ordinary size only because exponents of millions cancel is refused. */
 enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
                                  struct dti_error *reterr);
 void dti_number_free(
@@ -66,8 +67,8 @@ enum {
 };
 
 /* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when
- * it is a finite decimal. Returns false, appending nothing, when there is none (1/3) or it would be
- * longer than DTI_EXACT_MAX. */
+ * it is a finite decimal and its terms have at most 20000 digits. Returns false, appending nothing,
+ * when there is none (1/3) or it would be longer than DTI_EXACT_MAX. */
 bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer);
 
 /* stored - number, exactly: both finite or zero. */
