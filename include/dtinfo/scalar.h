@@ -54,6 +54,9 @@ void dti_scalar_cast(const struct dti_cast *cast, const struct dti_value *input,
  * filled). */
 void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret);
 
+/* Sets INEXACT as the stored number differs from the input (a NaN differs from all but a NaN). */
+void dti_scalar_compare(struct dti_scalar *scalar);
+
 /* -1 rounded down, 1 rounded up, 0 exact or not comparable (NaN). */
 int dti_scalar_direction(const struct dti_scalar *scalar);
 

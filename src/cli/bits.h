@@ -35,7 +35,17 @@ enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bo
                               const struct bits_reading *readings, size_t count, const char *note,
                               struct dti_error *reterr);
 
-/* "0 10001111 0001001": the binary digits with a blank between the fields. */
+/* What the fields of a finite float mean: (-1)^sign x significand x 2^exponent. */
+struct bits_anatomy {
+    bool subnormal;
+    uint64_t field, mantissa; /* as stored */
+    int32_t exponent;
+    struct dti_value significand;
+};
+struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code);
+
+/* "0 10001111 0001001": the binary digits with a blank between the fields. digits: other
+ * characters to cut up in their place ("seeeeeeeemmmmmmm"), or NULL. */
 enum { BITS_FIELDS_SIZE = 80 };
 const char *dti_bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f,
                             uint64_t code, const char *digits);

@@ -16,31 +16,10 @@ static void put_indented(const struct dti_context *cx, const char *text)
     (void)fprintf(cx->out, "  %s\n", text);
 }
 
-/* The fields of a number: which exponent they mean, and which significand. */
-struct anatomy {
-    bool subnormal;
-    uint64_t field, mantissa;
-    int32_t exponent;
-    struct dti_value significand;
-};
-
-static struct anatomy dissect(const struct dti_format *f, uint64_t code)
-{
-    struct anatomy a;
-    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
-    a.field = magnitude >> f->man_bits;
-    a.mantissa = magnitude & dti_low_bits(f->man_bits);
-    a.subnormal = a.field == 0 && f->specials != DTI_SPECIALS_SCALE;
-    a.exponent = (int32_t)a.field + a.subnormal - f->bias;
-    uint64_t hidden = a.subnormal ? 0 : UINT64_C(1) << f->man_bits;
-    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)f->man_bits);
-    return a;
-}
-
 static void put_numeric_fields(const struct dti_context *cx, const struct dti_format *f,
                                uint64_t code, const struct dti_value *value)
 {
-    struct anatomy a = dissect(f, code);
+    struct bits_anatomy a = dti_bits_dissect(f, code);
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     char significand[DTI_TEXT_SIZE], text[DTI_TEXT_SIZE], formula[160], piece[96];
     const char *sign = value->negative ? "-" : "+";
@@ -171,7 +150,7 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *t
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
         dti_table_cell(table, DTI_STYLE_DIM, dti_format_is_float(&reading->dtype) ? class : "");
     }
-    dti_table_write(table, cx->out, cx->colour, 2);
+    bool done = dti_table_write(table, cx->out, cx->colour, 2);
     dti_table_free(table);
-    return DTI_OK;
+    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

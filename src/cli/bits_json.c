@@ -24,16 +24,10 @@ static enum dti_status put_part(struct dti_json *json, const struct dti_format *
         dti_json_null(json, "significand");
         return DTI_OK;
     }
-    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
-    uint64_t field = magnitude >> f->man_bits;
-    bool subnormal = field == 0 && f->specials != DTI_SPECIALS_SCALE;
-    dti_json_int(json, "exponent", (int64_t)field + subnormal - f->bias);
-    struct dti_value significand;
+    struct bits_anatomy anatomy = dti_bits_dissect(f, code);
     char text[DTI_TEXT_SIZE];
-    uint64_t hidden = subnormal ? 0 : UINT64_C(1) << f->man_bits;
-    dti_value_set(&significand, false, hidden | (magnitude & dti_low_bits(f->man_bits)),
-                  -(int64_t)f->man_bits);
-    dti_json_token(json, "significand", text, dti_spell_text(text, &significand));
+    dti_json_int(json, "exponent", anatomy.exponent);
+    dti_json_token(json, "significand", text, dti_spell_text(text, &anatomy.significand));
     return DTI_OK;
 }
 

@@ -46,9 +46,10 @@ enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *tex
         if (value < 0 || value >= 1 << bits)
             break;
         if (pattern.width + (unsigned)bits > 128) {
+            (void)dti_fail(reterr, DTI_BAD_PATTERN, "%s has more than 128 bits",
+                           dti_quote(quoted, text, strlen(text)));
             dti_error_argument(reterr, text, strlen(text));
-            return dti_fail(reterr, DTI_BAD_PATTERN, "%s has more than 128 bits",
-                            dti_quote(quoted, text, strlen(text)));
+            return DTI_BAD_PATTERN;
         }
         pattern.hi = pattern.hi << bits | pattern.lo >> (64 - bits);
         pattern.lo = pattern.lo << bits | (uint64_t)value;
@@ -85,4 +86,17 @@ const char *dti_bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_form
     }
     buffer[out] = '\0';
     return buffer;
+}
+
+struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
+{
+    struct bits_anatomy a;
+    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
+    a.field = magnitude >> f->man_bits;
+    a.mantissa = magnitude & dti_low_bits(f->man_bits);
+    a.subnormal = a.field == 0 && f->specials != DTI_SPECIALS_SCALE;
+    a.exponent = (int32_t)a.field + a.subnormal - f->bias;
+    uint64_t hidden = a.subnormal ? 0 : UINT64_C(1) << f->man_bits;
+    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)f->man_bits);
+    return a;
 }

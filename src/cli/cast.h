@@ -49,8 +49,8 @@ enum { CAST_WARNINGS_MAX = 100 };
 
 struct cast_warning {
     const char *code;
-    const char *dtype; /* a name that lives as long as the job, or NULL */
-    uint64_t line;     /* of standard input; 0 for none */
+    char dtype[DTI_NAME_SIZE]; /* "" for none */
+    uint64_t line;             /* of standard input; 0 for none */
     char message[320];
 };
 
@@ -88,6 +88,10 @@ void dti_cast_job_free(struct cast_job *job);
 enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target *target,
                                  const struct cast_operand *operand, struct cast_result *ret,
                                  struct dti_error *reterr);
+
+/* What a stack stores; ret->target, route and parts are filled. */
+void dti_cast_by_rule(const struct dti_stack_rule *rule, const struct cast_operand *operand,
+                      struct cast_result *ret);
 
 /* Text of what was stored: "70144", or "1+2j" for complex dtypes; "-" when unknown. */
 enum { CAST_TEXT_SIZE = 2 * DTI_TEXT_SIZE + 4 };
@@ -133,7 +137,7 @@ enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr
 enum dti_status dti_cast_operand_show(struct cast_job *job, const struct cast_operand *operand,
                                       struct dti_error *reterr);
 
-/* dti_cast_stream.c: one value a line from standard input. */
+/* cast_stream.c: one value a line from standard input. */
 enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr);
 
 #endif

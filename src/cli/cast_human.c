@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/bits.h"
 #include "cli/cast.h"
 #include "cli/cast_words.h"
 #include "cli/human.h"
@@ -33,21 +34,10 @@ static void put_head(const struct cast_operand *operand, const struct cast_resul
 
 static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line *line)
 {
-    char digits[72], fields[80], hex[DTI_TEXT_SIZE];
-    size_t sign = dti_format_is_float(f) && dti_format_is_signed(f), out = 0;
-    size_t exponent_end = sign + f->exp_bits;
-    dti_spell_binary(digits, code, f->width);
-    for (size_t i = 0; i < f->width; i++) {
-        bool cut = dti_format_is_float(f) && i > 0 &&
-                   (i == sign || (i == exponent_end && f->man_bits > 0));
-        if (cut)
-            fields[out++] = ' ';
-        fields[out++] = digits[i];
-    }
-    fields[out] = '\0';
+    char fields[BITS_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
     dti_spell_code(hex, code, f->width);
     label(line, "bits");
-    dti_line_put(line, DTI_STYLE_PLAIN, fields);
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_bits_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
     dti_line_put(line, DTI_STYLE_PLAIN, hex);
     dti_line_end(line);

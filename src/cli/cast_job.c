@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/choices.h"
 #include "cli/dtype_operands.h"
 #include "dtinfo/spell.h"
 
@@ -23,6 +22,24 @@ static const enum dti_dtype ladder[] = {
 
 enum { DTYPES_MAX = 256 };
 
+/* A name of a list that is empty or longer than any dtype's. */
+static enum dti_status bad_list(const char *list, const char *name, size_t length,
+                                struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    if (length == 0) {
+        name = list;
+        length = strlen(list);
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
+                       dti_quote(quoted, name, length));
+    } else {
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s",
+                       dti_quote(quoted, name, length));
+    }
+    dti_error_argument(reterr, name, length);
+    return DTI_UNKNOWN_DTYPE;
+}
+
 /* Calls add(context, name) for each name of a comma-separated list. */
 static enum dti_status for_each_name(const char *list,
                                      enum dti_status (*add)(struct cast_job *, const char *,
@@ -33,12 +50,8 @@ static enum dti_status for_each_name(const char *list,
     const char *at = list;
     for (;;) {
         size_t length = strcspn(at, ",");
-        if (length == 0 || length >= sizeof name) {
-            char quoted[DTI_QUOTE_SIZE];
-            return dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                            length ? "unknown dtype %s" : "%s names no dtype between its commas",
-                            dti_quote(quoted, list, strlen(list)));
-        }
+        if (length == 0 || length >= sizeof name)
+            return bad_list(list, at, length, reterr);
         memcpy(name, at, length);
         name[length] = '\0';
         enum dti_status status = add(job, name, reterr);
@@ -59,7 +72,7 @@ static enum dti_status lookup(struct cast_job *job, const char *name, struct dti
         return status;
     *ret = operand.format;
     if (operand.note)
-        dti_cast_json_warn(job, "dtype_name", dti_format_get(ret->id)->name, 0, operand.note);
+        dti_cast_json_warn(job, "dtype_name", ret->name, 0, operand.note);
     return DTI_OK;
 }
 
@@ -206,6 +219,21 @@ static enum dti_status unknown_error(const struct cast_target *target,
                     target->rule->note);
 }
 
+void dti_cast_by_rule(const struct dti_stack_rule *rule, const struct cast_operand *operand,
+                      struct cast_result *ret)
+{
+    const struct dti_format *dst = &ret->target->cast.dst;
+    ret->note = rule->note;
+    ret->known = true;
+    for (size_t i = 0; i < ret->parts && ret->known; i++) {
+        struct dti_value zero;
+        const struct dti_value *value = i < operand->parts ? &operand->value[i] : &zero;
+        dti_value_set(&zero, false, 0, 0);
+        ret->known =
+            dti_stack_cast(rule, dst, operand->integer_literal, value, &ret->route, &ret->part[i]);
+    }
+}
+
 enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target *target,
                                  const struct cast_operand *operand, struct cast_result *ret,
                                  struct dti_error *reterr)
@@ -213,7 +241,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     bool complex = target->dtype.kind == DTI_KIND_COMPLEX;
     ret->target = target;
     ret->known = true;
-    ret->note = target->rule ? target->rule->note : NULL;
+    ret->note = NULL;
     ret->route = target->cast;
     ret->parts = complex ? 2 : 1;
     if (operand->parts == 2 && !complex)
@@ -222,19 +250,18 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
                         "complex64 or complex128",
                         target->dtype.name);
 
+    if (target->rule) {
+        dti_cast_by_rule(target->rule, operand, ret);
+        if (!ret->known)
+            return job->target_count > 1 ? DTI_OK : unknown_error(target, operand, reterr);
+    }
     for (size_t i = 0; i < ret->parts; i++) {
         struct dti_value zero;
         const struct dti_number *number = i < operand->parts ? &operand->number[i] : NULL;
         const struct dti_value *value = i < operand->parts ? &operand->value[i] : &zero;
         dti_value_set(&zero, false, 0, 0);
-        if (target->rule)
-            ret->known = ret->known &&
-                         dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
-                                        value, &ret->route, &ret->part[i]);
-        else
+        if (!target->rule)
             dti_scalar_cast(&target->cast, value, number, operand->index, &ret->part[i]);
-        if (!ret->known)
-            return job->target_count > 1 ? DTI_OK : unknown_error(target, operand, reterr);
         unsigned flags = ret->part[i].flags;
         bool asked = job->target_count == 1 && !target->rule &&
                      target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;

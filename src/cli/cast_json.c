@@ -39,7 +39,6 @@ static void put_policy(struct dti_json *json, const struct dti_policy *policy)
 
 void dti_cast_json_begin(struct cast_job *job)
 {
-
     const struct cast_args *args = job->args;
     struct dti_json *json = job->json;
     dti_json_begin(json, "dtinfo.cast/1");
@@ -278,7 +277,7 @@ void dti_cast_json_warn(struct cast_job *job, const char *code, const char *dtyp
         return;
     struct cast_warning *warning = &job->warnings[job->warning_count++];
     warning->code = code;
-    warning->dtype = dtype;
+    (void)snprintf(warning->dtype, sizeof warning->dtype, "%s", dtype ? dtype : "");
     warning->line = line;
     (void)snprintf(warning->message, sizeof warning->message, "%s", message);
 }
@@ -295,14 +294,19 @@ void dti_cast_json_hints(struct cast_job *job, const struct cast_operand *operan
     }
 }
 
+static void put_warning(struct dti_json *json, const struct cast_warning *warning)
+{
+    const char *dtype = warning->dtype[0] != '\0' ? warning->dtype : NULL;
+    dti_json_warning(json, warning->code, dtype, warning->line, warning->message);
+}
+
 enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr)
 {
     struct dti_json *json = job->json;
     dti_json_end(json);
     dti_json_array(json, "warnings");
     for (size_t i = 0; i < job->warning_count; i++)
-        dti_json_warning(json, job->warnings[i].code, job->warnings[i].dtype, job->warnings[i].line,
-                         job->warnings[i].message);
+        put_warning(json, &job->warnings[i]);
     if (job->warning_total > job->warning_count) {
         char more[64];
         (void)snprintf(more, sizeof more, "%zu more warnings are left out",

@@ -98,7 +98,7 @@ enum dti_status dti_cast_human_ladder(const struct cast_job *job,
     for (size_t i = 0; i < job->target_count && done; i++)
         done = put_row(table, operand, &results[i]);
     if (done)
-        dti_table_write(table, job->cx->out, job->cx->colour, 2);
+        done = dti_table_write(table, job->cx->out, job->cx->colour, 2);
     dti_table_free(table);
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

@@ -39,9 +39,11 @@ static enum dti_status parse_part(struct cast_operand *operand, size_t part, con
     enum dti_status status = dti_number_parse(&operand->number[part], text, length, reterr);
     if (status != DTI_OK)
         return status;
-    if (!dti_number_value(&operand->number[part], &operand->value[part]))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    return DTI_OK;
+    if (dti_number_value(&operand->number[part], &operand->value[part]))
+        return DTI_OK;
+    dti_number_free(&operand->number[part]);
+    memset(&operand->number[part], 0, sizeof operand->number[part]);
+    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *text, size_t length,

@@ -5,7 +5,6 @@
 
 #include "cli/cast.h"
 #include "cli/cast_words.h"
-#include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
 /* The stack's answer as a result of its own; false when it has no such dtype. */
@@ -18,17 +17,9 @@ static bool stack_result(enum dti_stack stack, const struct cast_operand *operan
     if (!target->rule)
         return false;
     ret->target = target;
-    ret->known = true;
-    ret->note = target->rule->note;
     ret->route = target->cast;
     ret->parts = own->parts;
-    for (size_t i = 0; i < ret->parts && ret->known; i++) {
-        struct dti_value zero;
-        dti_value_set(&zero, false, 0, 0);
-        ret->known = dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
-                                    i < operand->parts ? &operand->value[i] : &zero, &ret->route,
-                                    &ret->part[i]);
-    }
+    dti_cast_by_rule(target->rule, operand, ret);
     return true;
 }
 
@@ -59,9 +50,9 @@ enum dti_status dti_cast_human_stacks(const struct cast_job *job,
         else
             dti_table_cell(table, DTI_STYLE_DIM, other.note ? other.note : "");
     }
-    dti_table_write(table, job->cx->out, job->cx->colour, 2);
+    bool done = dti_table_write(table, job->cx->out, job->cx->colour, 2);
     dti_table_free(table);
-    return DTI_OK;
+    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 void dti_cast_json_stacks(const struct cast_job *job, const struct cast_operand *operand,

@@ -101,10 +101,10 @@ enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr)
             break;
         status = plain ? cast_plain_line(job, text, length, lines.number - 1, &error)
                        : cast_full_line(job, text, length, lines.number - 1, &error);
-        if (status == DTI_NO_MEMORY || ferror(job->cx->out)) {
+        if (status == DTI_NO_MEMORY)
             *reterr = error;
+        if (status == DTI_NO_MEMORY || (status == DTI_OK && ferror(job->cx->out)))
             break;
-        }
         if (status != DTI_OK) {
             bad = true;
             status = report_bad_line(job, lines.number, &error, reterr);

@@ -8,7 +8,7 @@
 
 enum { CAST_DESCRIPTION_SIZE = 200 };
 
-/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow: max is 65504". */
+/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
 const char *dti_cast_describe(const struct cast_result *result, const struct dti_scalar *scalar,
                               char buffer[CAST_DESCRIPTION_SIZE]);
 

@@ -138,6 +138,23 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
     return DTI_OK;
 }
 
+/* One run prints one document: an error that comes after its beginning is told inside it. */
+static enum dti_status end_document(struct cast_job *job, enum dti_status status,
+                                    struct dti_error *reterr)
+{
+    if (status != DTI_OK && reterr->text[0] != '\0') {
+        dti_complain(job->cx, reterr);
+        dti_cast_json_warn(job, dti_status_code(status), NULL, 0, reterr->text);
+        reterr->text[0] = '\0';
+    }
+    struct dti_error error;
+    enum dti_status written = dti_cast_json_end(job, &error);
+    if (written == DTI_OK)
+        return status;
+    *reterr = error;
+    return written;
+}
+
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -154,18 +171,12 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     bool document = cx->output == DTI_OUTPUT_JSON;
     job.single = count == 1 && !stream;
     status = stream ? dti_cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
-    if (document && job.open) {
-        enum dti_status written = dti_cast_json_end(&job, reterr);
-        status = status == DTI_OK ? written : status;
-    }
+    if (document && job.open)
+        status = end_document(&job, status, reterr);
     unsigned fatal = (unsigned)job.args->fail_on & job.flags;
     dti_cast_job_free(&job);
-    if (status == DTI_OK && fatal != 0) {
-        enum { LOWEST_BIT_ONLY = 1 };
-        unsigned first = fatal & (~fatal + LOWEST_BIT_ONLY);
-        return dti_fail(reterr, DTI_ANSWER_NO, "--fail-on %s: it happened",
-                        dti_choice_name(dti_choice_fail_on, (int)first));
-    }
+    if (status == DTI_OK && fatal != 0)
+        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself shows the event */
     return status;
 }
 

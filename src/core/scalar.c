@@ -24,6 +24,15 @@ static struct dti_value wrapped(const struct dti_number *number, const struct dt
     return value;
 }
 
+void dti_scalar_compare(struct dti_scalar *scalar)
+{
+    const struct dti_value *input = &scalar->input, *stored = &scalar->stored;
+    bool nan = input->class == DTI_CLASS_NAN || stored->class == DTI_CLASS_NAN;
+    bool same = nan ? input->class == stored->class : dti_value_compare(input, stored) == 0;
+    scalar->flags &= ~(unsigned)DTI_FLAG_INEXACT;
+    scalar->flags |= same ? 0 : DTI_FLAG_INEXACT;
+}
+
 void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input,
                       const struct dti_number *number, uint64_t index, struct dti_scalar *ret)
 {
@@ -43,11 +52,8 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
     ret->input = *input;
     ret->stored = value;
     ret->code = outcome.code;
-    flags &= ~(unsigned)DTI_FLAG_INEXACT;
-    bool nan = input->class == DTI_CLASS_NAN || value.class == DTI_CLASS_NAN;
-    if (nan ? input->class != value.class : dti_value_compare(input, &value) != 0)
-        flags |= DTI_FLAG_INEXACT;
     ret->flags = flags;
+    dti_scalar_compare(ret);
 }
 
 static bool neighbour(const struct dti_format *dst, const struct dti_value *input, bool up,

@@ -15,12 +15,12 @@ static const struct {
 };
 
 enum {
-    NAN = DTI_STACK_UNKNOWN_NAN,
-    INF = DTI_STACK_UNKNOWN_INF,
-    NEGATIVE = DTI_STACK_UNKNOWN_NEGATIVE,
-    ZERO = DTI_STACK_UNKNOWN_ZERO,
-    TINY = DTI_STACK_UNKNOWN_TINY,
-    RANGE = DTI_STACK_UNKNOWN_RANGE,
+    ON_NAN = DTI_STACK_UNKNOWN_NAN,
+    ON_INF = DTI_STACK_UNKNOWN_INF,
+    ON_NEGATIVE = DTI_STACK_UNKNOWN_NEGATIVE,
+    ON_ZERO = DTI_STACK_UNKNOWN_ZERO,
+    ON_TINY = DTI_STACK_UNKNOWN_TINY,
+    ON_RANGE = DTI_STACK_UNKNOWN_RANGE,
 };
 
 const struct dti_stack_rule dti_stack_rules[] = {
@@ -223,12 +223,7 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
 
     ret->input = *input;
     ret->flags |= scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_UNDERFLOW);
-    bool nan = input->class == DTI_CLASS_NAN || ret->stored.class == DTI_CLASS_NAN;
-    bool same =
-        nan ? input->class == ret->stored.class : dti_value_compare(input, &ret->stored) == 0;
-    ret->flags &= ~(unsigned)DTI_FLAG_INEXACT;
-    if (!same)
-        ret->flags |= DTI_FLAG_INEXACT;
+    dti_scalar_compare(ret);
     dti_scalar_bracket(dst, ret);
     *ret_cast = cast;
     return true;

@@ -94,4 +94,11 @@ static void every_rule_names_dtypes_that_exist(void)
     }
 }
 
-UNIT_MAIN(each_stack_stores_what_was_measured, every_rule_names_dtypes_that_exist)
+static void an_unknown_answer_has_a_reason(void)
+{
+    for (size_t i = 0; i < dti_stack_rule_count; i++)
+        CHECK(dti_stack_rules[i].unknown == 0 || dti_stack_rules[i].note != NULL);
+}
+
+UNIT_MAIN(each_stack_stores_what_was_measured, every_rule_names_dtypes_that_exist,
+          an_unknown_answer_has_a_reason)

@@ -1,0 +1,1 @@
+dtinfo cast 1 bf16,,fp16 --json

@@ -1,0 +1,1 @@
+dtinfo cast 1 binary10p3 --json

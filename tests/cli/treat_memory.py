@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line."""
+import os
+import sys
+import tempfile
+
+from treatment import SANITIZED, check, environment, main, require, require_one_line, run
+
+LIBRARY = os.path.abspath(sys.argv.pop(3))
+ALLOCATIONS = 100000
+NO_MEMORY = 5
+QUESTIONS = [(words.split(), b"") for words in (
+    "list", "list --aliases", "list --json", "finfo", "finfo bf16", "finfo bf16 fp64 --json", "iinfo",
+    "iinfo int8", "iinfo int8 --json", "cast 70000 bf16", "cast 70000 bf16 -v", "cast 70000 all",
+    "cast 500 fp8_e4m3fn --stacks", "cast 0x1.123456789abcdefp-900 fp16",
+    "cast 0x1.123456789abcdefp-900 fp16 --json", "cast 1e-4950 fp16", "bits 0x47", "bits 0x4789 --json",
+    "bits 0x4789 bf16", "--version --json", "finfo bf61 --json", "help", "completion bash")]
+QUESTIONS += [("cast - bf16".split(), b"1.5\n70000\n1e-9\n"),
+              ("cast - bf16 --jsonl".split(), b"1.5\n70000\n1e-9\n"),
+              ("cast - bf16 --json".split(), b"1.5\n70000\n1e-9\n")]
+
+
+def failing(words, stdin, at):
+    """The run whose allocations fail from the at-th on, and how many it asked for."""
+    with tempfile.NamedTemporaryFile() as counter:
+        env = environment(LD_PRELOAD=LIBRARY, DTI_TEST_FAIL_AT=str(at), DTI_TEST_FAIL_COUNT=counter.name)
+        done = run(words, stdin, env)
+        text = counter.read()
+    require(text.strip().isdigit(), "the library was not loaded, or the program did not end:", words, at,
+            done.code, done.stderr)
+    return done, int(text)
+
+
+@check
+def every_allocation_may_fail():
+    total = 0
+    for words, stdin in QUESTIONS:
+        whole = run(words, stdin)
+        at, asked = 1, 1
+        while asked >= at:
+            require(at < ALLOCATIONS, "there is no end to the allocations:", words)
+            done, asked = failing(words, stdin, at)
+            same = ((done.code, done.stdout, done.stderr) ==
+                    (whole.code, whole.stdout, whole.stderr))
+            require(same or done.code == NO_MEMORY, "another answer:", words, at, done.code, done.stdout,
+                    done.stderr)
+            if not same:
+                require_one_line(done, NO_MEMORY)
+            at += 1
+        require(same, "without a failure the answer differs:", words, done.code, done.stderr)
+        total += at - 1
+    require(total > 2 * len(QUESTIONS), "hardly an allocation was made to fail:", total)
+
+
+if __name__ == "__main__":
+    if SANITIZED:
+        print("skipped: a sanitizer brings its own allocator")
+        sys.exit(77)
+    sys.exit(main())
