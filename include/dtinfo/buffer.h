@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
-
 struct dti_buffer {
     char *data;
     size_t length;
@@ -24,6 +22,5 @@ bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more);
 void dti_buffer_append(struct dti_buffer *buffer, const char *bytes, size_t length);
 void dti_buffer_puts(struct dti_buffer *buffer, const char *text);
 void dti_buffer_fill(struct dti_buffer *buffer, char byte, size_t count);
-void dti_buffer_printf(struct dti_buffer *buffer, const char *format, ...) DTI_PRINTF(2, 3);
 
 #endif

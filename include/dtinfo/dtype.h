@@ -64,7 +64,8 @@ const struct dti_format *dti_format_get(enum dti_dtype id);
 /* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
  * or parses "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]". Case does not matter.
  * *ret_note (may be NULL) receives a sentence when the name deserves one ("e4m3 means fp8_e4m3fn
- * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE or DTI_AMBIGUOUS_DTYPE and suggestions. */
+ * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE or, for a block
+ * format, DTI_WRONG_KIND, and with suggestions. */
 enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
                                   const char **ret_note, struct dti_error *reterr);
 
@@ -96,7 +97,7 @@ const char *dti_system_title(enum dti_system system); /* "torch", "safetensors",
 
 /* Block formats: elements that share a scale. Rows of blocks.def. */
 struct dti_block_format {
-    const char *name, *aliases, *summary;
+    const char *name, *aliases, *summary; /* aliases: separated by commas */
     const char *element, *scale; /* dtype names, or a table's name ("nf4 table", "4-bit") */
     uint16_t length;             /* elements in a block */
     uint16_t bytes;              /* bytes of a block with its scale */

@@ -39,8 +39,8 @@ struct dti_number {
  *   binary     0b bits                        (an integer)
  *   special    inf, infinity, nan, snan
  *   quotient   a/b of two of the first three; b may carry a sign; b = 0 is an error
- * Fails with DTI_BAD_VALUE; "7,5" gets a hint about the decimal point. Exponents of any length are
- * accepted; those beyond +-10^15 are clamped there. A quotient of a decimal and a
+ * Fails with DTI_BAD_VALUE or DTI_NO_MEMORY; "7,5" gets a hint about the decimal point. Exponents
+ * of any length are accepted; those beyond +-10^15 are clamped there. A quotient of a decimal and a
  * hexfloat that is of ordinary size only because exponents of millions cancel is refused. */
 enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
                                  struct dti_error *reterr);
@@ -50,9 +50,11 @@ void dti_number_free(
 /* The number as a value (class, sign, 128 bits, sticky). False when memory ran out. */
 bool dti_number_value(const struct dti_number *number, struct dti_value *ret_value);
 
-/* The integer part modulo 2^64, two's complement, truncated toward zero; 0 for NaN and infinities.
- * For dti_overflow WRAP with numbers of more than 128 bits. False when memory ran out. */
-bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits);
+/* The magnitude's integer part modulo 2^64, and what lies behind its point (128 bits and sticky);
+ * both 0 for NaN and infinities. For dti_overflow WRAP with numbers of more than 128 bits. False
+ * when memory ran out. */
+bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits,
+                         struct dti_value *ret_fraction);
 
 /* text -> value at once, without the exact form: the fast path for streams. Same grammar and
  * errors. */
@@ -68,7 +70,8 @@ enum {
 
 /* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when
  * it is a finite decimal and its terms have at most 20000 digits. Returns false, appending nothing,
- * when there is none (1/3) or it would be longer than DTI_EXACT_MAX. */
+ * when there is none (1/3), it would be longer than DTI_EXACT_MAX, or memory ran out, which
+ * buffer->failed tells. */
 bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer);
 
 /* stored - number, exactly: both finite or zero. */

@@ -31,6 +31,8 @@ struct dti_scalar {
     struct dti_value stored;
     uint64_t code;
     unsigned flags; /* enum dti_flag, over all stages; INEXACT compares stored with the input */
+    size_t
+        stage; /* the first that overflowed or had no counterpart: of via, or via_count for dst */
     bool has_below, has_above, has_step;
     uint64_t below, above;
     int32_t
@@ -40,6 +42,12 @@ struct dti_scalar {
 /* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless
  * one was given. */
 enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst);
+
+/* The dtype of a stage of a cast. */
+const struct dti_format *dti_cast_stage(const struct dti_cast *cast, size_t stage);
+
+/* Random bits: the last stage takes stream policy.stream, which is 0 for real numbers and 1 for
+ * imaginary parts, the stages before it 2, 4, ... more. */
 
 /* The stored code and flags only: the fast path of streams. number may be NULL when the value is
  * all there is; it is needed for --overflow wrap of numbers longer than 128 bits. */

@@ -15,7 +15,10 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/value.h"
 
-enum { DTI_TEXT_SIZE = 48 }; /* holds every result of the fixed-size functions below with its NUL */
+enum {
+    DTI_TEXT_SIZE = 48,   /* holds every result of the fixed-size functions below with its NUL, */
+    DTI_BINARY_SIZE = 72, /* but for that of dti_spell_binary */
+};
 
 /* The shortest decimal that an fp64 reader turns into exactly this number, laid out as Python's
  * repr does but without a trailing ".0": 70144, 0.10009765625, 1.161928703861588e+18, -0. value is
@@ -59,11 +62,10 @@ bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value);
  * do not count toward DTI_EXACT_MAX. */
 bool dti_spell_fixed(struct dti_buffer *buffer, const struct dti_value *value, size_t decimals);
 
-/* A code as text: "0x4789" with as many hex digits as the width needs, "0b0 10001111 0001001"-style
- * fields are cut by the caller from the plain binary digits of the second function (width digits).
- */
+/* A code of 1 to 64 bits: "0x4789" with as many hex digits as the width needs, and its `width`
+ * binary digits without prefix or blanks, which callers cut into fields. */
 size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width);
-size_t dti_spell_binary(char buffer[72], uint64_t code, unsigned width);
+size_t dti_spell_binary(char buffer[DTI_BINARY_SIZE], uint64_t code, unsigned width);
 
 /* Integers. */
 size_t dti_spell_u64(char buffer[DTI_TEXT_SIZE], uint64_t value);

@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#if defined(__GNUC__)
+#define DTI_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define DTI_MUST_CHECK
+#endif
+
 enum dti_style {
     DTI_STYLE_PLAIN,
     DTI_STYLE_BOLD,
@@ -17,9 +23,6 @@ enum dti_style {
     DTI_STYLE_WARN,
     DTI_STYLE_BAD
 };
-
-/* Writes text in a style (ANSI SGR) when colour is on, else plainly. */
-void dti_style_puts(FILE *out, bool colour, enum dti_style style, const char *text);
 
 /* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
  * or with two blanks when the line is already longer. Start with {.out = out, .colour = colour}. */
@@ -41,7 +44,8 @@ struct dti_table *dti_table_new(
     size_t columns); /* NULL when memory ran out; then all calls do nothing */
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
-bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent);
+bool dti_table_write(const struct dti_table *table, FILE *out, bool colour,
+                     size_t indent) DTI_MUST_CHECK;
 void dti_table_free(struct dti_table *table);
 
 #endif

@@ -57,6 +57,8 @@ struct dti_policy {
     enum dti_overflow overflow;
     enum dti_nan nan;
     uint64_t seed; /* stochastic rounding only */
+    uint32_t
+        stream; /* other random bits for the same element: where it is rounded more than once */
 };
 
 enum dti_flag {
@@ -92,12 +94,13 @@ int dti_value_compare(const struct dti_value *a, const struct dti_value *b);
 bool dti_code_next(const struct dti_format *format, uint64_t code, bool up, uint64_t *ret_code);
 
 /* The 32 random bits of element `index`: lane index % 4 of Philox4x32-10 (Salmon et al., SC11) with
- * counter index / 4 and key `seed`. Stochastic rounding is form A of P3109 (PTX .rs is the same):
- * with d the discarded fraction of an ulp, away from zero when floor(d 2^32) + R >= 2^32. */
-uint32_t dti_random_bits(uint64_t seed, uint64_t index);
+ * counter (index / 4, stream) and key `seed`. Stochastic rounding is form A of P3109 (PTX .rs is
+ * the same): with d the discarded fraction of an ulp, away from zero when floor(d 2^32) + R >=
+ * 2^32. */
+uint32_t dti_random_bits(uint64_t seed, uint32_t stream, uint64_t index);
 
 /* Facts that follow from a row. The largest finite, lowest finite, smallest positive normal and
- * smallest positive number as codes; false where the format has none of that sort. */
+ * smallest positive subnormal as codes; false where the format has none of that sort. */
 bool dti_code_max(const struct dti_format *format, uint64_t *ret_code);
 bool dti_code_lowest(const struct dti_format *format, uint64_t *ret_code);
 bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_code);
@@ -118,5 +121,10 @@ int32_t dti_format_step_exponent(const struct dti_format *format, const struct d
 /* (-1)^negative x significand x 2^exponent, exact; zero when significand is 0. */
 void dti_value_set(struct dti_value *ret_value, bool negative, uint64_t significand,
                    int64_t exponent);
+
+/* The same for (high:low, and a little more if sticky) x 2^exponent. high:low != 0; the leading one
+ * must be in high when sticky. Both clamp at DTI_EXPONENT_LIMIT. */
+void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
+                        bool sticky, int64_t exponent);
 
 #endif

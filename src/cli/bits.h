@@ -22,6 +22,10 @@ struct bits_reading {
     uint64_t code[2];
 };
 
+/* A bool byte other than 0 and 1. */
+#define BITS_NONCANONICAL "not a canonical bool, which is 0 or 1; read as 1"
+bool dti_bits_noncanonical(const struct bits_reading *reading);
+
 /* "0x4789", "0b0100_0111". False when the text is not of that form (it may be a hexfloat). */
 bool dti_bits_is_pattern(const char *text);
 enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *text,

@@ -100,6 +100,8 @@ void dti_bits_human_one(const struct dti_context *cx, const struct bits_reading 
     if (reading->parts == 1) {
         (void)fprintf(cx->out, "%s  %s\n", reading->dtype.name, code);
         put_part(cx, &reading->part, reading->code[0]);
+        if (dti_bits_noncanonical(reading))
+            put_indented(cx, BITS_NONCANONICAL);
         return;
     }
     dti_spell_code(imaginary, reading->code[1], width);
@@ -148,7 +150,9 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *t
                            part > 0 ? " " : "", fields);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
-        dti_table_cell(table, DTI_STYLE_DIM, dti_format_is_float(&reading->dtype) ? class : "");
+        if (!dti_format_is_float(&reading->dtype))
+            class = dti_bits_noncanonical(reading) ? "not canonical" : "";
+        dti_table_cell(table, DTI_STYLE_DIM, class);
     }
     bool done = dti_table_write(table, cx->out, cx->colour, 2);
     dti_table_free(table);

@@ -66,6 +66,11 @@ enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bo
     dti_json_array(json, "warnings");
     if (note)
         dti_json_warning(json, "dtype_name", readings[0].dtype.name, 0, note);
+    for (size_t i = 0; i < count; i++) {
+        if (dti_bits_noncanonical(&readings[i]))
+            dti_json_warning(json, "noncanonical_bool", readings[i].dtype.name, 0,
+                             BITS_NONCANONICAL);
+    }
     dti_json_end(json);
     if (status == DTI_OK)
         status = dti_json_write(json, cx->out, reterr);

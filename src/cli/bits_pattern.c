@@ -100,3 +100,8 @@ struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
     dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)f->man_bits);
     return a;
 }
+
+bool dti_bits_noncanonical(const struct bits_reading *reading)
+{
+    return reading->dtype.kind == DTI_KIND_BOOL && reading->code[0] > 1;
+}

@@ -196,17 +196,16 @@ void dti_cast_job_free(struct cast_job *job)
 
 /* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
  * error. */
-static enum dti_status no_nan_error(const struct cast_target *target, struct dti_error *reterr)
+static enum dti_status no_nan_error(const struct dti_format *dtype, struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE];
     struct dti_value max;
     uint64_t code = 0;
-    (void)dti_code_max(&target->cast.dst, &code);
-    dti_decode(&target->cast.dst, code, &max);
-    dti_spell_stored(text, &target->cast.dst, code, &max);
+    (void)dti_code_max(dtype, &code);
+    dti_decode(dtype, code, &max);
+    dti_spell_stored(text, dtype, code, &max);
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                    "%s has no NaN; --overflow saturate stores %s in its place", target->dtype.name,
-                    text);
+                    "%s has no NaN; --overflow saturate stores %s in its place", dtype->name, text);
 }
 
 static enum dti_status unknown_error(const struct cast_target *target,
@@ -260,13 +259,14 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
         const struct dti_number *number = i < operand->parts ? &operand->number[i] : NULL;
         const struct dti_value *value = i < operand->parts ? &operand->value[i] : &zero;
         dti_value_set(&zero, false, 0, 0);
+        ret->route.policy.stream = (uint32_t)i;
         if (!target->rule)
-            dti_scalar_cast(&target->cast, value, number, operand->index, &ret->part[i]);
+            dti_scalar_cast(&ret->route, value, number, operand->index, &ret->part[i]);
         unsigned flags = ret->part[i].flags;
-        bool asked = job->target_count == 1 && !target->rule &&
+        bool asked = job->target_count == 1 && !target->rule && !job->args->stacks &&
                      target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;
         if ((flags & DTI_FLAG_NO_NAN) && asked)
-            return no_nan_error(target, reterr);
+            return no_nan_error(dti_cast_stage(&ret->route, ret->part[i].stage), reterr);
         job->flags |= flags;
     }
     return DTI_OK;

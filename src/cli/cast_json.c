@@ -88,7 +88,9 @@ static void put_rounded(struct dti_json *json, const char *key, const struct dti
 {
     char text[DTI_TEXT_SIZE];
     size_t length = value->class <= DTI_CLASS_FINITE ? dti_spell_rounded(text, value) : 0;
-    bool fits = length > 0 && text[length - 1] != 'f'; /* not "inf", beyond fp64 */
+    bool lost = value->class == DTI_CLASS_FINITE && length > 0 && text[text[0] == '-'] == '0' &&
+                length == 1u + (text[0] == '-');
+    bool fits = length > 0 && text[length - 1] != 'f' && !lost; /* "inf" and "0": beyond fp64 */
     dti_json_token(json, key, fits ? text : NULL, length);
 }
 

@@ -14,7 +14,7 @@ enum { COLUMNS = 7 };
 static void put_lost(struct dti_table *table, const struct cast_result *result)
 {
     const struct dti_scalar *scalar = &result->part[0];
-    char limit[DTI_TEXT_SIZE + 8];
+    char limit[CAST_LIMIT_SIZE];
     bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
     dti_table_cell(table, DTI_STYLE_BAD, overflow ? "overflow" : "invalid");
     dti_table_cell(table, DTI_STYLE_PLAIN, dti_cast_limit(result, scalar, limit));

@@ -18,15 +18,22 @@ static bool is_integer_literal(const char *text, size_t length)
     return true;
 }
 
+/* Whether the number that ends before `end` is hexadecimal: then an e is a digit. */
+static bool ends_hexadecimal(const char *text, size_t end)
+{
+    size_t start = end;
+    while (start > 0 && text[start - 1] != '+' && text[start - 1] != '-')
+        start--;
+    return end - start > 1 && text[start] == '0' && (text[start + 1] | 0x20) == 'x';
+}
+
 /* Where the imaginary part of "a+bj" starts: the last sign that is not an exponent's. 0 when all of
  * it is imaginary. */
 static size_t imaginary_start(const char *text, size_t length)
 {
-    bool hexadecimal = memchr(text, 'x', length) || memchr(text, 'X', length);
-    for (size_t i = length - 1; i > 0; i--) {
-        char before = text[i - 1];
-        bool exponent =
-            hexadecimal ? before == 'p' || before == 'P' : before == 'e' || before == 'E';
+    for (size_t i = length; i-- > 1;) {
+        char before = (char)(text[i - 1] | 0x20);
+        bool exponent = before == 'p' || (before == 'e' && !ends_hexadecimal(text, i));
         if ((text[i] == '+' || text[i] == '-') && !exponent)
             return i;
     }
@@ -58,23 +65,38 @@ enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *tex
     memset(&ret->number[0], 0, sizeof ret->number[0]);
     memset(&ret->number[1], 0, sizeof ret->number[1]);
 
-    bool complex = length > 1 && (text[length - 1] == 'j' || text[length - 1] == 'J');
+    if (length > 2 && text[0] == '(' && text[length - 1] == ')') { /* as Python prints it */
+        text++;
+        length -= 2;
+    }
+    bool complex = length > 0 && (text[length - 1] | 0x20) == 'j';
     if (!complex)
         return parse_part(ret, 0, text, length, reterr);
 
     size_t split = imaginary_start(text, length - 1);
-    if (split == 0)
-        status = parse_part(ret, 0, text[0] == '-' ? "-0" : "0", text[0] == '-' ? 2 : 1, reterr);
-    else
-        status = parse_part(ret, 0, text, split, reterr);
-    if (status == DTI_OK)
-        status = parse_part(ret, 1, text + split, length - 1 - split, reterr);
-    ret->parts = 2;
-    if (status != DTI_OK) {
-        dti_cast_operand_free(ret);
-        return status;
+    const char *imaginary = text + split;
+    size_t count = length - 1 - split;
+    char unit[3] = {'1', '\0', '\0'}; /* "j" and "-j" */
+    if (count == 0 || (count == 1 && (imaginary[0] == '+' || imaginary[0] == '-'))) {
+        if (count == 1)
+            memcpy(unit, (char[]){imaginary[0], '1', '\0'}, sizeof unit);
+        imaginary = unit;
+        count = strlen(unit);
     }
-    return DTI_OK;
+    ret->parts = 2;
+    status = parse_part(ret, 0, split > 0 ? text : "0", split > 0 ? split : 1, reterr);
+    if (status == DTI_OK)
+        status = parse_part(ret, 1, imaginary, count, reterr);
+    if (status == DTI_OK)
+        return DTI_OK;
+    dti_cast_operand_free(ret);
+    if (status == DTI_BAD_VALUE) {
+        char quoted[DTI_QUOTE_SIZE];
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; a complex one is written 1+2j",
+                       dti_quote(quoted, ret->text, ret->length));
+        dti_error_argument(reterr, ret->text, ret->length);
+    }
+    return status;
 }
 
 void dti_cast_operand_free(struct cast_operand *operand)

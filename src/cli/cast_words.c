@@ -30,21 +30,23 @@ static const char *rounding(enum dti_round round, int direction)
 }
 
 const char *dti_cast_limit(const struct cast_result *result, const struct dti_scalar *scalar,
-                           char buffer[DTI_TEXT_SIZE + 8])
+                           char buffer[CAST_LIMIT_SIZE])
 {
-    const struct dti_format *f = &result->target->cast.dst;
+    const struct dti_format *f = dti_cast_stage(&result->route, scalar->stage);
+    bool on_the_way = scalar->stage < result->route.via_count;
+    const char *where = on_the_way ? f->name : "", *gap = on_the_way ? " " : "";
     bool low = scalar->input.negative;
     char text[DTI_TEXT_SIZE];
     struct dti_value limit;
     uint64_t code = 0;
     if (scalar->input.class == DTI_CLASS_NAN) {
-        (void)snprintf(buffer, DTI_TEXT_SIZE + 8, "no nan");
+        (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%sno nan", where, gap);
         return buffer;
     }
     (void)(low ? dti_code_lowest(f, &code) : dti_code_max(f, &code));
     dti_decode(f, code, &limit);
     dti_spell_stored(text, f, code, &limit);
-    (void)snprintf(buffer, DTI_TEXT_SIZE + 8, "%s %s", low ? "lowest" : "max", text);
+    (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%s%s %s", where, gap, low ? "lowest" : "max", text);
     return buffer;
 }
 
@@ -53,7 +55,7 @@ const char *dti_cast_describe(const struct cast_result *result, const struct dti
 {
     const struct dti_format *f = &result->target->cast.dst;
     const struct dti_policy *policy = &result->route.policy;
-    char limit[DTI_TEXT_SIZE + 8];
+    char limit[CAST_LIMIT_SIZE];
     if (scalar->flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) {
         bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
         const char *what = "no counterpart";

@@ -142,6 +142,8 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
 static enum dti_status end_document(struct cast_job *job, enum dti_status status,
                                     struct dti_error *reterr)
 {
+    if (status == DTI_NO_MEMORY)
+        return status; /* there is none for the document's end either */
     if (status != DTI_OK && reterr->text[0] != '\0') {
         dti_complain(job->cx, reterr);
         dti_cast_json_warn(job, dti_status_code(status), NULL, 0, reterr->text);

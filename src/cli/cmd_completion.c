@@ -15,14 +15,28 @@ const struct dti_shell dti_shells[] = {
 };
 const size_t dti_shell_count = sizeof dti_shells / sizeof dti_shells[0];
 
+enum { LIST_SIZE = 64 };
+
+/* "bash, zsh, fish" */
+static void list_shells(char list[LIST_SIZE])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < dti_shell_count && length < LIST_SIZE; i++) {
+        const int written = snprintf(list + length, LIST_SIZE - length, "%s%s", i > 0 ? ", " : "",
+                                     dti_shells[i].name);
+        length += written > 0 ? (size_t)written : 0;
+    }
+}
+
 static enum dti_status unknown_shell(const char *name, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
+    char quoted[DTI_QUOTE_SIZE], list[LIST_SIZE] = "";
+    list_shells(list);
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, strlen(name));
     for (size_t i = 0; i < dti_shell_count; i++)
         dti_nearest_offer(&nearest, dti_shells[i].name);
-    dti_fail(reterr, DTI_USAGE, "SHELL is one of bash, zsh, fish; %s is none of them",
+    dti_fail(reterr, DTI_USAGE, "SHELL is one of %s; %s is none of them", list,
              dti_quote(quoted, name, strlen(name)));
     dti_error_argument(reterr, name, strlen(name));
     for (size_t i = 0; i < nearest.count; i++)
@@ -34,8 +48,11 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     (void)args;
-    if (operand_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: bash, zsh or fish");
+    if (operand_count != 1) {
+        char list[LIST_SIZE] = "";
+        list_shells(list);
+        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+    }
     for (size_t i = 0; i < dti_shell_count; i++) {
         if (strcmp(dti_shells[i].name, operands[0]) == 0) {
             (void)fwrite(dti_shells[i].script, 1, dti_shells[i].length, cx->out);

@@ -47,9 +47,9 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     else if (cx->output != DTI_OUTPUT_HUMAN)
         status = dti_finfo_json(list, count, cx, reterr);
     else if (all)
-        dti_finfo_table(list, count, cx);
+        status = dti_finfo_table(list, count, cx, reterr);
     else
-        dti_finfo_human(list, count, cx);
+        status = dti_finfo_human(list, count, cx, reterr);
     free(list);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo iinfo: the range of integer dtypes. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/command.h"
@@ -31,7 +30,8 @@ static enum dti_status takes(const struct dti_format *format, struct dti_error *
     return dti_dtype_wrong_kind(format, what, "finfo", reterr);
 }
 
-static void print_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
+static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
+                                   struct dti_context *cx, struct dti_error *reterr)
 {
     static const char *const titles[] = {"dtype", "bits", "signed", "min", "max"};
     enum { COLUMNS = sizeof titles / sizeof *titles };
@@ -55,8 +55,9 @@ static void print_table(const struct dti_dtype_operand *list, size_t count, stru
         (void)dti_spell_shortest(text, format, max.code);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
     }
-    dti_table_write(table, cx->out, cx->colour, 0);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static enum dti_status write_json(const struct dti_dtype_operand *list, size_t count,
@@ -107,7 +108,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     else if (cx->output != DTI_OUTPUT_HUMAN)
         status = write_json(list, count, cx, reterr);
     else
-        print_table(list, count, cx);
+        status = print_table(list, count, cx, reterr);
     free(list);
     return status;
 }

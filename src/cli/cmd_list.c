@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/dtype_json.h"
+#include "cli/dtype_operands.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
@@ -30,8 +31,7 @@ struct summary {
 
 static void summarize(const struct dti_format *dtype, struct summary *ret)
 {
-    const struct dti_format *format =
-        dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->part) : dtype;
+    const struct dti_format *format = dti_real_format(dtype);
     memset(ret, 0, sizeof *ret);
     if (dti_format_is_integer(format)) {
         dti_integer_limits(format, &ret->lowest, &ret->max);
@@ -95,7 +95,7 @@ static void put_titles(struct dti_table *table, const char *const *titles, size_
         dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
 }
 
-static void print_dtypes(struct dti_context *cx)
+static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *reterr)
 {
     static const char *const titles[] = {"dtype", "bits",     "layout",  "lowest",
                                          "max",   "smallest", "specials"};
@@ -120,8 +120,9 @@ static void print_dtypes(struct dti_context *cx)
         put_number(table, format, &summary.smallest);
         put_specials(table, format, &summary);
     }
-    dti_table_write(table, cx->out, cx->colour, 0);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 /* Bits of a block with its scale for each element; lengths are powers of 2, so that it is exact. */
@@ -135,7 +136,7 @@ static void bits_per_weight(char text[DTI_TEXT_SIZE], const struct dti_block_for
     (void)dti_spell_text(text, &value);
 }
 
-static void print_blocks(struct dti_context *cx)
+static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
     static const char *const titles[] = {"block format", "elements",    "scale", "block",
                                          "bytes",        "bits/weight", ""};
@@ -158,8 +159,9 @@ static void print_blocks(struct dti_context *cx)
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
     }
-    dti_table_write(table, cx->out, cx->colour, 0);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static void print_names(struct dti_context *cx)
@@ -188,7 +190,7 @@ static bool names_in(char text[TEXT_SIZE], enum dti_dtype dtype, enum dti_system
     return length > 0;
 }
 
-static void print_aliases(struct dti_context *cx)
+static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *reterr)
 {
     static const char *const titles[] = {"dtype", "system", "names"};
     struct dti_table *table = dti_table_new(3);
@@ -203,22 +205,22 @@ static void print_aliases(struct dti_context *cx)
             dti_table_cell(table, DTI_STYLE_PLAIN, text);
         }
     }
-    dti_table_write(table, cx->out, cx->colour, 0);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static enum dti_status put_dtype(struct dti_json *json, const struct dti_format *dtype,
                                  struct dti_error *reterr)
 {
-    bool complex = dtype->kind == DTI_KIND_COMPLEX;
-    const struct dti_format *format = complex ? dti_format_get(dtype->part) : dtype;
+    const struct dti_format *format = dti_real_format(dtype);
     struct summary summary;
     summarize(dtype, &summary);
     dti_json_object(json, NULL);
     dti_json_string(json, "dtype", dtype->name);
     dti_json_uint(json, "bits", dtype->width);
     dti_json_string(json, "kind", dti_kind_name(dtype->kind));
-    dti_json_string(json, "part", complex ? format->name : NULL);
+    dti_json_string(json, "part", format != dtype ? format->name : NULL);
     dti_json_layout(json, dtype);
     enum dti_status status = dti_json_limit(json, "lowest", format, &summary.lowest, reterr);
     if (status == DTI_OK)
@@ -286,14 +288,15 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         return write_json(cx, reterr);
     if (args->names) {
         print_names(cx);
-    } else if (args->aliases) {
-        print_aliases(cx);
-    } else {
-        print_dtypes(cx);
-        (void)fputc('\n', cx->out);
-        print_blocks(cx);
+        return DTI_OK;
     }
-    return DTI_OK;
+    if (args->aliases)
+        return print_aliases(cx, reterr);
+    const enum dti_status status = print_dtypes(cx, reterr);
+    if (status != DTI_OK)
+        return status;
+    (void)fputc('\n', cx->out);
+    return print_blocks(cx, reterr);
 }
 
 const struct dti_command dti_command_list = {

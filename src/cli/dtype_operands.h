@@ -49,4 +49,10 @@ typedef bool dti_dtype_filter(const struct dti_format *format);
 enum dti_status dti_dtype_not_there(const struct dti_format *format, const char *where,
                                     dti_dtype_filter *is_there, struct dti_error *reterr);
 
+/* The format whose limits are meant: the dtype itself, or the parts of a complex one. */
+static inline const struct dti_format *dti_real_format(const struct dti_format *dtype)
+{
+    return dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->part) : dtype;
+}
+
 #endif

@@ -8,13 +8,18 @@
 #include "dtinfo/nearest.h"
 
 static const struct dti_choice cpu_levels[] = {
-    {"none", 0, "no vector instructions"}, {"scalar", 0, "the same"},
-    {"avx2", 0, "AVX2, FMA, F16C, BMI2"},  {"avx512", 0, "AVX-512 F, BW, DQ, VL"},
-    {"neon", 0, "Advanced SIMD"},          {0},
+    {.name = "none", .help = "no vector instructions"},
+    {.name = "scalar", .help = "the same"},
+    {.name = "avx2", .help = "AVX2, FMA, F16C, BMI2"},
+    {.name = "avx512", .help = "AVX-512 F, BW, DQ, VL"},
+    {.name = "neon", .help = "Advanced SIMD"},
+    {.name = NULL},
 };
 
 const struct dti_variable dti_variables[] = {
-    {.name = "DTINFO_CPU", .help = "the CPU level to use at most", .choices = cpu_levels},
+    {.name = "DTINFO_CPU",
+     .help = "the CPU level to use at most; it is checked, but no command depends on it yet",
+     .choices = cpu_levels},
 };
 const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];
 

@@ -50,19 +50,24 @@ static void power_text(char buffer[TEXT_SIZE], const struct dti_value *value)
     }
 }
 
-/* The value in full where that is short, else as a product; nothing when `shown` is already exact.
- */
-static void exact_text(char buffer[TEXT_SIZE], const struct dti_value *value, const char *shown)
+/* The value in full where that is short, else as a product; nothing when the digits shown are
+ * already exact. False when memory ran out. */
+static bool exact_text(char buffer[TEXT_SIZE], const struct dti_value *value)
 {
+    char shown[DTI_TEXT_SIZE];
     struct dti_buffer exact;
     power_text(buffer, value);
     if (value->class == DTI_CLASS_FINITE &&
         (value->exponent > 3 * EXACT_MAX || value->exponent < -EXACT_MAX))
-        return;
+        return true;
     dti_buffer_init(&exact);
-    if (dti_spell_exact(&exact, value) && exact.length <= EXACT_MAX)
+    const bool spelled = dti_spell_exact(&exact, value);
+    (void)dti_spell_digits(shown, value, DIGITS);
+    if (spelled && exact.length <= EXACT_MAX)
         (void)snprintf(buffer, TEXT_SIZE, "%s", strcmp(exact.data, shown) == 0 ? "" : exact.data);
+    const bool memory = !exact.failed;
     dti_buffer_free(&exact);
+    return memory;
 }
 
 static void begin_row(struct dti_line *line, const char *label)
@@ -72,12 +77,11 @@ static void begin_row(struct dti_line *line, const char *label)
     dti_line_to(line, VALUE_COLUMN);
 }
 
-enum third { THIRD_EXACT, THIRD_POWER };
-
+/* `last` is the third column; NULL for the value as a product. */
 static void put_limit(struct dti_line *line, const char *label, const struct dti_format *format,
-                      const struct dti_limit *limit, enum third third, bool with_code)
+                      const struct dti_limit *limit, const char *last, bool with_code)
 {
-    char text[DTI_TEXT_SIZE], last[TEXT_SIZE];
+    char text[DTI_TEXT_SIZE], product[TEXT_SIZE];
     begin_row(line, label);
     if (!limit->present) {
         dti_line_put(line, DTI_STYLE_PLAIN, "none");
@@ -86,10 +90,10 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
     }
     (void)dti_spell_digits(text, &limit->value, DIGITS);
     dti_line_put(line, DTI_STYLE_PLAIN, text);
-    if (third == THIRD_EXACT)
-        exact_text(last, &limit->value, text);
-    else
-        power_text(last, &limit->value);
+    if (!last) {
+        power_text(product, &limit->value);
+        last = product;
+    }
     if (with_code && limit->has_code) {
         dti_line_to(line, CODE_COLUMN);
         (void)dti_spell_code(text, limit->code, format->width);
@@ -229,10 +233,10 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
                         const struct dti_limits *limits)
 {
     char text[DTI_TEXT_SIZE];
-    put_limit(line, "epsneg", format, &limits->epsneg, THIRD_POWER, false);
-    put_limit(line, "step at max", format, &limits->step_at_max, THIRD_POWER, false);
+    put_limit(line, "epsneg", format, &limits->epsneg, NULL, false);
+    put_limit(line, "step at max", format, &limits->step_at_max, NULL, false);
     put_limit(line, limits->to_zero_inclusive ? "to zero up to" : "to zero below", format,
-              &limits->to_zero_up_to, THIRD_POWER, false);
+              &limits->to_zero_up_to, NULL, false);
     begin_row(line, "decimal digits");
     put_integer(line, "digits10", (int32_t)limits->digits10);
     put_integer(line, "max_digits10", (int32_t)limits->max_digits10);
@@ -258,34 +262,42 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
     }
 }
 
-static void put_block(const struct dti_format *dtype, struct dti_context *cx)
+static enum dti_status put_block(const struct dti_format *dtype, struct dti_context *cx,
+                                 struct dti_error *reterr)
 {
     struct dti_line line = {.out = cx->out, .colour = cx->colour, .column = 0};
-    const struct dti_format *format = finfo_format(dtype);
+    const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
+    char exact[TEXT_SIZE];
     dti_limits_compute(&limits, format);
+    if (!exact_text(exact, &limits.max.value))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 
     put_heading(&line, dtype, format);
-    put_limit(&line, "max", format, &limits.max, THIRD_EXACT, true);
+    put_limit(&line, "max", format, &limits.max, exact, true);
     if (!dti_format_is_signed(format))
-        put_limit(&line, "lowest", format, &limits.lowest, THIRD_POWER, true);
-    put_limit(&line, "smallest normal", format, &limits.smallest_normal, THIRD_POWER, true);
-    put_limit(&line, "smallest subnormal", format, &limits.smallest_subnormal, THIRD_POWER, true);
-    put_limit(&line, "eps", format, &limits.eps, THIRD_POWER, false);
+        put_limit(&line, "lowest", format, &limits.lowest, NULL, true);
+    put_limit(&line, "smallest normal", format, &limits.smallest_normal, NULL, true);
+    put_limit(&line, "smallest subnormal", format, &limits.smallest_subnormal, NULL, true);
+    put_limit(&line, "eps", format, &limits.eps, NULL, false);
     if (cx->verbose)
         put_details(&line, format, &limits);
     put_summary(&line, &limits);
     put_specials(&line, &limits);
     put_names(&line, dtype);
+    return DTI_OK;
 }
 
-void dti_finfo_human(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
+enum dti_status dti_finfo_human(const struct dti_dtype_operand *list, size_t count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
-    for (size_t i = 0; i < count; i++) {
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (i > 0)
             (void)fputc('\n', cx->out);
-        put_block(&list[i].format, cx);
+        status = put_block(&list[i].format, cx, reterr);
     }
+    return status;
 }
 
 static void put_cell(struct dti_table *table, const struct dti_limit *limit)
@@ -296,7 +308,8 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-void dti_finfo_table(const struct dti_dtype_operand *list, size_t count, struct dti_context *cx)
+enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t count,
+                                struct dti_context *cx, struct dti_error *reterr)
 {
     static const char *const titles[] = {
         "dtype",       "bits", "max", "smallest normal", "smallest subnormal", "eps", "digits",
@@ -309,7 +322,7 @@ void dti_finfo_table(const struct dti_dtype_operand *list, size_t count, struct 
         dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        const struct dti_format *format = finfo_format(&list[i].format);
+        const struct dti_format *format = dti_real_format(&list[i].format);
         struct dti_limits limits;
         char text[DTI_TEXT_SIZE];
         dti_limits_compute(&limits, format);
@@ -327,6 +340,7 @@ void dti_finfo_table(const struct dti_dtype_operand *list, size_t count, struct 
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_inf ? "yes" : "no");
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_nan ? "yes" : "no");
     }
-    dti_table_write(table, cx->out, cx->colour, 0);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

@@ -87,7 +87,7 @@ static enum dti_status put_limits(struct dti_json *json, const struct dti_format
 static enum dti_status put_result(struct dti_json *json, const struct dti_format *dtype,
                                   struct dti_error *reterr)
 {
-    const struct dti_format *format = finfo_format(dtype);
+    const struct dti_format *format = dti_real_format(dtype);
     dti_json_object(json, NULL);
     dti_json_string(json, "dtype", dtype->name);
     dti_json_uint(json, "bits", dtype->width);

@@ -11,18 +11,25 @@
 enum { WIDTH = 80, WIDEST = 1000 };
 
 static const struct dti_choice colours[] = {
-    {"auto", DTI_COLOUR_AUTO, "on a terminal, unless NO_COLOR is set (the default)"},
-    {"always", DTI_COLOUR_ALWAYS, "always"},
-    {"never", DTI_COLOUR_NEVER, "never"},
-    {0},
+    {.name = "auto",
+     .value = DTI_COLOUR_AUTO,
+     .help = "on a terminal, unless NO_COLOR is set (the default)"},
+    {.name = "always", .value = DTI_COLOUR_ALWAYS, .help = "always"},
+    {.name = "never", .value = DTI_COLOUR_NEVER, .help = "never"},
+    {.name = NULL},
 };
 
 const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "json", struct dti_globals, json, "print one JSON document"),
     OPT_FLAG(0, "jsonl", struct dti_globals, jsonl,
              "print one JSON document a record, for streams"),
-    OPT_CHOICE(0, "color", struct dti_globals, colour, colour_given, "WHEN", colours,
-               "when to use colour"),
+    {.kind = DTI_OPTION_CHOICE,
+     .long_name = "color",
+     .metavar = "WHEN",
+     .help = "when to use colour",
+     .choices = colours,
+     .offset = DTI_FIELD(struct dti_globals, colour, int),
+     .given_offset = DTI_NO_GIVEN},
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),

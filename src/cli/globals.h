@@ -11,7 +11,6 @@ enum dti_colour { DTI_COLOUR_AUTO, DTI_COLOUR_ALWAYS, DTI_COLOUR_NEVER };
 struct dti_globals {
     bool json, jsonl, quiet, verbose, help, version;
     int colour;
-    bool colour_given;
 };
 
 /* The context for a command that has not been parsed yet: the output form as far as the bare words

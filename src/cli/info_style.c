@@ -11,9 +11,13 @@
 #include "dtinfo/spell.h"
 
 const struct dti_choice dti_info_styles[] = {
-    {"torch", DTI_INFO_STYLE_TORCH, "as torch.finfo and torch.iinfo print it"},
-    {"numpy", DTI_INFO_STYLE_NUMPY, "as numpy.finfo and numpy.iinfo print it"},
-    {NULL, 0, NULL},
+    {.name = "torch",
+     .value = DTI_INFO_STYLE_TORCH,
+     .help = "as torch.finfo and torch.iinfo print it"},
+    {.name = "numpy",
+     .value = DTI_INFO_STYLE_NUMPY,
+     .help = "as numpy.finfo and numpy.iinfo print it"},
+    {.name = NULL},
 };
 
 enum { TORCH_DIGITS = 6 };
@@ -45,15 +49,9 @@ static bool in_numpy_iinfo(const struct dti_format *format)
            dti_dtype_name_in(format, DTI_SYSTEM_NUMPY) != NULL;
 }
 
-/* The format whose limits a dtype has: its own, or its parts'. */
-static const struct dti_format *real_format(const struct dti_format *format)
-{
-    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
-}
-
 static void print_torch_finfo(const struct dti_format *dtype, struct dti_context *cx)
 {
-    const struct dti_format *format = real_format(dtype);
+    const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
     char resolution[DTI_RESOLUTION_SIZE], min[DTI_TEXT_SIZE], max[DTI_TEXT_SIZE];
     char eps[DTI_TEXT_SIZE], normal[DTI_TEXT_SIZE];
@@ -75,7 +73,7 @@ static void print_torch_finfo(const struct dti_format *dtype, struct dti_context
 
 static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context *cx)
 {
-    const struct dti_format *format = real_format(dtype);
+    const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
     char resolution[DTI_RESOLUTION_SIZE], min[DTI_TEXT_SIZE], max[DTI_TEXT_SIZE];
     dti_limits_compute(&limits, format);
@@ -140,8 +138,12 @@ enum dti_status dti_finfo_in_style(enum dti_info_style style, const struct dti_d
                                    struct dti_error *reterr)
 {
     static const struct style styles[] = {
-        [DTI_INFO_STYLE_TORCH] = {"torch.finfo", in_torch_finfo, print_torch_finfo},
-        [DTI_INFO_STYLE_NUMPY] = {"numpy.finfo", in_numpy_finfo, print_numpy_finfo},
+        [DTI_INFO_STYLE_TORCH] = {.where = "torch.finfo",
+                                  .has = in_torch_finfo,
+                                  .print = print_torch_finfo},
+        [DTI_INFO_STYLE_NUMPY] = {.where = "numpy.finfo",
+                                  .has = in_numpy_finfo,
+                                  .print = print_numpy_finfo},
     };
     return print_all(&styles[style], list, count, all, cx, reterr);
 }
@@ -151,8 +153,12 @@ enum dti_status dti_iinfo_in_style(enum dti_info_style style, const struct dti_d
                                    struct dti_error *reterr)
 {
     static const struct style styles[] = {
-        [DTI_INFO_STYLE_TORCH] = {"torch.iinfo", in_torch_iinfo, print_torch_iinfo},
-        [DTI_INFO_STYLE_NUMPY] = {"numpy.iinfo", in_numpy_iinfo, print_numpy_iinfo},
+        [DTI_INFO_STYLE_TORCH] = {.where = "torch.iinfo",
+                                  .has = in_torch_iinfo,
+                                  .print = print_torch_iinfo},
+        [DTI_INFO_STYLE_NUMPY] = {.where = "numpy.iinfo",
+                                  .has = in_numpy_iinfo,
+                                  .print = print_numpy_iinfo},
     };
     return print_all(&styles[style], list, count, all, cx, reterr);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/dtype_json.h"
 #include "cli/environment.h"
 #include "dtinfo/dtype.h"
 
@@ -112,21 +113,7 @@ static void put_dtypes(struct dti_json *json)
         dti_json_string(json, "name", format->name);
         dti_json_string(json, "kind", dti_kind_name(format->kind));
         dti_json_uint(json, "bits", format->width);
-        dti_json_array(json, "names");
-        for (size_t n = 0; n < dti_dtype_name_count; n++) {
-            const struct dti_dtype_name *const name = &dti_dtype_names[n];
-            if (name->dtype != (enum dti_dtype)i)
-                continue;
-            dti_json_object(json, NULL);
-            dti_json_string(json, "system", dti_system_title(name->system));
-            dti_json_string(json, "name", name->name);
-            if (name->number >= 0)
-                dti_json_int(json, "number", name->number);
-            else
-                dti_json_null(json, "number");
-            dti_json_end(json);
-        }
-        dti_json_end(json);
+        dti_json_dtype_names(json, format);
         dti_json_end(json);
     }
     dti_json_end(json);

@@ -35,9 +35,11 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     if (command->operands != DTI_OPERANDS_WORDS)
         status = dti_options_parse(command->options, args, dti_global_options, globals, words,
                                    count, &operand_count, &help, reterr);
-    dti_context_colour(cx, globals);
-    if (status == DTI_OK)
-        status = dti_context_settle(cx, globals, reterr);
+    if (status != DTI_OK) {
+        dti_context_colour(cx, globals);
+        return status;
+    }
+    status = dti_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
     if (help || globals->help) { /* or asked for before the command */

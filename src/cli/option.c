@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/option.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 
 struct parser {
@@ -22,15 +23,10 @@ struct target {
     void *args;
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool starts_with_word(const char *text, const char *word)
 {
     for (; *word != '\0'; text++, word++) {
-        if (lower(*text) != *word)
+        if (dti_ascii_lower(*text) != *word)
             return false;
     }
     return true;
@@ -56,7 +52,7 @@ const struct dti_option *dti_option_find_long(const struct dti_option *options, 
     return NULL;
 }
 
-const struct dti_option *dti_option_find_short(const struct dti_option *options, char name)
+static const struct dti_option *row_of_letter(const struct dti_option *options, char name)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {
         if (options->short_name == name && name != '\0')
@@ -76,10 +72,10 @@ static struct target find_long(const struct parser *parser, const char *name, si
 
 static struct target find_short(const struct parser *parser, char name)
 {
-    const struct dti_option *const own = dti_option_find_short(parser->options, name);
+    const struct dti_option *const own = row_of_letter(parser->options, name);
     if (own)
         return (struct target){.option = own, .args = parser->args};
-    return (struct target){.option = dti_option_find_short(parser->globals, name),
+    return (struct target){.option = row_of_letter(parser->globals, name),
                            .args = parser->global_args};
 }
 
@@ -107,14 +103,14 @@ static enum dti_status unknown_option(const struct parser *parser, const char *s
 /* Decimal or 0x hexadecimal digits, nothing else. */
 static bool parse_uint(const char *text, uint64_t *ret_value)
 {
-    const bool hexadecimal = text[0] == '0' && lower(text[1]) == 'x';
+    const bool hexadecimal = text[0] == '0' && dti_ascii_lower(text[1]) == 'x';
     const unsigned base = hexadecimal ? 16 : 10;
     if (hexadecimal)
         text += 2;
     uint64_t value = 0;
     const char *const first = text;
     for (; *text != '\0'; text++) {
-        const char c = lower(*text);
+        const char c = dti_ascii_lower(*text);
         unsigned digit;
         if (c >= '0' && c <= '9')
             digit = (unsigned)(c - '0');

@@ -102,7 +102,6 @@ enum dti_status dti_options_parse(const struct dti_option *options, void *args,
 bool dti_is_option_word(const char *word); /* "-x", "--", "--x"; not "-", not "-1.5" */
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length);
-const struct dti_option *dti_option_find_short(const struct dti_option *options, char name);
 
 /* Whether the word is an option whose value must be the next word; that option. */
 bool dti_option_awaits_value(const struct dti_option *options, const struct dti_option *globals,

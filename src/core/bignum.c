@@ -223,30 +223,15 @@ void dti_big_sub(struct dti_big *ret, const struct dti_big *a, const struct dti_
     dti_big_trim(ret);
 }
 
-void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
-                        bool sticky, int64_t exponent)
+int64_t dti_big_from_value(struct dti_big *ret, const struct dti_value *value)
 {
-    if (high == 0) {
-        high = low;
-        low = 0;
-        exponent -= 64;
+    const uint64_t low = value->lo;
+    const unsigned zeros = dti_trailing_zeros(low ? low : value->hi);
+    dti_big_set(ret, value->hi >> (low ? 0 : zeros));
+    if (low) {
+        dti_big_shift_left(ret, 64);
+        ret->limb[0] = low;
+        (void)dti_big_shift_right(ret, zeros);
     }
-    const unsigned shift = dti_leading_zeros(high);
-    if (shift > 0) {
-        high = high << shift | low >> (64 - shift);
-        low <<= shift;
-    }
-    int64_t top = exponent + 127 - (int64_t)shift;
-    if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
-        top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
-        sticky = true;
-    }
-    *ret_value = (struct dti_value){
-        .class = DTI_CLASS_FINITE,
-        .negative = negative,
-        .sticky = sticky,
-        .exponent = (int32_t)top,
-        .hi = high,
-        .lo = low,
-    };
+    return (int64_t)value->exponent - (low ? 127 : 63) + (int64_t)zeros;
 }

@@ -72,9 +72,8 @@ char *dti_big_to_digits(const struct dti_big *b, char *own, size_t own_size, siz
 bool dti_big_ratio(struct dti_value *ret_value, bool negative, const struct dti_big *num,
                    const struct dti_big *den, int64_t exponent);
 
-/* (high:low, and a little more if sticky) x 2^exponent as a value, clamped likewise. high:low != 0;
- * the leading one must be in high when sticky. */
-void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
-                        bool sticky, int64_t exponent);
+/* The other way: |value| = *ret x 2^(returned) with an odd *ret; value is FINITE, sticky is left
+ * out. */
+int64_t dti_big_from_value(struct dti_big *ret, const struct dti_value *value);
 
 #endif

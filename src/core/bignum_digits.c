@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/bignum.h"
-#include "core/wide.h"
 
 enum {
     CHUNK = 19,         /* 10^19 is the largest power of ten below 2^64 */

@@ -3,7 +3,6 @@
  * Division of long numbers, digit by digit (Knuth, The Art of Computer Programming 2, 4.3.1,
  * algorithm D): fast when the quotient or the divisor is short, which is all that parsing and
  * rounding need. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/bignum.h"

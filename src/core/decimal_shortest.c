@@ -81,7 +81,8 @@ static bool power_of_ten(struct power *ret, int32_t n)
         uint64_t high, low;
         int32_t exponent;
     } large[] = {
-#define POWER_OF_FIVE(n, high, low, exponent) {high, low, exponent},
+#define POWER_OF_FIVE(n, h, l, e) \
+    [((n)-POWER_MIN) / POWER_STEP] = {.high = (h), .low = (l), .exponent = (e)},
 #include "core/spell_powers.def"
 #undef POWER_OF_FIVE
     };

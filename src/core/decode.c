@@ -4,19 +4,10 @@
  * `specials`. */
 #include "dtinfo/value.h"
 
+#include <assert.h>
 #include <string.h>
 
-static unsigned leading_zeros(uint64_t x)
-{
-    unsigned n = 0;
-    for (unsigned step = 32; step > 0; step /= 2) {
-        if (x >> (64 - step) == 0) {
-            n += step;
-            x <<= step;
-        }
-    }
-    return n;
-}
+#include "core/wide.h"
 
 static void set_class(struct dti_value *value, enum dti_class class, bool negative)
 {
@@ -25,22 +16,41 @@ static void set_class(struct dti_value *value, enum dti_class class, bool negati
     value->negative = negative;
 }
 
+void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t high, uint64_t low,
+                        bool sticky, int64_t exponent)
+{
+    if (high == 0) {
+        high = low;
+        low = 0;
+        exponent -= 64;
+    }
+    const unsigned shift = dti_leading_zeros(high);
+    if (shift > 0) {
+        high = high << shift | low >> (64 - shift);
+        low <<= shift;
+    }
+    int64_t top = exponent + 127 - (int64_t)shift;
+    if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
+        top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
+        sticky = true;
+    }
+    *ret_value = (struct dti_value){
+        .class = DTI_CLASS_FINITE,
+        .negative = negative,
+        .sticky = sticky,
+        .exponent = (int32_t)top,
+        .hi = high,
+        .lo = low,
+    };
+}
+
 void dti_value_set(struct dti_value *ret_value, bool negative, uint64_t significand,
                    int64_t exponent)
 {
-    if (significand == 0) {
+    if (significand == 0)
         set_class(ret_value, DTI_CLASS_ZERO, negative);
-        return;
-    }
-    unsigned shift = leading_zeros(significand);
-    int64_t top = exponent + 63 - (int64_t)shift;
-    set_class(ret_value, DTI_CLASS_FINITE, negative);
-    ret_value->hi = significand << shift;
-    if (top > DTI_EXPONENT_LIMIT || top < -DTI_EXPONENT_LIMIT) {
-        ret_value->sticky = true;
-        top = top > 0 ? DTI_EXPONENT_LIMIT : -DTI_EXPONENT_LIMIT;
-    }
-    ret_value->exponent = (int32_t)top;
+    else
+        dti_value_set_wide(ret_value, negative, significand, 0, false, exponent - 64);
 }
 
 enum special { SPECIAL_NONE, SPECIAL_INF, SPECIAL_NAN };
@@ -109,6 +119,7 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
 
 void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value *ret_value)
 {
+    assert(format->kind != DTI_KIND_COMPLEX);
     code &= dti_low_bits(format->width);
     switch (format->kind) {
     case DTI_KIND_FLOAT:

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 #include "dtype_names.h"
 
@@ -15,15 +16,15 @@ struct ambiguous {
 };
 
 static const struct ambiguous ambiguous_names[] = {
-    {"fp8 float8 f8", "fp8_e4m3fn fp8_e5m2"},
-    {"fp6 float6 f6", "fp6_e3m2 fp6_e2m3"},
-    {"fp4 float4", "fp4_e2m1 binary4p2sf"},
-    {"p3109", "binary8p3se binary8p4se"},
-    {"v1 <v1 >v1 =v1 |v1", "fp8_e4m3fn fp8_e8m0 fp4_e2m1 int4"},
-    {"uint uintp np.uint np.uintp np.ulong", "uint64 uint32"},
-    {"int_ intp np.int np.int_ np.intp np.long", "int64 int32"},
-    {"float_ np.float np.float_", "fp64 fp32"},
-    {"complex complex_ np.complex np.complex_", "complex64 complex128"},
+    {.spellings = "fp8 float8 f8", .meanings = "fp8_e4m3fn fp8_e5m2"},
+    {.spellings = "fp6 float6 f6", .meanings = "fp6_e3m2 fp6_e2m3"},
+    {.spellings = "fp4 float4", .meanings = "fp4_e2m1 binary4p2sf"},
+    {.spellings = "p3109", .meanings = "binary8p3se binary8p4se"},
+    {.spellings = "v1 <v1 >v1 =v1 |v1", .meanings = "fp8_e4m3fn fp8_e8m0 fp4_e2m1 int4"},
+    {.spellings = "uint uintp np.uint np.uintp np.ulong", .meanings = "uint64 uint32"},
+    {.spellings = "int_ intp np.int np.int_ np.intp np.long", .meanings = "int64 int32"},
+    {.spellings = "float_ np.float np.float_", .meanings = "fp64 fp32"},
+    {.spellings = "complex complex_ np.complex np.complex_", .meanings = "complex64 complex128"},
 };
 
 /* Spellings that other systems use for something else. */
@@ -32,13 +33,18 @@ struct noted {
 };
 
 static const struct noted noted_names[] = {
-    {"e4m3", "e4m3 means fp8_e4m3fn here (OCP, max 448); the IEEE-like e4m3 of ml_dtypes with max "
+    {.spelling = "e4m3",
+     .note = "e4m3 means fp8_e4m3fn here (OCP, max 448); the IEEE-like e4m3 of ml_dtypes with max "
              "240 is fp8_e4m3"},
-    {"f8_e4m3", "F8_E4M3 is safetensors' name of fp8_e4m3fn (max 448); F8E4M3 of XLA and MLIR is "
-                "fp8_e4m3 (max 240)"},
-    {"f4", "F4 is safetensors' name of fp4_e2m1; numpy's f4, which counts bytes, is fp32"},
-    {"e4m3b11", "e4m3b11 is the old ml_dtypes name of fp8_e4m3b11fnuz; it has no infinity"},
-    {"float4_e2m1fn_x2", "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this is about one"},
+    {.spelling = "f8_e4m3",
+     .note = "F8_E4M3 is safetensors' name of fp8_e4m3fn (max 448); F8E4M3 of XLA and MLIR is "
+             "fp8_e4m3 (max 240)"},
+    {.spelling = "f4",
+     .note = "F4 is safetensors' name of fp4_e2m1; numpy's f4, which counts bytes, is fp32"},
+    {.spelling = "e4m3b11",
+     .note = "e4m3b11 is the old ml_dtypes name of fp8_e4m3b11fnuz; it has no infinity"},
+    {.spelling = "float4_e2m1fn_x2",
+     .note = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this is about one"},
 };
 
 static const char *const prefixes[] = {
@@ -47,10 +53,8 @@ static const char *const prefixes[] = {
 
 static void to_lower(char *text)
 {
-    for (; *text != '\0'; text++) {
-        if (*text >= 'A' && *text <= 'Z')
-            *text = (char)(*text - 'A' + 'a');
-    }
+    for (; *text != '\0'; text++)
+        *text = dti_ascii_lower(*text);
 }
 
 /* Cuts library prefixes off a name in lower case. "numpy." becomes "np.", which some rows spell out
@@ -105,7 +109,8 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
     for (const char *rest = meanings; next_word(&rest, word);) {
         const char *joint = length == 0 ? "" : *rest == '\0' ? " or " : ", ";
         int written = snprintf(text + length, sizeof text - length, "%s%s", joint, word);
-        length += written > 0 ? (size_t)written : 0;
+        if (written > 0 && (size_t)written < sizeof text - length)
+            length += (size_t)written;
     }
     (void)dti_fail(reterr, DTI_AMBIGUOUS_DTYPE, "%s names several dtypes; say %s", quoted, text);
     for (const char *rest = meanings; next_word(&rest, word);)
@@ -169,8 +174,10 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < sizeof ambiguous_names / sizeof *ambiguous_names; i++) {
         const char *spellings = ambiguous_names[i].spellings;
-        if (is_among(spellings, bare) || (numpy && is_among(spellings, with_np)))
+        if (is_among(spellings, bare) || (numpy && is_among(spellings, with_np))) {
             status = fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
+            break;
+        }
     }
     if (status != DTI_OK) {
         dti_error_argument(reterr, name, length);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "dtype_names.h"
 
 const struct dti_dtype_name dti_dtype_names[] = {
@@ -49,21 +50,6 @@ const char *dti_system_title(enum dti_system system)
     return titles[system];
 }
 
-/* tolower() would ask the locale. */
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-bool dti_name_equal(const char *a, const char *b)
-{
-    while (*a != '\0' && lower(*a) == lower(*b)) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
-
 static bool is_byte_order_mark(char c)
 {
     return c == '<' || c == '>' || c == '=' || c == '|';
@@ -73,24 +59,36 @@ enum dti_dtype dti_dtype_find(const char *name)
 {
     bool marked = is_byte_order_mark(name[0]);
     for (unsigned id = 0; id < DTI_DTYPE_COUNT && !marked; id++) {
-        if (dti_name_equal(dti_format_get((enum dti_dtype)id)->name, name))
+        if (dti_ascii_equal(dti_format_get((enum dti_dtype)id)->name, name))
             return (enum dti_dtype)id;
     }
     for (size_t i = 0; i < dti_dtype_name_count; i++) {
         const struct dti_dtype_name *row = &dti_dtype_names[i];
         bool npy = row->system == DTI_SYSTEM_NPY;
-        if (npy == marked && dti_name_equal(row->name + npy, name + npy))
+        if (npy == marked && dti_ascii_equal(row->name + npy, name + npy))
             return row->dtype;
     }
     return DTI_NONE;
+}
+
+/* list: words separated by commas. */
+static bool is_among(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    while (*list != '\0') {
+        const size_t word = strcspn(list, ",");
+        if (word == length && dti_ascii_equal_start(list, name, length))
+            return true;
+        list += word + (list[word] == ',');
+    }
+    return false;
 }
 
 const struct dti_block_format *dti_block_lookup(const char *name)
 {
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
-        if (dti_name_equal(block->name, name) ||
-            (block->aliases[0] != '\0' && dti_name_equal(block->aliases, name)))
+        if (dti_ascii_equal(block->name, name) || is_among(block->aliases, name))
             return block;
     }
     return NULL;

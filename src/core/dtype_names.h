@@ -6,9 +6,6 @@
 
 #include "dtinfo/dtype.h"
 
-/* Compares without regard to ASCII case. */
-bool dti_name_equal(const char *a, const char *b);
-
 /* The dtype with that canonical name or name in another system, byte order marks and all, but
  * without a library's prefix; DTI_NONE when there is none. */
 enum dti_dtype dti_dtype_find(const char *name);

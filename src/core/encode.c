@@ -92,7 +92,9 @@ static bool rounds_away(const struct cut *cut, bool odd, bool negative,
         return inexact && !odd;
     case DTI_ROUND_STOCHASTIC:
         return inexact &&
-               ((uint64_t)cut->fraction + dti_random_bits(policy->seed, index)) >> 32 != 0;
+               ((uint64_t)cut->fraction + dti_random_bits(policy->seed, policy->stream, index)) >>
+                       32 !=
+                   0;
     }
     return false;
 }

@@ -49,8 +49,8 @@ bool dti_fraction_reduce(struct dti_fraction *fraction)
 {
     struct dti_big *const den = &fraction->den;
     struct dti_big quotient, remainder;
-    if (den->count == 0)
-        return false; /* memory ran out */
+    if (fraction->num.failed || den->failed)
+        return false;
     if (den->count == 1 && den->limb[0] == 1)
         return true;
     const size_t twos = trailing_zero_bits(den);
@@ -69,6 +69,8 @@ bool dti_fraction_reduce(struct dti_fraction *fraction)
     if (finite) {
         dti_big_move(&fraction->num, &quotient);
         dti_big_set(den, 1);
+    } else if (quotient.failed || remainder.failed) {
+        dti_big_fail(&fraction->num);
     }
     dti_big_free(&quotient);
     dti_big_free(&remainder);
@@ -115,8 +117,10 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
 {
     char own[128];
     struct dti_big product;
-    if (integer->failed)
+    if (integer->failed) {
+        buffer->failed = true;
         return false;
+    }
     if (integer->count == 0) {
         dti_buffer_append(buffer, "0", 1);
         return true;
@@ -140,8 +144,10 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
     size_t count;
     char *const digits = dti_big_to_digits(&product, own, sizeof own, &count);
     dti_big_free(&product);
-    if (!digits)
+    if (!digits) {
+        buffer->failed = true;
         return false;
+    }
     for (; count > 1 && digits[count - 1] == '0'; count--)
         ten++;
     const bool done = dti_append_decimal(buffer, negative, digits, count, ten);
@@ -169,18 +175,19 @@ bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer
     const bool done =
         dti_fraction_reduce(&fraction) &&
         dti_append_product(buffer, number->negative, &fraction.num, fraction.two, fraction.five);
+    if (fraction.num.failed || fraction.den.failed)
+        buffer->failed = true;
     dti_fraction_free(&fraction);
     return done;
 }
 
-/* Digits before the point modulo 2^64; 10^64 and 2^64 are no more in it. */
+/* Integers modulo 2^64, where 10^64 and 2^64 leave nothing. */
 static uint64_t low_bits_of_decimal(const struct dti_term *term)
 {
-    const int64_t whole = (int64_t)term->count + term->exponent;
     uint64_t bits = 0;
-    if (whole <= 0 || term->exponent >= 64)
+    if (term->exponent >= 64)
         return 0;
-    for (size_t i = 0; i < term->count && i < (size_t)whole; i++)
+    for (size_t i = 0; i < term->count; i++)
         bits = bits * 10 + dti_hex_digit(term->digits[i]);
     for (int64_t i = 0; i < term->exponent; i++)
         bits *= 10;
@@ -189,51 +196,58 @@ static uint64_t low_bits_of_decimal(const struct dti_term *term)
 
 static uint64_t low_bits_of_hexadecimal(const struct dti_term *term)
 {
+    uint64_t bits = 0;
     if (term->exponent >= 64)
         return 0;
-    if (term->exponent <= -4 * (int64_t)term->count)
-        return 0;
-    const size_t cut = term->exponent < 0 ? (size_t)-term->exponent : 0;
-    uint64_t bits = 0, above = 0; /* above: the digit that left at the top */
-    for (size_t i = 0; i < term->count - cut / 4; i++) {
-        above = bits >> 60;
+    for (size_t i = 0; i < term->count; i++)
         bits = bits << 4 | dti_hex_digit(term->digits[i]);
-    }
-    if (cut == 0)
-        return bits << term->exponent;
-    return cut % 4 == 0 ? bits : bits >> cut % 4 | above << (64 - cut % 4);
+    return bits << term->exponent;
 }
 
-static bool low_bits_of_quotient(const struct dti_number *number, uint64_t *ret_bits)
+/* The integer part's low bits and the rest, by long division. */
+static bool divide_out(const struct dti_number *number, uint64_t *ret_bits,
+                       struct dti_value *ret_fraction)
 {
     struct dti_fraction f;
     *ret_bits = 0;
+    dti_value_set(ret_fraction, false, 0, 0);
     if (dti_number_magnitude(number) != DTI_MAGNITUDE_ORDINARY)
         return true;
     dti_fraction_init(&f, number);
     dti_big_mul_pow5(f.five > 0 ? &f.num : &f.den, (uint32_t)(f.five > 0 ? f.five : -f.five));
     dti_big_shift_left(f.two > 0 ? &f.num : &f.den, (size_t)(f.two > 0 ? f.two : -f.two));
-    if (!f.num.failed && !f.den.failed)
-        dti_big_divide(&f.num, &f.den, &f.num, &f.den);
-    const bool ok = !f.num.failed && !f.den.failed;
-    if (ok && f.num.count > 0)
-        *ret_bits = f.num.limb[0];
+    struct dti_big quotient, rest;
+    dti_big_init(&quotient);
+    dti_big_init(&rest);
+    bool ok = !f.num.failed && !f.den.failed;
+    if (ok)
+        dti_big_divide(&quotient, &rest, &f.num, &f.den);
+    ok = ok && !quotient.failed && !rest.failed &&
+         dti_big_ratio(ret_fraction, false, &rest, &f.den, 0);
+    if (ok && quotient.count > 0)
+        *ret_bits = quotient.limb[0];
+    dti_big_free(&quotient);
+    dti_big_free(&rest);
     dti_fraction_free(&f);
     return ok;
 }
 
-bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits)
+bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits,
+                         struct dti_value *ret_fraction)
 {
     uint64_t bits = 0;
+    struct dti_value fraction;
+    dti_value_set(&fraction, false, 0, 0);
     if (number->class == DTI_CLASS_FINITE) {
-        if (number->quotient) {
-            if (!low_bits_of_quotient(number, &bits))
+        if (number->quotient || number->num.exponent < 0) {
+            if (!divide_out(number, &bits, &fraction))
                 return false;
         } else {
             bits = number->num.hexadecimal ? low_bits_of_hexadecimal(&number->num)
                                            : low_bits_of_decimal(&number->num);
         }
     }
-    *ret_bits = number->negative ? UINT64_C(0) - bits : bits;
+    *ret_bits = bits;
+    *ret_fraction = fraction;
     return true;
 }

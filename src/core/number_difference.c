@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/number_terms.h"
-#include "core/wide.h"
 
 enum {
     INTEGER_DIGITS = 300,   /* decimals up to which integers are used, */
@@ -36,27 +35,13 @@ static void set_power_of_two(struct dti_value *ret, bool negative, int64_t expon
     dti_value_set_wide(ret, negative, UINT64_C(1) << 63, 0, false, exponent - 127);
 }
 
-/* (-1)^negative 2^exponent times an integer that *ret receives; value is FINITE. */
-static int64_t set_integer(struct dti_big *ret, const struct dti_value *value)
-{
-    const uint64_t low = value->lo;
-    const unsigned zeros = dti_trailing_zeros(low ? low : value->hi);
-    dti_big_set(ret, value->hi >> (low ? 0 : zeros));
-    if (low) {
-        dti_big_shift_left(ret, 64);
-        ret->limb[0] = low;
-        (void)dti_big_shift_right(ret, zeros);
-    }
-    return value->exponent - 63 - (low ? 64 : 0) + (int64_t)zeros;
-}
-
 static bool append_value(struct dti_buffer *buffer, const struct dti_value *value)
 {
     struct dti_big integer;
     int64_t exponent = 0;
     dti_big_init(&integer);
     if (value->class == DTI_CLASS_FINITE)
-        exponent = set_integer(&integer, value);
+        exponent = dti_big_from_value(&integer, value);
     const bool done = dti_append_product(buffer, value->negative, &integer, exponent, 0);
     dti_big_free(&integer);
     return done;
@@ -117,7 +102,7 @@ static bool by_integers(const struct dti_number *number, const struct dti_value 
     dti_big_mul_pow5(f.five > 0 ? &f.num : &f.den, (uint32_t)(f.five > 0 ? f.five : -f.five));
 
     /* Over den: stored is difference x 2^exponent, the number subtrahend x 2^f.two. */
-    int64_t exponent = set_integer(&difference, stored);
+    int64_t exponent = dti_big_from_value(&difference, stored);
     dti_big_mul(&difference, &difference, &f.den);
     dti_big_copy(&subtrahend, &f.num);
     if (exponent > f.two) {
@@ -213,7 +198,7 @@ static bool by_digits(const struct dti_number *number, const struct dti_value *s
     struct decimal a = {0};
     struct dti_big integer;
     dti_big_init(&integer);
-    const int64_t two = set_integer(&integer, stored);
+    const int64_t two = dti_big_from_value(&integer, stored);
     if (two >= 0)
         dti_big_shift_left(&integer, (size_t)two);
     else

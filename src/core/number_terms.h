@@ -30,7 +30,8 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. */
+/* Makes den 1 when the number is a finite decimal; says whether it is. False too when memory ran
+ * out, which num and den tell. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
 
 /* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not
@@ -42,7 +43,8 @@ bool dti_number_is_reducible(const struct dti_number *number);
 bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *digits, size_t count,
                         int64_t exponent);
 
-/* The same for integer x 2^two x 5^five, where 0 is "0" whatever its sign. */
+/* The same for integer x 2^two x 5^five, where 0 is "0" whatever its sign. An integer that has
+ * failed counts as memory run out. */
 bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct dti_big *integer,
                         int64_t two, int64_t five);
 

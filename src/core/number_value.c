@@ -12,7 +12,7 @@
 enum {
     DECIMAL_PREFIX = 57,  /* 10^57 < 2^192 */
     HEX_PREFIX = 48,      /* 16^48 = 2^192 */
-    POWER_BITS = 23,      /* rows of each sign in powers_of_five.def */
+    POWER_BITS = 23,      /* rows of each sign in number_powers.def */
     EXACT_POWERS = 5,     /* 5^(2^5) has 75 bits */
     SHORT_EXPONENT = 400, /* powers of ten up to which a quotient is computed exactly at once */
 };
@@ -34,7 +34,7 @@ static const struct power positive_powers[POWER_BITS] = {
     [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
 #define POWER_NEGATIVE(k, h, m, l, e)
 #define POWER(sign, k, h, m, l, e) POWER_##sign(k, h, m, l, e)
-#include "core/powers_of_five.def"
+#include "core/number_powers.def"
 #undef POWER_POSITIVE
 #undef POWER_NEGATIVE
 };
@@ -43,7 +43,7 @@ static const struct power negative_powers[POWER_BITS] = {
 #define POWER_POSITIVE(k, h, m, l, e)
 #define POWER_NEGATIVE(k, h, m, l, e) \
     [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
-#include "core/powers_of_five.def"
+#include "core/number_powers.def"
 #undef POWER
 #undef POWER_POSITIVE
 #undef POWER_NEGATIVE

@@ -6,10 +6,10 @@
 
 /* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
  * It is made of 32-bit multiplications, which every SIMD level and GPU has. */
-uint32_t dti_random_bits(uint64_t seed, uint64_t index)
+uint32_t dti_random_bits(uint64_t seed, uint32_t stream, uint64_t index)
 {
     uint64_t block = index / 4;
-    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), 0, 0};
+    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), stream, 0};
     uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     for (int round = 0; round < 10; round++) {
         uint64_t a = (uint64_t)counter[0] * UINT32_C(0xd2511f53);

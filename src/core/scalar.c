@@ -10,18 +10,31 @@ enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_form
     return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;
 }
 
-/* The integer part's low 64 bits stand for a number whose 128 leading bits do not reach them. */
-static struct dti_value wrapped(const struct dti_number *number, const struct dti_value *input)
+/* A number whose 128 leading bits do not reach down to its integer part's low 64 bits, as those
+ * bits and the fraction behind them: not normalised, and wrapping alike. False when it need not be.
+ */
+static bool wrap(const struct dti_number *number, struct dti_value *value)
 {
-    struct dti_value value = *input;
     uint64_t bits;
-    if (number && input->class == DTI_CLASS_FINITE && input->exponent > 127 &&
-        dti_number_low_bits(number, &bits)) {
-        value.exponent = 127; /* keeps it out of range, with these bits at the bottom */
-        value.lo = input->negative ? UINT64_C(0) - bits : bits;
-        value.sticky = false;
+    struct dti_value fraction;
+    if (!number || value->class != DTI_CLASS_FINITE || value->exponent <= 127 ||
+        !dti_number_low_bits(number, &bits, &fraction))
+        return false;
+    value->exponent = 63;
+    value->hi = bits;
+    value->lo = 0;
+    value->sticky = fraction.class == DTI_CLASS_FINITE;
+    if (value->sticky && fraction.exponent > -65) {
+        unsigned lead = (unsigned)(-1 - fraction.exponent);
+        value->lo = fraction.hi >> lead;
+        value->sticky = value->lo << lead != fraction.hi || fraction.lo != 0 || fraction.sticky;
     }
-    return value;
+    return true;
+}
+
+const struct dti_format *dti_cast_stage(const struct dti_cast *cast, size_t stage)
+{
+    return stage < cast->via_count ? &cast->via[stage] : &cast->dst;
 }
 
 void dti_scalar_compare(struct dti_scalar *scalar)
@@ -39,13 +52,21 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
     struct dti_value value = *input;
     struct dti_outcome outcome;
     unsigned flags = 0;
+    bool wraps = false;
+    ret->stage = cast->via_count;
     for (size_t stage = 0; stage <= cast->via_count; stage++) {
-        const struct dti_format *to = stage < cast->via_count ? &cast->via[stage] : &cast->dst;
+        const struct dti_format *to = dti_cast_stage(cast, stage);
         struct dti_policy policy = cast->policy;
         policy.round = dti_cast_round(cast, to);
+        policy.stream += stage < cast->via_count ? 2 * ((uint32_t)stage + 1) : 0;
         if (policy.overflow == DTI_OVERFLOW_WRAP && stage == 0 && dti_format_is_integer(to))
-            value = wrapped(number, &value);
+            wraps = wrap(number, &value);
         dti_encode(to, &value, &policy, index, &outcome);
+        if (wraps && stage == 0)
+            outcome.flags |= DTI_FLAG_OVERFLOW;
+        const unsigned events = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
+        if ((outcome.flags & events) && !(flags & events))
+            ret->stage = stage;
         flags |= outcome.flags;
         dti_decode(to, outcome.code, &value);
     }

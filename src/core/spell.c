@@ -8,7 +8,6 @@
 
 #include "core/decimal.h"
 #include "core/spell_parts.h"
-#include "core/wide.h"
 
 enum {
     REPR_SCIENTIFIC_FROM = 16, /* Python's repr: 1e+16 */
@@ -213,7 +212,7 @@ size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width)
     return 2 + count;
 }
 
-size_t dti_spell_binary(char buffer[72], uint64_t code, unsigned width)
+size_t dti_spell_binary(char buffer[DTI_BINARY_SIZE], uint64_t code, unsigned width)
 {
     for (unsigned i = 0; i < width; i++)
         buffer[i] = (char)('0' + (code >> (width - 1 - i) & 1));

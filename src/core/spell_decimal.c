@@ -20,22 +20,6 @@ static int32_t log10_of_power(int32_t n)
     return (int32_t)(product >= 0 ? product >> 30 : ~(~product >> 30));
 }
 
-/* FINITE: |value| = ret x 2^(returned), trailing zeros of the significand left out. */
-static int32_t set_significand(struct dti_big *ret, const struct dti_value *value)
-{
-    int32_t exponent = value->exponent - 63;
-    dti_big_set(ret, value->hi);
-    if (value->lo != 0) {
-        dti_big_shift_left(ret, 64);
-        dti_big_mul_add(ret, 1, value->lo);
-        exponent -= 64;
-    }
-    uint64_t lowest = value->lo != 0 ? value->lo : value->hi;
-    const unsigned zeros = 63 - dti_leading_zeros(lowest & (0 - lowest));
-    (void)dti_big_shift_right(ret, zeros);
-    return exponent + (int32_t)zeros;
-}
-
 static bool is_odd(const struct dti_big *b)
 {
     return b->count > 0 && b->limb[0] % 2 != 0;
@@ -109,7 +93,7 @@ static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64
     const bool divides = power < 0;
     struct dti_big fives;
     dti_big_init(&fives);
-    int64_t exponent = set_significand(ret, value) + power;
+    int64_t exponent = dti_big_from_value(ret, value) + power;
     const int64_t twos = set_power_of_five(&fives, (uint32_t)(divides ? -power : power), kind);
     if (divides) {
         exponent -= twos;
@@ -223,7 +207,7 @@ static size_t count_decimals(const struct dti_value *value)
     if (value->class == DTI_CLASS_ZERO)
         return 0;
     const uint64_t lowest = value->lo != 0 ? value->lo : value->hi;
-    const unsigned zeros = 63 - dti_leading_zeros(lowest & (0 - lowest));
+    const unsigned zeros = dti_trailing_zeros(lowest);
     const int32_t exponent = value->exponent - (value->lo != 0 ? 127 : 63) + (int32_t)zeros;
     return exponent < 0 ? (size_t)-exponent : 0;
 }

@@ -146,6 +146,16 @@ static void scale_quirk(enum dti_stack_quirk quirk, const struct dti_format *dst
     finish(dst, excess ? 1 : outcome.code, flags | outcome.flags, ret);
 }
 
+/* Compared before truncation: 2147483647.5 is outside. */
+static bool is_outside_int32(const struct dti_value *value)
+{
+    struct dti_value most, least;
+    dti_value_set(&most, false, INT32_MAX, 0);
+    dti_value_set(&least, true, UINT64_C(1) << 31, 0);
+    return value->class == DTI_CLASS_NAN || dti_value_compare(value, &most) > 0 ||
+           dti_value_compare(value, &least) < 0;
+}
+
 static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_format *dst,
                         bool integer, struct dti_cast *cast, struct dti_scalar *ret)
 {
@@ -162,13 +172,8 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
         }
         break;
     case DTI_STACK_QUIRK_ML_INTEGER:
-        if (!integer) {
-            struct dti_outcome outcome;
-            const struct dti_policy policy = {.round = DTI_ROUND_ZERO};
-            dti_encode(dti_format_get(DTI_INT32), &entered, &policy, 0, &outcome);
-            if (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
-                finish(dst, 0, ret->flags, ret);
-        }
+        if (!integer && is_outside_int32(&entered))
+            finish(dst, 0, ret->flags, ret);
         break;
     case DTI_STACK_QUIRK_NAN_ALL_ONES:
         if (entered.class == DTI_CLASS_NAN)
@@ -221,6 +226,8 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
     apply_quirk(rule, dst, integer, &last, ret);
     cast.policy.overflow = last.policy.overflow;
 
+    const unsigned events = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
+    ret->stage = scalar.flags & events ? scalar.stage : cast.via_count;
     ret->input = *input;
     ret->flags |= scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_UNDERFLOW);
     dti_scalar_compare(ret);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents: the only file that knows cJSON, which links the tree. Records of forty members
- * are written by the hundred thousand, so three things are done differently from its defaults.
- * Items and their texts are carved from an arena that the next document reuses (no item is ever
- * given to cJSON_Delete). Keys are not copied. And the tree is printed here: cJSON 1.7.15 scans
- * every key for escapes and takes 1.4 us where the walk below takes 0.3. Every scalar is a raw
- * token that was escaped on its way in, so cJSON's way with numbers and with invalid UTF-8 does not
- * matter. */
+ * JSON documents: cJSON links the tree, and only the builder (json_tree.h, json_write.c and this
+ * file) knows of it. Records of forty members are written by the hundred thousand, so three things
+ * are done differently from its defaults. Items and their texts are carved from an arena that the
+ * next document reuses (no item is ever given to cJSON_Delete). Keys are not copied. And the tree
+ * is printed here: cJSON 1.7.15 scans every key for escapes and takes 1.4 us where the walk below
+ * takes 0.3. Every scalar is a raw token that was escaped on its way in, so cJSON's way with
+ * numbers and with invalid UTF-8 does not matter. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,13 @@
 #include "dtinfo/utf8.h"
 #include "report/json_tree.h"
 
-static struct chunk *chunk_new(size_t size)
+enum { FIRST_CHUNK = 8 * 1024 };
+
+static struct dti_chunk *chunk_new(size_t size)
 {
-    if (size > SIZE_MAX - sizeof(struct chunk))
+    if (size > SIZE_MAX - sizeof(struct dti_chunk))
         return NULL;
-    struct chunk *const chunk = malloc(sizeof *chunk + size);
+    struct dti_chunk *const chunk = malloc(sizeof *chunk + size);
     if (chunk) {
         chunk->next = NULL;
         chunk->size = size;
@@ -45,8 +47,8 @@ void dti_json_free(struct dti_json *json)
 {
     if (!json)
         return;
-    for (struct chunk *chunk = json->first; chunk;) {
-        struct chunk *const next = chunk->next;
+    for (struct dti_chunk *chunk = json->first; chunk;) {
+        struct dti_chunk *const next = chunk->next;
         free(chunk);
         chunk = next;
     }
@@ -58,7 +60,7 @@ void dti_json_free(struct dti_json *json)
  * chunks together stay within a small multiple of the largest document. */
 static bool next_chunk(struct dti_json *json, size_t size)
 {
-    struct chunk *chunk = json->current;
+    struct dti_chunk *chunk = json->current;
     while (chunk->next) {
         chunk = chunk->next;
         chunk->used = 0;
@@ -81,7 +83,7 @@ void *dti_json_take(struct dti_json *json, size_t size)
         json->failed = true;
         return NULL;
     }
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size = (size + DTI_JSON_ALIGNMENT - 1) & ~(size_t)(DTI_JSON_ALIGNMENT - 1);
     if (json->current->size - json->current->used < size && !next_chunk(json, size)) {
         json->failed = true;
         return NULL;
@@ -91,9 +93,9 @@ void *dti_json_take(struct dti_json *json, size_t size)
     return memory;
 }
 
-struct item *dti_json_item(struct dti_json *json, int type)
+struct dti_item *dti_json_item(struct dti_json *json, int type)
 {
-    struct item *const item = dti_json_take(json, sizeof *item);
+    struct dti_item *const item = dti_json_take(json, sizeof *item);
     if (item) {
         memset(item, 0, sizeof *item);
         item->node.type = type;
@@ -103,15 +105,15 @@ struct item *dti_json_item(struct dti_json *json, int type)
 
 /* A new item in the innermost open container, or NULL when memory ran out. It has its type before
  * it is added: cJSON changes the type's flags on the way. */
-static struct item *add(struct dti_json *json, const char *key, int type)
+static struct dti_item *add(struct dti_json *json, const char *key, int type)
 {
     if (json->failed)
         return NULL;
     assert(json->depth > 0);
-    struct item *const parent = json->open[json->depth - 1];
+    struct dti_item *const parent = json->open[json->depth - 1];
     assert(((parent->node.type & 0xFF) == cJSON_Object) == (key != NULL));
 
-    struct item *const item = dti_json_item(json, type);
+    struct dti_item *const item = dti_json_item(json, type);
     if (!item)
         return NULL;
     if (key) {
@@ -127,10 +129,10 @@ static struct item *add(struct dti_json *json, const char *key, int type)
 
 static void open_container(struct dti_json *json, const char *key, int type)
 {
-    struct item *const item = add(json, key, type);
+    struct dti_item *const item = add(json, key, type);
     if (!item)
         return;
-    assert(json->depth < DEEPEST);
+    assert(json->depth < DTI_JSON_DEEPEST);
     json->open[json->depth++] = item;
 }
 
@@ -144,7 +146,7 @@ void dti_json_begin(struct dti_json *json, const char *schema)
     json->stream = NULL;
     json->streamed = false;
 
-    struct item *const root = dti_json_item(json, cJSON_Object);
+    struct dti_item *const root = dti_json_item(json, cJSON_Object);
     if (!root)
         return;
     json->open[json->depth++] = root;
@@ -168,7 +170,7 @@ void dti_json_end(struct dti_json *json)
         return;
     assert(json->depth > 1);
     json->depth--;
-    if (json->stream && json->depth <= STREAM_DEPTH)
+    if (json->stream && json->depth <= DTI_JSON_STREAM_DEPTH)
         dti_json_stream_end(json);
 }
 
@@ -176,7 +178,7 @@ void dti_json_end(struct dti_json *json)
 static char *add_raw(struct dti_json *json, const char *key, size_t length)
 {
     char *const memory = length < SIZE_MAX ? dti_json_take(json, length + 1) : NULL;
-    struct item *const item = memory ? add(json, key, cJSON_Raw) : NULL;
+    struct dti_item *const item = memory ? add(json, key, cJSON_Raw) : NULL;
     if (!item) {
         json->failed = true;
         return NULL;

@@ -10,24 +10,24 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
 
-enum { DEEPEST = 32, STREAM_DEPTH = 2, FIRST_CHUNK = 8 * 1024, ALIGNMENT = 16 };
+enum { DTI_JSON_DEEPEST = 32, DTI_JSON_STREAM_DEPTH = 2, DTI_JSON_ALIGNMENT = 16 };
 
 /* cJSON links the nodes; the lengths beside them save a strlen() for each key and text. */
-struct item {
+struct dti_item {
     cJSON node; /* first, so that a pointer to one is a pointer to the other */
     size_t key_length, text_length;
 };
 
-struct chunk {
-    struct chunk *next;
+struct dti_chunk {
+    struct dti_chunk *next;
     size_t size, used; /* of memory */
-    _Alignas(ALIGNMENT) char memory[];
+    _Alignas(DTI_JSON_ALIGNMENT) char memory[];
 };
 
 struct dti_json {
-    struct chunk *first, *current;
-    struct dti_buffer text;     /* the printed document */
-    struct item *open[DEEPEST]; /* containers, outermost first */
+    struct dti_chunk *first, *current;
+    struct dti_buffer text;                  /* the printed document */
+    struct dti_item *open[DTI_JSON_DEEPEST]; /* containers, outermost first */
     size_t depth;
     size_t bound; /* no less than the bytes that printing takes */
     bool failed;
@@ -36,7 +36,7 @@ struct dti_json {
 };
 
 /* An item in zeroed memory from the arena, without a parent. NULL, and `failed`, as below. */
-struct item *dti_json_item(struct dti_json *json, int type);
+struct dti_item *dti_json_item(struct dti_json *json, int type);
 
 /* Memory from the arena; NULL, and `failed`, when there is none. */
 void *dti_json_take(struct dti_json *json, size_t size);

@@ -14,7 +14,7 @@ static char *put(char *out, const char *text, size_t length)
 
 /* Prints a value and returns the end; as deep as dti_json_object() lets the tree become. The type
  * is read as it is: cJSON_IsRaw() and its like are calls into the library. */
-static char *print(char *out, const struct item *item)
+static char *print(char *out, const struct dti_item *item)
 {
     const int type = item->node.type & 0xFF; /* above are flags */
     if (type == cJSON_Raw)
@@ -29,7 +29,7 @@ static char *print(char *out, const struct item *item)
     const bool is_object = type == cJSON_Object;
     *out++ = is_object ? '{' : '[';
     for (const cJSON *node = item->node.child; node; node = node->next) {
-        const struct item *const child = (const struct item *)node;
+        const struct dti_item *const child = (const struct dti_item *)node;
         if (is_object) {
             *out++ = '"';
             out = put(out, node->string, child->key_length);
@@ -46,7 +46,7 @@ static char *print(char *out, const struct item *item)
 
 /* Prints an item into the text buffer with room for a few bytes around it. NULL when memory ran
  * out. */
-static char *print_text(struct dti_json *json, const struct item *item, size_t *ret_length)
+static char *print_text(struct dti_json *json, const struct dti_item *item, size_t *ret_length)
 {
     dti_buffer_clear(&json->text);
     if (json->failed || !dti_buffer_reserve(&json->text, json->bound)) {
@@ -77,15 +77,15 @@ void dti_json_stream(struct dti_json *json, FILE *out)
 {
     if (json->failed)
         return;
-    assert(json->depth == STREAM_DEPTH && cJSON_IsArray(&json->open[1]->node));
+    assert(json->depth == DTI_JSON_STREAM_DEPTH && cJSON_IsArray(&json->open[1]->node));
     json->stream = out;
 }
 
 static void write_element(struct dti_json *json)
 {
     size_t length;
-    const struct item *const shown =
-        json->streamed ? (const struct item *)json->open[1]->node.child : json->open[0];
+    const struct dti_item *const shown =
+        json->streamed ? (const struct dti_item *)json->open[1]->node.child : json->open[0];
     const char *const text = print_text(json, shown, &length);
     if (!text)
         return;
@@ -95,12 +95,12 @@ static void write_element(struct dti_json *json)
         length -= 2; /* the brackets of the array and of the document stay open */
     (void)fwrite(text, 1, length, json->stream);
     json->streamed = true;
-    restart(json, STREAM_DEPTH);
+    restart(json, DTI_JSON_STREAM_DEPTH);
 }
 
 void dti_json_stream_end(struct dti_json *json)
 {
-    if (json->depth == STREAM_DEPTH) {
+    if (json->depth == DTI_JSON_STREAM_DEPTH) {
         write_element(json);
         return;
     }

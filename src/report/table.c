@@ -2,7 +2,6 @@
  *
  * Text for people: styles, lines with tab stops, tables. Blanks are written only once something
  * follows them, so that no line ends in blanks. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ static size_t text_columns(const char *text, size_t length)
     return columns;
 }
 
+/* In a style (ANSI SGR) when colour is on, else plainly. */
 static void put_styled(FILE *out, bool colour, enum dti_style style, const char *text,
                        size_t length)
 {
@@ -33,11 +33,6 @@ static void put_styled(FILE *out, bool colour, enum dti_style style, const char 
     fprintf(out, "\x1b[%sm", style_codes[style]);
     fwrite(text, 1, length, out);
     fputs("\x1b[0m", out);
-}
-
-void dti_style_puts(FILE *out, bool colour, enum dti_style style, const char *text)
-{
-    put_styled(out, colour, style, text, strlen(text));
 }
 
 static void put_blanks(FILE *out, size_t count)

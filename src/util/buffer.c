@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The growing byte buffer. Capacity doubles, so appending is constant time on average. */
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,20 +79,4 @@ void dti_buffer_fill(struct dti_buffer *buffer, char byte, size_t count)
     memset(buffer->data + buffer->length, byte, count);
     buffer->length += count;
     buffer->data[buffer->length] = '\0';
-}
-
-void dti_buffer_printf(struct dti_buffer *buffer, const char *format, ...)
-{
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
-    if (length < 0) {
-        buffer->failed = true;
-    } else if (dti_buffer_reserve(buffer, (size_t)length)) {
-        vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
-        buffer->length += (size_t)length;
-    }
-    va_end(again);
-    va_end(args);
 }

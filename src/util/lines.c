@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 64 << 10 };
+enum {
+    CHUNK = 64 << 10,
+    CAPACITY_MAX = DTI_LINE_MAX + 2, /* with CR and LF */
+};
 
 void dti_lines_init(struct dti_lines *lines, int fd)
 {
@@ -22,6 +25,12 @@ void dti_lines_free(struct dti_lines *lines)
     lines->buffer = NULL;
 }
 
+static enum dti_status fail_long(const struct dti_lines *lines, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_BAD_INPUT, "standard input, line %llu: longer than %d MiB",
+                    (unsigned long long)lines->number + 1, DTI_LINE_MAX >> 20);
+}
+
 /* Makes room behind what is not yet consumed, then reads once. */
 static enum dti_status fill(struct dti_lines *lines, struct dti_error *reterr)
 {
@@ -32,9 +41,10 @@ static enum dti_status fill(struct dti_lines *lines, struct dti_error *reterr)
     }
     if (lines->end == lines->capacity) {
         size_t capacity = lines->capacity ? 2 * lines->capacity : CHUNK;
-        if (lines->capacity > DTI_LINE_MAX)
-            return dti_fail(reterr, DTI_BAD_INPUT, "standard input, line %llu: longer than %d MiB",
-                            (unsigned long long)lines->number + 1, DTI_LINE_MAX >> 20);
+        if (lines->capacity == CAPACITY_MAX)
+            return fail_long(lines, reterr);
+        if (capacity > CAPACITY_MAX)
+            capacity = CAPACITY_MAX;
         char *buffer = realloc(lines->buffer, capacity);
         if (!buffer)
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
@@ -63,10 +73,13 @@ enum dti_status dti_lines_next(struct dti_lines *lines, const char **ret_line, s
         char *newline = length > searched ? memchr(line + searched, '\n', length - searched) : NULL;
         if (newline || (lines->at_end && length > 0)) {
             size_t used = newline ? (size_t)(newline - line) : length;
+            length = used - (newline && used > 0 && line[used - 1] == '\r');
+            if (length > DTI_LINE_MAX)
+                return fail_long(lines, reterr);
             lines->start += used + (newline != NULL);
             lines->number++;
             *ret_line = line;
-            *ret_length = used - (newline && used > 0 && line[used - 1] == '\r');
+            *ret_length = length;
             return DTI_OK;
         }
         if (lines->at_end) {

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Edit distance and the search for the nearest spellings. */
+#include "dtinfo/nearest.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/nearest.h"
+#include "dtinfo/ascii.h"
 
 enum { LONGEST = 64 };
-
-/* ASCII only: the C library's tolower() follows the locale. */
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 static uint8_t least(unsigned a, unsigned b)
 {
@@ -39,10 +35,10 @@ size_t dti_edit_distance(const char *a, size_t a_length, const char *b, size_t b
     for (size_t i = 1; i <= a_length; i++) {
         row[0] = (uint8_t)i;
         for (size_t j = 1; j <= b_length; j++) {
-            const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            const char x = dti_ascii_lower(a[i - 1]), y = dti_ascii_lower(b[j - 1]);
             row[j] = least(above[j] + 1u, row[j - 1] + 1u);
             row[j] = least(row[j], above[j - 1] + (x == y ? 0u : 1u));
-            if (i > 1 && j > 1 && x == lower(b[j - 2]) && y == lower(a[i - 2]))
+            if (i > 1 && j > 1 && x == dti_ascii_lower(b[j - 2]) && y == dti_ascii_lower(a[i - 2]))
                 row[j] = least(row[j], before[j - 2] + 1u);
         }
         uint8_t *const spare = before;
@@ -69,20 +65,7 @@ static bool is_beginning(const struct dti_nearest *nearest, const char *candidat
 {
     if (nearest->length < 3 || nearest->length >= length)
         return false;
-    for (size_t i = 0; i < nearest->length; i++) {
-        if (lower(nearest->word[i]) != lower(candidate[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool same_spelling(const char *a, const char *b)
-{
-    while (*a && lower(*a) == lower(*b)) {
-        a++;
-        b++;
-    }
-    return lower(*a) == lower(*b);
+    return dti_ascii_equal_start(nearest->word, candidate, nearest->length);
 }
 
 void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
@@ -90,7 +73,7 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
     const size_t length = strlen(candidate);
     const size_t limit = tolerance(nearest->length);
     for (size_t i = 0; i < nearest->count; i++) {
-        if (same_spelling(nearest->names[i], candidate))
+        if (dti_ascii_equal(nearest->names[i], candidate))
             return; /* systems share spellings, up to case */
     }
     size_t distance = dti_edit_distance(nearest->word, nearest->length, candidate, length, limit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: malloc(), calloc() and realloc() fail from the DTI_TEST_FAIL_AT-th call on, counted from
- * the program's start; with 0 or nothing they never do. The file that DTI_TEST_FAIL_COUNT names gets
- * the number of calls when the program ends. */
+ * Preloaded: the DTI_TEST_FAIL_AT-th call of malloc(), calloc() and realloc() fails, counted from
+ * the program's start, and with DTI_TEST_FAIL_ON all later ones do, too. The file that
+ * DTI_TEST_FAIL_COUNT names gets the number of calls when the program ends. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -21,7 +21,7 @@ static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 static unsigned long calls, fail_at;
-static bool counting;
+static bool fail_on, counting;
 
 /* ISO C has no conversion between object and function pointers; POSIX has the representation. */
 #define FIND(name) (*(void **)(&real_##name) = dlsym(RTLD_NEXT, #name))
@@ -47,6 +47,7 @@ __attribute__((constructor)) static void start(void)
     FIND(realloc);
     const char *const text = getenv("DTI_TEST_FAIL_AT");
     fail_at = text ? strtoul(text, NULL, 10) : 0;
+    fail_on = getenv("DTI_TEST_FAIL_ON") != NULL;
     counting = true;
 }
 
@@ -63,7 +64,10 @@ __attribute__((destructor)) static void end(void)
 
 static bool fails(void)
 {
-    if (!counting || ++calls < fail_at || fail_at == 0)
+    if (!counting)
+        return false;
+    calls++;
+    if (fail_at == 0 || (fail_on ? calls < fail_at : calls != fail_at))
         return false;
     errno = ENOMEM;
     return true;

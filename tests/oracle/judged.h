@@ -59,7 +59,7 @@ static inline struct dti_value value_of(const char *text)
 static inline uint64_t code_of(const struct dti_format *format, const struct dti_value *value,
                                enum dti_round round)
 {
-    struct dti_policy policy = {round, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
+    struct dti_policy policy = {.round = round};
     struct dti_outcome outcome;
     dti_encode(format, value, &policy, 0, &outcome);
     return outcome.code;

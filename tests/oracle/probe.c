@@ -58,7 +58,7 @@ static void do_encode(struct request *rq)
 static void do_matrix(struct request *rq)
 {
     const struct dti_format *format = format_word(rq, 1);
-    struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
+    struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     policy.seed = number_word(rq, 2, 16);
     uint64_t index = number_word(rq, 3, 10);
     struct dti_value value = value_word(rq, 4);
@@ -97,7 +97,7 @@ static void do_sweep(struct request *rq)
     const struct dti_format *source = format_word(rq, 1);
     uint64_t first = number_word(rq, 2, 16), last = number_word(rq, 3, 16);
     const struct dti_format *destination = format_word(rq, 4);
-    struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
+    struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     policy.round = round_word(rq, 5);
     policy.overflow = overflow_word(rq, 6);
     uint64_t start = first, stored = 0;
@@ -217,8 +217,7 @@ static void do_next(struct request *rq)
 static void put_code_line(struct request *rq, const struct dti_format *format, uint64_t code)
 {
     static const char *const spellings[] = {"text", "shortest", "exact", "hexfloat"};
-    const struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET,
-                                      0};
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_value value;
     struct dti_outcome outcome;
     uint64_t up = 0, down = 0;
@@ -277,6 +276,7 @@ static void do_lowbits(struct request *rq)
 {
     const char *text = word(rq, 1);
     struct dti_number number;
+    struct dti_value fraction;
     uint64_t bits;
     if (rq->error)
         return;
@@ -284,8 +284,8 @@ static void do_lowbits(struct request *rq)
         refuse(rq, "bad value");
         return;
     }
-    if (dti_number_low_bits(&number, &bits))
-        printf("0x%" PRIx64 "\n", bits);
+    if (dti_number_low_bits(&number, &bits, &fraction))
+        printf("0x%" PRIx64 "\n", number.negative ? UINT64_C(0) - bits : bits);
     else
         refuse(rq, "out of memory");
     dti_number_free(&number);
@@ -295,7 +295,7 @@ static void do_random(struct request *rq)
 {
     uint64_t seed = number_word(rq, 1, 16), index = number_word(rq, 2, 10);
     if (!rq->error)
-        printf("0x%" PRIx32 "\n", dti_random_bits(seed, index));
+        printf("0x%" PRIx32 "\n", dti_random_bits(seed, 0, index));
 }
 
 static const struct {

@@ -97,7 +97,7 @@ enum dti_overflow overflow_word(struct request *rq, size_t i)
 
 struct dti_policy policy_words(struct request *rq, size_t i)
 {
-    struct dti_policy policy = {DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE, DTI_NAN_QUIET, 0};
+    struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     policy.round = round_word(rq, i);
     policy.overflow = overflow_word(rq, i + 1);
     policy.nan = (enum dti_nan)choice_word(rq, i + 2, nans, 2);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/bignum.h"
+#include "core/number_terms.h"
 #include "unit.h"
 
 static void set_hex(struct dti_big *b, const char *hex)
@@ -336,8 +337,40 @@ static void passes_failure_on(void)
     dti_big_free(&sum);
 }
 
+static void the_expansion_of_a_failed_number_is_lost_and_not_missing(void)
+{
+    struct dti_buffer buffer;
+    struct dti_big b;
+    dti_buffer_init(&buffer);
+    dti_big_init(&b);
+    dti_big_set(&b, 1);
+    CHECK(!dti_append_product(&buffer, false, &b, -2 * DTI_EXACT_BINARY_MAX, 0));
+    CHECK(!buffer.failed);
+    dti_big_fail(&b);
+    CHECK(!dti_append_product(&buffer, false, &b, 0, 0));
+    CHECK(buffer.failed);
+    dti_big_free(&b);
+    dti_buffer_free(&buffer);
+}
+
+static void reducing_a_failed_fraction_fails(void)
+{
+    struct dti_fraction fraction = {.two = 0, .five = 0};
+    dti_big_init(&fraction.num);
+    dti_big_init(&fraction.den);
+    dti_big_set(&fraction.den, 1);
+    dti_big_fail(&fraction.num);
+    CHECK(!dti_fraction_reduce(&fraction));
+    dti_big_set(&fraction.num, 1);
+    dti_big_fail(&fraction.den);
+    CHECK(!dti_fraction_reduce(&fraction));
+    dti_fraction_free(&fraction);
+}
+
 UNIT_MAIN(divides_as_python_does, rounds_ratios_down_to_128_bits_and_marks_the_rest,
           clamps_exponents_that_no_format_reaches, shifts_and_tells_what_fell_off,
           adds_and_subtracts_across_limbs, spells_powers_as_python_does,
           multiplies_and_divides_thousands_of_digits_as_python_does, squares_nines,
-          writes_powers_of_ten, writes_small_numbers_into_the_callers_array, passes_failure_on)
+          writes_powers_of_ten, writes_small_numbers_into_the_callers_array, passes_failure_on,
+          the_expansion_of_a_failed_number_is_lost_and_not_missing,
+          reducing_a_failed_fraction_fails)

@@ -37,21 +37,18 @@ static void keeps_all_bytes_while_growing(void)
     dti_buffer_free(&buffer);
 }
 
-static void appends_texts_fills_and_formats(void)
+static void appends_texts_and_fills(void)
 {
     struct dti_buffer buffer;
     dti_buffer_init(&buffer);
     dti_buffer_puts(&buffer, "ab");
     dti_buffer_fill(&buffer, '-', 3);
     dti_buffer_fill(&buffer, '-', 0);
-    dti_buffer_printf(&buffer, "%d%s", 42, "!");
-    CHECK_STR(buffer.data, "ab---42!");
+    CHECK_STR(buffer.data, "ab---");
     dti_buffer_clear(&buffer);
     CHECK_STR(buffer.data, "");
-    for (int i = 0; i < 100; i++)
-        dti_buffer_printf(&buffer, "%04d", i);
-    CHECK_SIZE(buffer.length, 400);
-    CHECK_STR(buffer.data + 396, "0099");
+    dti_buffer_puts(&buffer, "c");
+    CHECK_STR(buffer.data, "c");
     dti_buffer_free(&buffer);
 }
 
@@ -64,7 +61,6 @@ static void stays_failed_and_unchanged_after_running_out_of_memory(void)
     CHECK(buffer.failed);
     dti_buffer_puts(&buffer, "lost");
     dti_buffer_fill(&buffer, 'x', 1);
-    dti_buffer_printf(&buffer, "%d", 1);
     CHECK_STR(buffer.data, "kept");
     dti_buffer_clear(&buffer);
     CHECK(!buffer.failed);
@@ -87,5 +83,5 @@ static void a_reserve_that_was_granted_needs_no_further_growth(void)
 }
 
 UNIT_MAIN(is_an_empty_string_at_first_and_after_free, keeps_all_bytes_while_growing,
-          appends_texts_fills_and_formats, stays_failed_and_unchanged_after_running_out_of_memory,
+          appends_texts_and_fills, stays_failed_and_unchanged_after_running_out_of_memory,
           a_reserve_that_was_granted_needs_no_further_growth)

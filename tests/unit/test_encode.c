@@ -172,10 +172,17 @@ static void subnormals_round_into_normals(void)
 /* Known answers of Random123's kat_vectors: counter 0, key 0, and all ones where index allows. */
 static void random_bits_are_philox(void)
 {
-    CHECK_U64(dti_random_bits(0, 0), 0x6627e8d5);
-    CHECK_U64(dti_random_bits(0, 1), 0xe169c58d);
-    CHECK_U64(dti_random_bits(0, 2), 0xbc57ac4c);
-    CHECK_U64(dti_random_bits(0, 3), 0x9b00dbd8);
+    CHECK_U64(dti_random_bits(0, 0, 0), 0x6627e8d5);
+    CHECK_U64(dti_random_bits(0, 0, 1), 0xe169c58d);
+    CHECK_U64(dti_random_bits(0, 0, 2), 0xbc57ac4c);
+    CHECK_U64(dti_random_bits(0, 0, 3), 0x9b00dbd8);
+}
+
+/* Philox with counter (0, 0, 1, 0), by the tests' own model in Python. */
+static void another_stream_has_other_bits(void)
+{
+    CHECK_U64(dti_random_bits(0, 1, 0), 0x844515e1);
+    CHECK_U64(dti_random_bits(0, 1, 3), 0x83f875f0);
 }
 
 static void stochastic_rounding_never_moves_exact_values_and_is_fair(void)
@@ -200,4 +207,5 @@ UNIT_MAIN(rounds_70000_to_bf16_as_everyone_should, rounds_half_to_even, a_sticky
           overflow_policies_differ_where_they_should, directed_modes_stop_at_the_largest_finite,
           integers_clamp_wrap_and_take_nan_as_zero, e8m0_is_right_between_its_two_least_scales,
           nan_keeps_sign_and_payload_unless_canonical, subnormals_round_into_normals,
-          random_bits_are_philox, stochastic_rounding_never_moves_exact_values_and_is_fair)
+          random_bits_are_philox, another_stream_has_other_bits,
+          stochastic_rounding_never_moves_exact_values_and_is_fair)

@@ -105,6 +105,40 @@ static void a_line_may_be_longer_than_the_first_buffer(void)
     shut();
 }
 
+/* A file of NULs of which none is stored, but for its end. */
+static void open_hole(size_t length, const char *end)
+{
+    char name[] = "/tmp/dtinfo-lines-XXXXXX";
+    int fd = mkstemp(name);
+    if (!CHECK(fd >= 0))
+        exit(1);
+    unlink(name);
+    CHECK(ftruncate(fd, (off_t)length) == 0);
+    lseek(fd, 0, SEEK_END);
+    CHECK(write(fd, end, strlen(end)) == (ssize_t)strlen(end));
+    lseek(fd, 0, SEEK_SET);
+    dti_lines_init(&lines, fd);
+}
+
+static void a_line_may_be_as_long_as_the_limit_and_no_longer(void)
+{
+    static const char *const ends[] = {"", "\n", "\r\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct dti_error error;
+        const char *line;
+        size_t length;
+        open_hole(DTI_LINE_MAX, ends[i]);
+        CHECK(dti_lines_next(&lines, &line, &length, NULL) == DTI_OK);
+        CHECK_SIZE(length, DTI_LINE_MAX);
+        expect("(end)");
+        shut();
+        open_hole(DTI_LINE_MAX + 1, ends[i]);
+        CHECK(dti_lines_next(&lines, &line, &length, &error) == DTI_BAD_INPUT);
+        CHECK_STR(error.text, "standard input, line 1: longer than 64 MiB");
+        shut();
+    }
+}
+
 static void a_descriptor_that_cannot_be_read_is_an_error(void)
 {
     struct dti_error error;
@@ -117,4 +151,6 @@ static void a_descriptor_that_cannot_be_read_is_an_error(void)
 }
 
 UNIT_MAIN(splits_at_line_ends_of_both_kinds, nothing_is_no_line, a_line_may_arrive_in_pieces,
-          a_line_may_be_longer_than_the_first_buffer, a_descriptor_that_cannot_be_read_is_an_error)
+          a_line_may_be_longer_than_the_first_buffer,
+          a_line_may_be_as_long_as_the_limit_and_no_longer,
+          a_descriptor_that_cannot_be_read_is_an_error)

@@ -332,9 +332,11 @@ static void keeps_the_low_bits_of_integer_parts(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct dti_number number;
+        struct dti_value fraction;
         uint64_t bits = 1;
         CHECK(dti_number_parse(&number, rows[i].text, strlen(rows[i].text), NULL) == DTI_OK);
-        CHECK(dti_number_low_bits(&number, &bits));
+        CHECK(dti_number_low_bits(&number, &bits, &fraction));
+        bits = number.negative ? UINT64_C(0) - bits : bits; /* the rows are two's complement */
         if (!CHECK_U64(bits, rows[i].bits))
             printf("    %s\n", rows[i].text);
         dti_number_free(&number);

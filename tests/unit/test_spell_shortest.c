@@ -244,7 +244,7 @@ static void the_table_of_powers_is_rounded_down(void)
         uint64_t high, low;
         int exponent;
     } rows[] = {
-#define POWER_OF_FIVE(n, high, low, exponent) {n, high, low, exponent},
+#define POWER_OF_FIVE(power, h, l, e) {.n = (power), .high = (h), .low = (l), .exponent = (e)},
 #include "core/spell_powers.def"
 #undef POWER_OF_FIVE
     };

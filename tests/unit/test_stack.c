@@ -61,6 +61,8 @@ static void each_stack_stores_what_was_measured(void)
         {DTI_STACK_NUMPY, DTI_INT32, "nan", false, UNKNOWN},
         {DTI_STACK_ML_DTYPES, DTI_INT4, "9.0", false, 9},
         {DTI_STACK_ML_DTYPES, DTI_INT4, "3e9", false, 0},
+        {DTI_STACK_ML_DTYPES, DTI_INT4, "2147483647.0", false, 15},
+        {DTI_STACK_ML_DTYPES, DTI_INT4, "2147483647.5", false, 0},
         {DTI_STACK_ML_DTYPES, DTI_INT4, "1099511627777", true, 1},
         {DTI_STACK_CUDA, DTI_INT32, "1e20", false, 0x7fffffff},
         {DTI_STACK_CUDA, DTI_TF32, "0x1.002p+0", false, 0x1fc01},

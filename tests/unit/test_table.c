@@ -88,10 +88,7 @@ static void colour_surrounds_the_text_and_not_the_blanks(void)
     dti_line_to(&line, 10);
     dti_line_put(&line, DTI_STYLE_DIM, "y");
     dti_line_end(&line);
-    dti_style_puts(out, true, DTI_STYLE_BOLD, "z");
-    dti_style_puts(out, true, DTI_STYLE_BOLD, "");
-    dti_style_puts(out, false, DTI_STYLE_BOLD, "z");
-    check_page(out, " \x1b[31minf\x1b[0m x    \x1b[2my\x1b[0m\n\x1b[1mz\x1b[0mz");
+    check_page(out, " \x1b[31minf\x1b[0m x    \x1b[2my\x1b[0m\n");
 }
 
 static void fill(struct dti_table *table, const char *const *cells)

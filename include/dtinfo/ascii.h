@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Comparing words without regard to ASCII case: the C library's tolower() follows the locale. */
+#ifndef DTINFO_ASCII_H
+#define DTINFO_ASCII_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline char dti_ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static inline bool dti_ascii_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && dti_ascii_lower(*a) == dti_ascii_lower(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* Of two words of at least `length` characters, these. */
+static inline bool dti_ascii_equal_start(const char *a, const char *b, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (dti_ascii_lower(a[i]) != dti_ascii_lower(b[i]))
+            return false;
+    }
+    return true;
+}
+
+#endif

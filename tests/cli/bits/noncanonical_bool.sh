@@ -1,0 +1,1 @@
+dtinfo bits 0x02 bool

@@ -1,0 +1,1 @@
+dtinfo cast nan fp4_e2m1 --stacks

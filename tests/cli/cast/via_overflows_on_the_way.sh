@@ -1,0 +1,1 @@
+dtinfo cast 1e10 fp32 --via fp16
