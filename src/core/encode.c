@@ -77,6 +77,7 @@ static bool rounds_away(const struct cut *cut, bool odd, bool negative,
                         const struct dti_policy *policy, uint64_t index)
 {
     bool inexact = cut->half || cut->rest;
+    uint64_t bits;
     switch (policy->round) {
     case DTI_ROUND_NEAREST_EVEN:
         return cut->half && (cut->rest || odd);
@@ -91,10 +92,8 @@ static bool rounds_away(const struct cut *cut, bool odd, bool negative,
     case DTI_ROUND_ODD:
         return inexact && !odd;
     case DTI_ROUND_STOCHASTIC:
-        return inexact &&
-               ((uint64_t)cut->fraction + dti_random_bits(policy->seed, policy->stream, index)) >>
-                       32 !=
-                   0;
+        bits = dti_random_bits(policy->seed, policy->stream, index);
+        return inexact && (cut->fraction + bits) >> 32 != 0;
     }
     return false;
 }
