@@ -24,6 +24,7 @@ struct cast_target {
     struct dti_format dtype;
     struct dti_cast cast;
     const struct dti_stack_rule *rule; /* --like, else NULL */
+    bool named;                        /* not one of `all` */
 };
 
 struct cast_result;
@@ -67,6 +68,7 @@ struct cast_operand {
 
 struct cast_result {
     const struct cast_target *target;
+    bool no_code;          /* a NaN without a code, in one of `all`: nothing is stored */
     bool known;            /* false: the stack's answer is not known */
     const char *note;      /* the stack's note, or NULL */
     struct dti_cast route; /* the stages actually taken */

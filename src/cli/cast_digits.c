@@ -11,7 +11,7 @@
 enum dti_status dti_cast_digits_append(struct dti_buffer *buffer, const struct cast_result *result,
                                        size_t decimals)
 {
-    if (!result->known) {
+    if (!result->known || result->no_code) {
         dti_buffer_puts(buffer, "-");
         return DTI_OK;
     }

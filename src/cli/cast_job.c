@@ -100,6 +100,7 @@ static enum dti_status add_target(struct cast_job *job, const struct dti_format 
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", DTYPES_MAX);
     memset(target, 0, sizeof *target);
     target->dtype = *dtype;
+    target->named = named;
     cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->part) : *dtype;
     cast->policy.round = (enum dti_round)args->round;
     cast->policy.overflow = (enum dti_overflow)args->overflow;
@@ -240,6 +241,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     bool complex = target->dtype.kind == DTI_KIND_COMPLEX;
     ret->target = target;
     ret->known = true;
+    ret->no_code = false;
     ret->note = NULL;
     ret->route = target->cast;
     ret->parts = complex ? 2 : 1;
@@ -252,7 +254,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     if (target->rule) {
         dti_cast_by_rule(target->rule, operand, ret);
         if (!ret->known)
-            return job->target_count > 1 ? DTI_OK : unknown_error(target, operand, reterr);
+            return target->named ? unknown_error(target, operand, reterr) : DTI_OK;
     }
     for (size_t i = 0; i < ret->parts; i++) {
         struct dti_value zero;
@@ -263,10 +265,11 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
         if (!target->rule)
             dti_scalar_cast(&ret->route, value, number, operand->index, &ret->part[i]);
         unsigned flags = ret->part[i].flags;
-        bool asked = job->target_count == 1 && !target->rule && !job->args->stacks &&
-                     target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;
-        if ((flags & DTI_FLAG_NO_NAN) && asked)
+        bool refused = !target->rule && !job->args->stacks &&
+                       target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;
+        if ((flags & DTI_FLAG_NO_NAN) && refused && target->named)
             return no_nan_error(dti_cast_stage(&ret->route, ret->part[i].stage), reterr);
+        ret->no_code = ret->no_code || ((flags & DTI_FLAG_NO_NAN) && refused);
         job->flags |= flags;
     }
     return DTI_OK;
@@ -274,7 +277,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
 
 const char *dti_cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
 {
-    if (!result->known) {
+    if (!result->known || result->no_code) {
         memcpy(buffer, "-", 2);
         return buffer;
     }
@@ -292,7 +295,7 @@ const char *dti_cast_result_text(const struct cast_result *result, char buffer[C
 const char *dti_cast_result_bits(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])
 {
     unsigned width = result->target->cast.dst.width;
-    if (!result->known) {
+    if (!result->known || result->no_code) {
         memcpy(buffer, "-", 2);
         return buffer;
     }

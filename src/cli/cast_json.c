@@ -249,7 +249,7 @@ enum dti_status dti_cast_json_result(const struct cast_job *job, const struct ca
     dti_json_object(json, NULL);
     enum dti_status status = put_input(json, operand, reterr);
     dti_json_ascii(json, "dtype", dtype->name, strlen(dtype->name));
-    if (status == DTI_OK && !result->known)
+    if (status == DTI_OK && (!result->known || result->no_code))
         put_unknown(json);
     else if (status == DTI_OK && result->parts == 2)
         status = put_complex(json, operand, result, reterr);

@@ -60,7 +60,7 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
     char text[CAST_TEXT_SIZE], other[DTI_TEXT_SIZE], hint[DTI_TEXT_SIZE + 32];
     bool done = true;
     dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
-    bool stands_in = result->known && (result->part[0].flags & DTI_FLAG_NO_NAN);
+    bool stands_in = result->no_code;
     dti_table_cell(table, DTI_STYLE_BOLD, stands_in ? "-" : dti_cast_result_text(result, text));
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "not known");

@@ -17,6 +17,7 @@ static bool stack_result(enum dti_stack stack, const struct cast_operand *operan
     if (!target->rule)
         return false;
     ret->target = target;
+    ret->no_code = false;
     ret->route = target->cast;
     ret->parts = own->parts;
     dti_cast_by_rule(target->rule, operand, ret);

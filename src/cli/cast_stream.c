@@ -22,33 +22,6 @@ static bool is_plain(const struct cast_job *job)
     return true;
 }
 
-static enum dti_status cast_plain_line(struct cast_job *job, const char *text, size_t length,
-                                       uint64_t index, struct dti_error *reterr)
-{
-    struct dti_value value;
-    struct dti_scalar scalar;
-    char out[DTI_TEXT_SIZE];
-    enum dti_status status = dti_value_parse(&value, text, length, reterr);
-    if (status != DTI_OK)
-        return status;
-    for (size_t i = 0; i < job->target_count; i++) {
-        dti_scalar_store(&job->targets[i].cast, &value, NULL, index, &scalar);
-        if ((scalar.flags & DTI_FLAG_NO_NAN) && job->target_count == 1) {
-            struct cast_operand operand = {.parts = 1, .value = {value}};
-            struct cast_result result;
-            status = dti_cast_job_run(job, &job->targets[i], &operand, &result, reterr);
-            if (status != DTI_OK)
-                return status;
-        }
-        job->flags |= scalar.flags;
-        size_t spelled =
-            dti_spell_stored(out, &job->targets[i].cast.dst, scalar.code, &scalar.stored);
-        out[spelled] = '\n';
-        (void)fwrite(out, 1, spelled + 1, job->cx->out);
-    }
-    return DTI_OK;
-}
-
 static enum dti_status cast_full_line(struct cast_job *job, const char *text, size_t length,
                                       uint64_t index, struct dti_error *reterr)
 {
@@ -59,6 +32,28 @@ static enum dti_status cast_full_line(struct cast_job *job, const char *text, si
     status = dti_cast_operand_show(job, &operand, reterr);
     dti_cast_operand_free(&operand);
     return status;
+}
+
+static enum dti_status cast_plain_line(struct cast_job *job, const char *text, size_t length,
+                                       uint64_t index, struct dti_error *reterr)
+{
+    struct dti_value value;
+    struct dti_scalar scalar;
+    char out[DTI_TEXT_SIZE];
+    enum dti_status status = dti_value_parse(&value, text, length, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (value.class == DTI_CLASS_NAN) /* not every dtype has a code for it */
+        return cast_full_line(job, text, length, index, reterr);
+    for (size_t i = 0; i < job->target_count; i++) {
+        dti_scalar_store(&job->targets[i].cast, &value, NULL, index, &scalar);
+        job->flags |= scalar.flags;
+        size_t spelled =
+            dti_spell_stored(out, &job->targets[i].cast.dst, scalar.code, &scalar.stored);
+        out[spelled] = '\n';
+        (void)fwrite(out, 1, spelled + 1, job->cx->out);
+    }
+    return DTI_OK;
 }
 
 /* A bad line keeps its place: -q leaves a line empty, --jsonl has an error document there, and
