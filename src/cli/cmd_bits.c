@@ -89,6 +89,7 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
     struct dti_dtype_operand operand;
     struct dti_value value;
     struct dti_scalar scalar;
+    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
     if (status == DTI_OK)
         status = dti_value_parse(&value, text, strlen(text), reterr);
@@ -100,6 +101,9 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
         if (scalar.flags & DTI_FLAG_NO_NAN)
             return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);
+        if (scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
+            dti_warn(cx, "%s does not fit %s; 'dtinfo cast' tells what becomes of it",
+                     dti_quote(quoted, text, strlen(text)), operand.format.name);
         reading.code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
     }

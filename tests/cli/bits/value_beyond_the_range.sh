@@ -1,0 +1,1 @@
+dtinfo bits 70000 fp16
