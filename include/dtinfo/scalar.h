@@ -65,6 +65,12 @@ void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret);
 /* Sets INEXACT as the stored number differs from the input (a NaN differs from all but a NaN). */
 void dti_scalar_compare(struct dti_scalar *scalar);
 
+/* An error in steps of the dtype at the stored value, which has one: units in the last place. */
+struct dti_value dti_scalar_ulps(const struct dti_scalar *scalar, const struct dti_value *error);
+
+/* The flags of a number that was lost: beyond the range, or without a counterpart. */
+enum { DTI_FLAGS_LOST = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN };
+
 /* -1 rounded down, 1 rounded up, 0 exact or not comparable (NaN). */
 int dti_scalar_direction(const struct dti_scalar *scalar);
 

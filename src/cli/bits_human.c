@@ -64,7 +64,7 @@ static const char *special_meaning(const struct dti_format *f, const struct dti_
 
 static void put_part(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
 {
-    char fields[BITS_FIELDS_SIZE], letters[72], text[DTI_TEXT_SIZE];
+    char fields[BITS_FIELDS_SIZE], letters[DTI_BINARY_SIZE], text[DTI_TEXT_SIZE];
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     struct dti_value value;
     dti_decode(f, code, &value);

@@ -71,7 +71,7 @@ enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *tex
 const char *dti_bits_fields(char buffer[BITS_FIELDS_SIZE], const struct dti_format *f,
                             uint64_t code, const char *digits)
 {
-    char binary[72];
+    char binary[DTI_BINARY_SIZE];
     size_t out = 0;
     bool fields = dti_format_is_float(f);
     size_t sign = fields && dti_format_is_signed(f);

@@ -85,8 +85,7 @@ static bool put_error(const struct cast_operand *operand, size_t part,
     label(line, "error");
     dti_line_put(line, DTI_STYLE_PLAIN, dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
-        struct dti_value ulp = difference.absolute;
-        ulp.exponent -= scalar->step_exponent;
+        struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE) {
             (void)snprintf(cell, sizeof cell, "   %c%s %%",
                            difference.relative.negative ? '-' : '+',

@@ -113,8 +113,7 @@ static enum dti_status put_error(struct dti_json *json, const struct cast_operan
                                       &has_exact) &&
                 !exact.failed;
     if (done) {
-        struct dti_value ulp = difference.absolute;
-        ulp.exponent -= ulp.class == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
+        struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         dti_json_object(json, "error");
         put_rounded(json, "absolute", &difference.absolute);
         dti_json_ascii(json, "absolute_exact", has_exact ? exact.data : NULL, exact.length);

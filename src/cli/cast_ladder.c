@@ -41,8 +41,7 @@ static bool put_error(struct dti_table *table, const struct cast_operand *operan
         return false;
     }
     bool finite_relative = difference.relative.class == DTI_CLASS_FINITE;
-    struct dti_value ulp = difference.absolute;
-    ulp.exponent -= ulp.class == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
+    struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     dti_table_cell(
         table, DTI_STYLE_PLAIN,
         dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));

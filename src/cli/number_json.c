@@ -69,7 +69,7 @@ enum dti_status dti_json_code(struct dti_json *json, const char *key,
 
 void dti_json_fields(struct dti_json *json, const struct dti_format *format, uint64_t code)
 {
-    char digits[72];
+    char digits[DTI_BINARY_SIZE];
     if (!dti_format_is_float(format)) {
         dti_json_null(json, "fields");
         return;

@@ -64,8 +64,7 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
         dti_encode(to, &value, &policy, index, &outcome);
         if (wraps && stage == 0)
             outcome.flags |= DTI_FLAG_OVERFLOW;
-        const unsigned events = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
-        if ((outcome.flags & events) && !(flags & events))
+        if ((outcome.flags & DTI_FLAGS_LOST) && !(flags & DTI_FLAGS_LOST))
             ret->stage = stage;
         flags |= outcome.flags;
         dti_decode(to, outcome.code, &value);
@@ -115,6 +114,13 @@ void dti_scalar_cast(const struct dti_cast *cast, const struct dti_value *input,
 {
     dti_scalar_store(cast, input, number, index, ret);
     dti_scalar_bracket(&cast->dst, ret);
+}
+
+struct dti_value dti_scalar_ulps(const struct dti_scalar *scalar, const struct dti_value *error)
+{
+    struct dti_value ulps = *error;
+    ulps.exponent -= error->class == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
+    return ulps;
 }
 
 int dti_scalar_direction(const struct dti_scalar *scalar)

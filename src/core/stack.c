@@ -226,8 +226,7 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
     apply_quirk(rule, dst, integer, &last, ret);
     cast.policy.overflow = last.policy.overflow;
 
-    const unsigned events = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
-    ret->stage = scalar.flags & events ? scalar.stage : cast.via_count;
+    ret->stage = scalar.flags & DTI_FLAGS_LOST ? scalar.stage : cast.via_count;
     ret->input = *input;
     ret->flags |= scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_UNDERFLOW);
     dti_scalar_compare(ret);
