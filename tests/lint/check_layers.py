@@ -26,6 +26,10 @@ HEADERS = {
     "blocks.def": "core",
     "stacks.def": "core",
     "dtype_names.def": "core",
+    "checked.h": "util",
+    "levels.def": "kernels",
+    "kernel.h": "kernels",
+    "convert.h": "convert",
 }
 # A header outside the program: the only files that may include it.
 RESERVED = {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arithmetic on sizes that says when it does not fit. Every size that comes from outside goes
+ * through here. False: it does not fit, and *ret is as it was. */
+#ifndef DTINFO_CHECKED_H
+#define DTINFO_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool dti_add_u64(uint64_t a, uint64_t b, uint64_t *ret)
+{
+    if (a > UINT64_MAX - b)
+        return false;
+    *ret = a + b;
+    return true;
+}
+
+static inline bool dti_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
+{
+    if (a != 0 && b > UINT64_MAX / a)
+        return false;
+    *ret = a * b;
+    return true;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file, a pipe or standard input, opened once and never by name again. */
+#ifndef DTINFO_INPUT_H
+#define DTINFO_INPUT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+
+struct dti_input {
+    const char *name; /* as given; "standard input" for "-" */
+    int fd;
+    bool seekable;  /* a regular file: size is known, dti_input_read_at() works */
+    uint64_t start; /* where standard input stood at opening; all offsets count from there */
+    uint64_t size;  /* from start, at opening; what is appended later is not read. Seekable only */
+    uint64_t device, inode;  /* of regular files: tells an output that is the same file */
+    const atomic_bool *stop; /* NULL, or makes dti_input_read() return early once it is true */
+};
+
+/* Opens PATH ("-" is standard input). Refuses directories, and devices other than terminals, which
+ * may never end; as standard input any device will do. A regular file that tells no size though it
+ * has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT and the name. path must live
+ * as long as the input. */
+enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr);
+void dti_input_close(struct dti_input *input); /* leaves standard input open */
+
+/* Reads until `size` bytes are there or the end comes; *ret_size tells how many. In sequence. */
+enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
+                               struct dti_error *reterr);
+/* Reads exactly size bytes from offset of a regular file, from any thread; an earlier end is
+ * "became shorter while it was read" (DTI_BAD_INPUT). */
+enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_error *reterr);
+
+/* The name for messages: in quotes, or "standard input". Returns buffer. */
+const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE]);
+
+#endif

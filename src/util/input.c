@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading: short counts, interruptions, files that change meanwhile. No mapping: a file that
+ * becomes shorter is an error here and would be a signal there. */
+#include "dtinfo/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STOP_CHECK_MS = 50 };
+
+static const char standard_input[] = "standard input";
+
+const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE])
+{
+    if (input->name == standard_input)
+        return memcpy(buffer, standard_input, sizeof standard_input);
+    return dti_quote(buffer, input->name, strlen(input->name));
+}
+
+static enum dti_status fail_read(const struct dti_input *input, int error, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    dti_fail(reterr, DTI_BAD_INPUT, "cannot read %s: %s", dti_input_label(input, label),
+             strerror(error));
+    dti_error_argument(reterr, input->name, strlen(input->name));
+    return DTI_BAD_INPUT;
+}
+
+/* Descriptors 0 to 2 belong to the standard streams, also when the caller has closed them. */
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return moved;
+}
+
+static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
+{
+    struct stat st;
+    if (fstat(input->fd, &st) != 0)
+        return fail_read(input, errno, reterr);
+    if (S_ISDIR(st.st_mode))
+        return fail_read(input, EISDIR, reterr);
+    if (S_ISCHR(st.st_mode) && input->name != standard_input && !isatty(input->fd)) {
+        char label[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s is a device; dtinfo reads files and pipes",
+                        dti_input_label(input, label));
+    }
+    if (!S_ISREG(st.st_mode))
+        return DTI_OK;
+    input->device = (uint64_t)st.st_dev;
+    input->inode = (uint64_t)st.st_ino;
+    const off_t start = lseek(input->fd, 0, SEEK_CUR);
+    if (start < 0)
+        return DTI_OK; /* not seekable after all */
+    input->seekable = true;
+    input->start = (uint64_t)start;
+    input->size = st.st_size > start ? (uint64_t)(st.st_size - start) : 0;
+    if (st.st_size > 0)
+        return DTI_OK;
+    char byte;
+    ssize_t got;
+    do
+        got = pread(input->fd, &byte, 1, start);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return fail_read(input, errno, reterr);
+    input->seekable = got == 0; /* files of /proc have content and no size */
+    return DTI_OK;
+}
+
+enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr)
+{
+    struct dti_input input = {.name = path, .fd = STDIN_FILENO};
+    if (strcmp(path, "-") == 0) {
+        input.name = standard_input;
+    } else {
+        do
+            input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        while (input.fd < 0 && errno == EINTR);
+        input.fd = above_standard(input.fd);
+        if (input.fd < 0)
+            return fail_read(&input, errno, reterr);
+    }
+    const enum dti_status status = look(&input, reterr);
+    if (status != DTI_OK)
+        dti_input_close(&input);
+    else
+        *ret = input;
+    return status;
+}
+
+void dti_input_close(struct dti_input *input)
+{
+    if (input->fd > STDERR_FILENO)
+        (void)close(input->fd);
+    input->fd = -1;
+}
+
+static bool stopped(const struct dti_input *input)
+{
+    return input->stop && atomic_load_explicit(input->stop, memory_order_relaxed);
+}
+
+/* Waits until there is something to read; false when told to stop. */
+static bool wait_readable(const struct dti_input *input)
+{
+    struct pollfd wanted = {.fd = input->fd, .events = POLLIN};
+    while (!stopped(input)) {
+        const int ready = poll(&wanted, 1, input->stop ? STOP_CHECK_MS : -1);
+        if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
+            return true; /* read() tells what is wrong */
+    }
+    return false;
+}
+
+enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
+                               struct dti_error *reterr)
+{
+    size_t done = 0;
+    while (done < size) {
+        if (input->stop && !input->seekable && !wait_readable(input))
+            break;
+        const ssize_t got = read(input->fd, (char *)buffer + done, size - done);
+        if (got == 0)
+            break;
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_readable(input))
+                break;
+        } else if (errno != EINTR) {
+            return fail_read(input, errno, reterr);
+        }
+    }
+    *ret_size = done;
+    return DTI_OK;
+}
+
+enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_error *reterr)
+{
+    const uint64_t limit = (uint64_t)INT64_MAX - input->start;
+    if (offset > limit || size > limit - offset)
+        return fail_read(input, EOVERFLOW, reterr);
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(input->fd, (char *)buffer + done, size - done,
+                                  (off_t)(input->start + offset + done));
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got == 0) {
+            char label[DTI_QUOTE_SIZE];
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "%s became shorter while it was read: nothing at byte %llu of %llu",
+                            dti_input_label(input, label), (unsigned long long)(offset + done),
+                            (unsigned long long)input->size);
+        } else if (errno != EINTR) {
+            return fail_read(input, errno, reterr);
+        }
+    }
+    return DTI_OK;
+}

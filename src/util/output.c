@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing: a new file under another name until it is complete, or a pipe as it comes. */
+#define _GNU_SOURCE /* fallocate(), renameat2() */
+#include "dtinfo/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/output_path.h"
+#include "util/output_temp.h"
+
+enum { RESERVE_FROM = 1 << 20 }; /* a smaller file is soon written */
+
+struct dti_output_file {
+    int fd;
+    bool in_place; /* a pipe, a device, standard output: nothing is renamed */
+    bool force;
+    uint64_t size;          /* expected; 0 when unknown */
+    uint64_t position;      /* of dti_output_write() */
+    uint64_t device, inode; /* of a regular file that is written in place */
+    struct dti_output_path target;
+    struct dti_output_temp temp;
+    char label[DTI_QUOTE_SIZE];
+};
+
+static enum dti_status fail_exists(const struct dti_output_file *output, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE, "%s exists; --force replaces it", output->label);
+}
+
+/* errno of a write that ended at byte `offset`. */
+static enum dti_status fail_at(const struct dti_output_file *output, uint64_t offset,
+                               struct dti_error *reterr)
+{
+    const int error = errno;
+    if (error == EPIPE)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
+    const unsigned long long at = offset, size = output->size;
+    if (size > 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu of %llu",
+                        output->label, strerror(error), at, size);
+    return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu", output->label,
+                    strerror(error), at);
+}
+
+/* A pipe, a device or standard output; output->fd is open. */
+static enum dti_status begin_in_place(struct dti_output_file *output, struct dti_error *reterr)
+{
+    struct stat st;
+    output->in_place = true;
+    if (isatty(output->fd))
+        return dti_fail(reterr, DTI_USAGE, "%s is a terminal; binary data goes to a file or a pipe",
+                        output->label);
+    if (fstat(output->fd, &st) != 0)
+        return dti_output_fail(reterr, output->label, errno);
+    if (S_ISREG(st.st_mode)) {
+        output->device = (uint64_t)st.st_dev;
+        output->inode = (uint64_t)st.st_ino;
+    }
+#ifdef F_SETPIPE_SZ
+    if (S_ISFIFO(st.st_mode))
+        (void)fcntl(output->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns; a wish */
+#endif
+    return DTI_OK;
+}
+
+/* Notices a full disk before the work. Never emulates: posix_fallocate() would write. */
+static int reserve(int fd, uint64_t size)
+{
+#ifdef __linux__
+    if (size < RESERVE_FROM || size > INT64_MAX)
+        return 0;
+    int result;
+    do
+        result = fallocate(fd, 0, 0, (off_t)size);
+    while (result != 0 && errno == EINTR);
+    if (result != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        return errno;
+#else
+    (void)fd;
+    (void)size;
+#endif
+    return 0;
+}
+
+/* Permissions and owner of the file that will be replaced; data does not run as somebody. Where the
+ * group cannot be kept, members of the other group are others. */
+static int keep_mode(int fd, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 0777;
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return errno;
+    const int given = st.st_uid != old->st_uid ? fchown(fd, old->st_uid, (gid_t)-1) : 0;
+    (void)given; /* who may not give files away keeps them */
+    if (st.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) != 0)
+        mode = (mode & 0707) | ((mode & 07) << 3);
+    return fchmod(fd, mode) == 0 ? 0 : errno;
+}
+
+static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
+                                         struct dti_error *reterr)
+{
+    struct dti_output_path *const target = &output->target;
+    const enum dti_status status = dti_output_path_resolve(target, path, output->label, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (target->exists && !S_ISREG(target->old.st_mode))
+        return dti_fail(reterr, DTI_USAGE, "%s is no file that could be replaced", output->label);
+    if (target->exists && !output->force)
+        return fail_exists(output, reterr);
+    output->fd = dti_output_temp_make(&output->temp, target->folder, target->name,
+                                      target->exists ? 0600 : 0666);
+    if (output->fd < 0)
+        return dti_output_fail(reterr, output->label, errno);
+    const int error = target->exists ? keep_mode(output->fd, &target->old) : 0;
+    if (error != 0)
+        return dti_output_fail(reterr, output->label, error);
+    const int full = reserve(output->fd, output->size);
+    if (full != 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, for its %llu bytes",
+                        output->label, strerror(full), (unsigned long long)output->size);
+    return DTI_OK;
+}
+
+/* Descriptors under another name, which leads nowhere when it is read as a link. */
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+           strcmp(path, "/dev/fd/1") == 0 || strcmp(path, "/proc/self/fd/1") == 0;
+}
+
+static enum dti_status begin(struct dti_output_file *output, const char *path,
+                             struct dti_error *reterr)
+{
+    struct stat st;
+    if (is_standard_output(path)) {
+        snprintf(output->label, sizeof output->label, "%s", "standard output");
+        output->fd = STDOUT_FILENO;
+        return begin_in_place(output, reterr);
+    }
+    dti_quote(output->label, path, strlen(path));
+    if (stat(path, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+        return begin_replacement(output, path, reterr);
+    do
+        output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (output->fd < 0 && errno == EINTR);
+    if (output->fd < 0)
+        return dti_output_fail(reterr, output->label, errno);
+    struct stat opened;
+    if (fstat(output->fd, &opened) != 0 || opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s was replaced meanwhile", output->label);
+    return begin_in_place(output, reterr);
+}
+
+enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
+                                uint64_t size, struct dti_error *reterr)
+{
+    struct dti_output_file *const output = calloc(1, sizeof *output);
+    if (!output)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    output->fd = output->target.folder = -1;
+    output->force = force;
+    output->size = size;
+    const enum dti_status status = begin(output, path, reterr);
+    if (status == DTI_OK)
+        *ret = output;
+    else
+        dti_output_discard(output);
+    if (status == DTI_USAGE)
+        dti_error_argument(reterr, path, strlen(path));
+    return status;
+}
+
+bool dti_output_seekable(const struct dti_output_file *output)
+{
+    return !output->in_place;
+}
+
+bool dti_output_is_file(const struct dti_output_file *output, uint64_t device, uint64_t inode)
+{
+    return output->inode != 0 && output->device == device && output->inode == inode;
+}
+
+static bool try_again(const struct dti_output_file *output)
+{
+    if (errno == EINTR)
+        return true;
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
+        return false;
+    struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
+    (void)poll(&wanted, 1, -1);
+    return true;
+}
+
+enum dti_status dti_output_write(struct dti_output_file *output, const void *data, size_t size,
+                                 struct dti_error *reterr)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t written = write(output->fd, (const char *)data + done, size - done);
+        if (written > 0) {
+            done += (size_t)written;
+            output->position += (uint64_t)written;
+        } else if (written == 0) {
+            errno = EIO;
+            return fail_at(output, output->position, reterr);
+        } else if (!try_again(output)) {
+            return fail_at(output, output->position, reterr);
+        }
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
+                                    uint64_t offset, struct dti_error *reterr)
+{
+    if (offset > INT64_MAX || size > (uint64_t)INT64_MAX - offset) {
+        errno = EFBIG;
+        return fail_at(output, offset, reterr);
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t written =
+            pwrite(output->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (written == 0) {
+            errno = EIO;
+            return fail_at(output, offset + done, reterr);
+        } else if (!try_again(output)) {
+            return fail_at(output, offset + done, reterr);
+        }
+    }
+    return DTI_OK;
+}
+
+/* Gives the complete file its name, never replacing anything unless forced: 0 or an errno value. */
+static int publish(struct dti_output_file *output)
+{
+    const int folder = output->target.folder;
+    const char *const from = output->temp.name, *const to = output->target.name;
+    if (!output->force) {
+#ifdef RENAME_NOREPLACE
+        if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+            return 0;
+        if (errno != ENOSYS && errno != EINVAL)
+            return errno;
+#endif
+        if (linkat(folder, from, folder, to, 0) == 0)
+            return unlinkat(folder, from, 0) == 0 ? 0 : errno;
+        if (errno == EEXIST)
+            return errno;
+        struct stat st; /* no links either: the best that is left */
+        if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            return EEXIST;
+    }
+    return renameat(folder, from, folder, to) == 0 ? 0 : errno;
+}
+
+/* Some file systems cannot sync a folder, and one that may not be listed is not open for it. */
+static int sync_folder(int fd)
+{
+    if (fsync(fd) == 0 || errno == EINVAL || errno == EBADF || errno == ENOTSUP)
+        return 0;
+    return errno;
+}
+
+static enum dti_status commit_in_place(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const int fd = output->fd;
+    output->fd = -1;
+    if (fd == STDOUT_FILENO || close(fd) == 0 || errno == EINTR)
+        return DTI_OK;
+    return dti_output_fail(reterr, output->label, errno);
+}
+
+static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
+{
+    int result;
+    do
+        result = fsync(output->fd);
+    while (result != 0 && errno == EINTR);
+    int error = result == 0 ? 0 : errno;
+    const int closed = close(output->fd);
+    output->fd = -1;
+    if (error == 0 && closed != 0 && errno != EINTR)
+        error = errno;
+    if (error == 0)
+        error = publish(output);
+    if (error == EEXIST)
+        return fail_exists(output, reterr);
+    if (error != 0)
+        return dti_output_fail(reterr, output->label, error);
+    dti_output_temp_forget(&output->temp);
+    output->temp.name[0] = '\0';
+    error = sync_folder(output->target.folder);
+    if (error != 0)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s is written, but its folder is not synced: %s",
+                        output->label, strerror(error));
+    return DTI_OK;
+}
+
+enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const enum dti_status status =
+        output->in_place ? commit_in_place(output, reterr) : commit_replacement(output, reterr);
+    dti_output_discard(output);
+    return status;
+}
+
+void dti_output_discard(struct dti_output_file *output)
+{
+    if (!output)
+        return;
+    if (output->fd > STDERR_FILENO)
+        (void)close(output->fd);
+    if (output->temp.name[0] != '\0')
+        dti_output_temp_remove(&output->temp);
+    if (output->target.folder >= 0)
+        (void)close(output->target.folder);
+    free(output);
+}
