@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How the codes of an array lie in memory and in files. A code takes its width rounded up to 8, 16,
+ * 32 or 64 bits and stands in the low bits of that container, the rest being zero; tf32 stands in
+ * the top 19 bits of 32, so that the container is also the fp32 of the same value. Formats of less
+ * than 8 bits may be packed without gaps. */
+#ifndef DTINFO_STORAGE_H
+#define DTINFO_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/dtype.h"
+
+enum dti_packing {
+    DTI_PACKING_LOW,   /* element 0 in the lowest bits of byte 0 (ONNX, torch, safetensors) */
+    DTI_PACKING_HIGH,  /* element 0 in the highest bits of byte 0 (bitsandbytes) */
+    DTI_PACKING_BYTES, /* one element a byte, in its low bits (ml_dtypes, numpy) */
+};
+
+struct dti_layout {
+    enum dti_packing packing; /* of formats of less than 8 bits; others do not have it */
+    bool swapped;             /* containers are in the byte order that is not this machine's */
+};
+
+/* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */
+size_t dti_format_container(const struct dti_format *format);
+
+/* Where a code's lowest bit stands in its container: 13 for tf32, else 0. */
+unsigned dti_format_code_shift(const struct dti_format *format);
+
+/* Bits that n elements advance in an array: the width when packed, else 8 x container. */
+unsigned dti_format_stored_bits(const struct dti_format *format, const struct dti_layout *layout);
+
+/* Bytes of n elements, the last byte padded with zero bits; false when that overflows. */
+bool dti_format_bytes(const struct dti_format *format, const struct dti_layout *layout, uint64_t n,
+                      uint64_t *ret_bytes);
+
+/* One element of an array in memory, this machine's byte order unless swapped: slow and plain. */
+uint64_t dti_storage_get(const struct dti_format *format, const struct dti_layout *layout,
+                         const void *array, uint64_t index);
+void dti_storage_put(const struct dti_format *format, const struct dti_layout *layout, void *array,
+                     uint64_t index, uint64_t code);
+
+#endif
