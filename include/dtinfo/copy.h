@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels without arithmetic, by which the others are judged: copies, reading or writing alone, and
+ * loops that move as many bytes in and out as a cast does. */
+#ifndef DTINFO_COPY_H
+#define DTINFO_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dtinfo/cpu.h"
+
+/* n elements from src to dst, which do not overlap; any alignment. Bytes are counted by the row:
+ * n x in are read, n x out are written. A kernel with out == 0 still leaves 8 bytes at dst, which
+ * depend on all that was read; one with in == 0 does not look at src. */
+typedef void dti_copy_fn(void *restrict dst, const void *restrict src, size_t n);
+
+struct dti_copy {
+    const char *name; /* the function's own name */
+    dti_copy_fn *run;
+    unsigned in, out; /* bytes of an element; 1 and 1: a plain copy, also the shape of n to n */
+    bool exact;       /* dst becomes src: memcpy() and its like; else dst is of no use */
+    bool stream;      /* stores go past the caches */
+    enum dti_level level;
+};
+extern const struct dti_copy dti_copies[];
+extern const size_t dti_copy_count;
+
+#endif

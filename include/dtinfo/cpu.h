@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which instructions the array kernels may use. Levels form a ladder on each architecture: a level
+ * includes those before it. */
+#ifndef DTINFO_CPU_H
+#define DTINFO_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dtinfo/error.h"
+
+enum dti_level {
+#define LEVEL(id, ...) DTI_LEVEL_##id,
+#include "dtinfo/levels.def"
+#undef LEVEL
+    DTI_LEVEL_COUNT
+};
+
+const char *dti_level_name(enum dti_level level);    /* "avx512" */
+const char *dti_level_meaning(enum dti_level level); /* "avx2 and AVX-512 F, BW, CD, DQ, VL" */
+
+/* The level of that name ("none" is scalar); fails with DTI_BAD_VALUE, naming those there are. */
+enum dti_status dti_level_lookup(const char *name, enum dti_level *ret_level,
+                                 struct dti_error *reterr);
+
+/* Whether this program on this CPU under this operating system can run a level. */
+bool dti_level_present(enum dti_level level);
+
+/* Whether kernels of level `needed` may run where `allowed` is the highest level in use: needed is
+ * on allowed's ladder, and not above it. */
+bool dti_level_includes(enum dti_level allowed, enum dti_level needed);
+
+/* The highest level present, limited by `limit`, the value of DTINFO_CPU (NULL or "" for none). A
+ * limit above what is present changes nothing; an unknown name fails with DTI_BAD_ENVIRONMENT. */
+enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
+                                 struct dti_error *reterr);
+
+/* Ends a row of kernels that streamed their results: what this thread stored is seen by other
+ * threads before anything that it stores later. Once a run, since each waits for the memory. */
+void dti_stores_order(void);
+
+/* Bytes of the last cache level that one core sees, 32 MiB when the system does not tell. */
+size_t dti_last_cache_bytes(void);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CPU levels by name, what the processor and the operating system allow, and how large the last
+ * cache is. A level is there when all its instructions are and the operating system keeps the
+ * registers they use. */
+#include "dtinfo/cpu.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dtinfo/nearest.h"
+#include "kernels/cpuid.h"
+
+static const struct {
+    const char *name, *architecture, *meaning;
+} levels[DTI_LEVEL_COUNT] = {
+#define LEVEL(id, nm, arch, what) \
+    [DTI_LEVEL_##id] = {.name = nm, .architecture = arch, .meaning = what},
+#include "dtinfo/levels.def"
+#undef LEVEL
+};
+
+const char *dti_level_name(enum dti_level level)
+{
+    return levels[level].name;
+}
+
+const char *dti_level_meaning(enum dti_level level)
+{
+    return levels[level].meaning;
+}
+
+static enum dti_status lookup(const char *name, enum dti_status status, const char *what,
+                              enum dti_level *ret_level, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], list[256] = "none";
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, name, strlen(name));
+    dti_nearest_offer(&nearest, "none");
+    for (size_t i = 0; i < DTI_LEVEL_COUNT; i++) {
+        if (strcmp(name, levels[i].name) == 0) {
+            *ret_level = (enum dti_level)i;
+            return DTI_OK;
+        }
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, ", %s", levels[i].name);
+        dti_nearest_offer(&nearest, levels[i].name);
+    }
+    if (strcmp(name, "none") == 0) {
+        *ret_level = DTI_LEVEL_SCALAR;
+        return DTI_OK;
+    }
+    dti_fail(reterr, status, "%s %s is unknown; the levels are %s", what,
+             dti_quote(quoted, name, strlen(name)), list);
+    dti_error_argument(reterr, name, strlen(name));
+    for (size_t i = 0; i < nearest.count; i++)
+        dti_error_suggest(reterr, nearest.names[i]);
+    return status;
+}
+
+enum dti_status dti_level_lookup(const char *name, enum dti_level *ret_level,
+                                 struct dti_error *reterr)
+{
+    return lookup(name, DTI_BAD_VALUE, "CPU level", ret_level, reterr);
+}
+
+bool dti_level_includes(enum dti_level allowed, enum dti_level needed)
+{
+    if (needed == DTI_LEVEL_SCALAR)
+        return true;
+    return needed <= allowed &&
+           strcmp(levels[needed].architecture, levels[allowed].architecture) == 0;
+}
+
+enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
+                                 struct dti_error *reterr)
+{
+    enum dti_level highest = DTI_LEVEL_SCALAR, most;
+    for (size_t i = 0; i < DTI_LEVEL_COUNT; i++) {
+        if (dti_level_present((enum dti_level)i))
+            highest = (enum dti_level)i;
+    }
+    if (limit && limit[0] != '\0') {
+        const enum dti_status status =
+            lookup(limit, DTI_BAD_ENVIRONMENT, "the CPU level in DTINFO_CPU", &most, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (dti_level_includes(highest, most))
+            highest = most;
+    }
+    *ret_level = highest;
+    return DTI_OK;
+}
+
+#if defined __x86_64__ && (defined __GNUC__ || defined __clang__)
+#include <cpuid.h>
+
+static struct dti_cpuid run_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+    struct dti_cpuid r;
+    __cpuid_count(leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
+    return r;
+}
+
+/* The intrinsic would need -mxsave for the whole file. */
+static uint64_t run_xgetbv(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static const struct dti_cpuid_source processor = {.cpuid = run_cpuid, .xgetbv = run_xgetbv};
+const struct dti_cpuid_source *dti_cpuid_source = &processor;
+#else
+const struct dti_cpuid_source *dti_cpuid_source = NULL;
+#endif
+
+/* Bits of CPUID, Intel SDM volume 2A and AMD APM volume 3, appendix E. */
+enum {
+    LEAF_FEATURES = 1,
+    LEAF_EXTENDED_FEATURES = 7,
+    LEAF_CACHES_INTEL = 4,
+    FEATURES_ECX =
+        1 << 12 /* FMA */ | 1 << 27 /* OSXSAVE */ | 1 << 28 /* AVX */ | 1 << 29 /* F16C */,
+    AVX2_EBX = 1 << 3 /* BMI1 */ | 1 << 5 /* AVX2 */ | 1 << 8 /* BMI2 */,
+    VBMI_ECX = 1 << 1 /* VBMI */ | 1 << 6 /* VBMI2 */ | 1 << 11 /* VNNI */ | 1 << 12 /* BITALG */,
+    XCR0_YMM = 0x06, /* SSE and AVX state */
+    XCR0_ZMM = 0xe6, /* and masks, upper halves, upper registers */
+};
+#define AVX512_EBX                                                                         \
+    (UINT32_C(1) << 16 /* F */ | UINT32_C(1) << 17 /* DQ */ | UINT32_C(1) << 28 /* CD */ | \
+     UINT32_C(1) << 30 /* BW */ | UINT32_C(1) << 31 /* VL */)
+#define LEAF_EXTENDED   UINT32_C(0x80000000)
+#define LEAF_CACHES_AMD UINT32_C(0x8000001d)
+
+static bool has(uint32_t bits, uint32_t wanted)
+{
+    return (bits & wanted) == wanted;
+}
+
+static bool x86_present(enum dti_level level)
+{
+    const struct dti_cpuid_source *const source = dti_cpuid_source;
+    if (!source || source->cpuid(0, 0).eax < LEAF_EXTENDED_FEATURES)
+        return false;
+    const struct dti_cpuid basic = source->cpuid(LEAF_FEATURES, 0);
+    const struct dti_cpuid extended = source->cpuid(LEAF_EXTENDED_FEATURES, 0);
+    if (!has(basic.ecx, FEATURES_ECX) || !has(extended.ebx, AVX2_EBX))
+        return false;
+    const uint64_t kept = source->xgetbv();
+    const bool avx2 = (kept & XCR0_YMM) == XCR0_YMM;
+    const bool avx512 = avx2 && (kept & XCR0_ZMM) == XCR0_ZMM && has(extended.ebx, AVX512_EBX);
+    switch (level) {
+    case DTI_LEVEL_AVX2:
+        return avx2;
+    case DTI_LEVEL_AVX512:
+        return avx512;
+    case DTI_LEVEL_AVX512VBMI:
+        return avx512 && has(extended.ecx, VBMI_ECX);
+    default:
+        return false;
+    }
+}
+
+bool dti_level_present(enum dti_level level)
+{
+    if (level == DTI_LEVEL_SCALAR)
+        return true;
+    if (level == DTI_LEVEL_NEON) {
+#if defined __aarch64__
+        return true;
+#else
+        return false;
+#endif
+    }
+    return x86_present(level);
+}
+
+/* Stores past the caches are not ordered by locks and atomics alone. */
+void dti_stores_order(void)
+{
+#if defined __x86_64__ && defined __GNUC__
+    __asm__ volatile("sfence" ::: "memory");
+#endif
+}
+
+/* The largest cache among the deterministic cache parameters, which Intel and AMD lay out alike in
+ * two different leaves; 0 when the processor does not tell. */
+static uint64_t x86_cache_bytes(void)
+{
+    const struct dti_cpuid_source *const source = dti_cpuid_source;
+    uint64_t most = 0;
+    if (!source)
+        return 0;
+    const bool amd = source->cpuid(LEAF_EXTENDED, 0).eax >= LEAF_CACHES_AMD;
+    const bool intel = source->cpuid(0, 0).eax >= LEAF_CACHES_INTEL;
+    for (int pass = 0; pass < 2; pass++) {
+        if (!(pass == 0 ? intel : amd))
+            continue;
+        for (uint32_t i = 0; i < 8; i++) {
+            const struct dti_cpuid r =
+                source->cpuid(pass == 0 ? (uint32_t)LEAF_CACHES_INTEL : LEAF_CACHES_AMD, i);
+            const uint32_t type = r.eax & 31; /* 0: no more; 1: data; 2: instructions; 3: both */
+            if (type == 0 || type > 3)
+                break;
+            const uint64_t line = (r.ebx & 0xfff) + UINT64_C(1);
+            const uint64_t partitions = (r.ebx >> 12 & 0x3ff) + UINT64_C(1);
+            const uint64_t ways = (r.ebx >> 22) + UINT64_C(1);
+            const uint64_t bytes = line * partitions * ways * (r.ecx + UINT64_C(1));
+            if (type != 2 && bytes > most)
+                most = bytes;
+        }
+    }
+    return most;
+}
+
+size_t dti_last_cache_bytes(void)
+{
+    const uint64_t told = x86_cache_bytes();
+    if (told > 0 && told <= SIZE_MAX)
+        return (size_t)told;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    for (int pass = 0; pass < 2; pass++) {
+        const long bytes = sysconf(pass == 0 ? _SC_LEVEL3_CACHE_SIZE : _SC_LEVEL2_CACHE_SIZE);
+        if (bytes > 0)
+            return (size_t)bytes;
+    }
+#endif
+    return (size_t)32 << 20;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where cpu.c learns about an x86 processor: two instructions, behind a pointer, so that tests can
+ * be other machines. */
+#ifndef DTINFO_KERNELS_CPUID_H
+#define DTINFO_KERNELS_CPUID_H
+
+#include <stdint.h>
+
+struct dti_cpuid {
+    uint32_t eax, ebx, ecx, edx;
+};
+
+struct dti_cpuid_source {
+    struct dti_cpuid (*cpuid)(uint32_t leaf, uint32_t subleaf);
+    uint64_t (*xgetbv)(void); /* XCR0; asked only when CPUID says that it can be */
+};
+
+/* The processor at hand; NULL where there is no such instruction. */
+extern const struct dti_cpuid_source *dti_cpuid_source;
+
+#endif

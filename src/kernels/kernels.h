@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Declares the function of every row of kernels.def. */
+#ifndef DTINFO_KERNELS_KERNELS_H
+#define DTINFO_KERNELS_KERNELS_H
+
+#include "dtinfo/kernel.h"
+
+#define KERNEL(function, op, domain, rounds, overflows, level) dti_kernel_fn function;
+#include "kernels/kernels.def"
+#undef KERNEL
+
+#endif

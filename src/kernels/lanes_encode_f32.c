@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 arrays into any format that dti_encoder_takes_f32() allows. Compiled once a level. */
+#include "kernels/kernels.h"
+#include "kernels/lanes_float.h"
+#include "kernels/lanes_integer.h"
+#include "kernels/lanes_piece.h"
+
+DTI_LANE void float_loop(const struct dti_encoder *encoder, uint32_t *restrict codes,
+                         const unsigned char *restrict src, size_t n,
+                         const uint32_t *restrict random, enum dti_round round)
+{
+    const struct dti_encoder e = *encoder;
+    for (size_t i = 0; i < n; i++)
+        codes[i] = dti_lane_float_f32(&e, dti_lane_load32(src + 4 * i), round,
+                                      round == DTI_ROUND_STOCHASTIC ? random[i] : 0);
+}
+
+DTI_LANE void integer_loop(const struct dti_encoder *encoder, uint32_t *restrict codes,
+                           const unsigned char *restrict src, size_t n,
+                           const uint32_t *restrict random, enum dti_round round)
+{
+    const struct dti_encoder e = *encoder;
+    for (size_t i = 0; i < n; i++)
+        codes[i] = dti_lane_integer_f32(&e, dti_lane_load32(src + 4 * i), round,
+                                        round == DTI_ROUND_STOCHASTIC ? random[i] : 0);
+}
+
+DTI_LANE void wide_loop(const struct dti_encoder *encoder, uint64_t *restrict codes,
+                        const unsigned char *restrict src, size_t n,
+                        const uint32_t *restrict random, enum dti_round round)
+{
+    const struct dti_encoder e = *encoder;
+    for (size_t i = 0; i < n; i++)
+        codes[i] = dti_lane_integer_f64(&e, dti_lane_widen_f32(dti_lane_load32(src + 4 * i)), round,
+                                        round == DTI_ROUND_STOCHASTIC ? random[i] : 0);
+}
+
+static void to_float(const struct dti_encoder *e, unsigned char *dst, const unsigned char *src,
+                     size_t n, const uint32_t *random)
+{
+    uint32_t codes[DTI_PIECE];
+    DTI_LANES_BY_ROUND(e->policy.round, float_loop, e, codes, src, n, random)
+    dti_piece_narrow32(dst, codes, n, e->container, e->code_shift);
+}
+
+static void to_integer(const struct dti_encoder *e, unsigned char *dst, const unsigned char *src,
+                       size_t n, const uint32_t *random)
+{
+    uint32_t codes[DTI_PIECE];
+    DTI_LANES_BY_ROUND(e->policy.round, integer_loop, e, codes, src, n, random)
+    dti_piece_narrow32(dst, codes, n, e->container, 0);
+}
+
+/* int64 and uint64. */
+static void to_wide(const struct dti_encoder *e, unsigned char *dst, const unsigned char *src,
+                    size_t n, const uint32_t *random)
+{
+    uint64_t codes[DTI_PIECE];
+    DTI_LANES_BY_ROUND(e->policy.round, wide_loop, e, codes, src, n, random)
+    dti_piece_narrow64(dst, codes, n, e->container, 0);
+}
+
+static void to_bool(unsigned char *restrict dst, const unsigned char *restrict src, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = (dti_lane_load32(src + 4 * i) & UINT32_C(0x7fffffff)) != 0;
+}
+
+void DTI_LANES_NAME(dti_encode_f32)(const struct dti_kernel_args *args, void *restrict dst,
+                                    const void *restrict src, size_t n)
+{
+    const struct dti_encoder *e = args->encoder;
+    uint32_t block[DTI_PIECE_RANDOM];
+    for (size_t done = 0; done < n; done += DTI_PIECE) {
+        const size_t count = n - done < DTI_PIECE ? n - done : DTI_PIECE;
+        const unsigned char *from = (const unsigned char *)src + 4 * done;
+        unsigned char *to = (unsigned char *)dst + e->container * done;
+        const uint32_t *random = dti_piece_random(block, &e->policy, args->index + done, count);
+        if (e->format.kind == DTI_KIND_BOOL)
+            to_bool(to, from, count);
+        else if (!dti_format_is_integer(&e->format))
+            to_float(e, to, from, count, random);
+        else if (e->container <= 4)
+            to_integer(e, to, from, count, random);
+        else
+            to_wide(e, to, from, count, random);
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops around lane functions go piece by piece: the lanes fill a small array of 32- or 64-bit
+ * codes, which is then narrowed into containers. So there is one loop a rounding mode, not one for
+ * each mode and container, and the array stays in the first cache. Random bits likewise. */
+#ifndef DTINFO_KERNELS_LANES_PIECE_H
+#define DTINFO_KERNELS_LANES_PIECE_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "kernels/lanes.h"
+
+#ifndef DTI_LANES
+#define DTI_LANES scalar
+#endif
+/* These files are compiled once a level; DTI_LANES_NAME(dti_encode_f32) is dti_encode_f32_avx2. */
+#define DTI_LANES_PASTE(stem, level)  stem##_##level
+#define DTI_LANES_EXPAND(stem, level) DTI_LANES_PASTE(stem, level)
+#define DTI_LANES_NAME(stem)          DTI_LANES_EXPAND(stem, DTI_LANES)
+
+enum { DTI_PIECE = 512, DTI_PIECE_RANDOM = DTI_PIECE + 8 };
+
+DTI_LANE uint32_t dti_lane_load32(const unsigned char *at)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+DTI_LANE uint64_t dti_lane_load64(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* loop(..., round): round is a constant in each of the seven. */
+#define DTI_LANES_BY_ROUND(round, loop, ...)       \
+    switch (round) {                               \
+    case DTI_ROUND_NEAREST_EVEN:                   \
+        loop(__VA_ARGS__, DTI_ROUND_NEAREST_EVEN); \
+        break;                                     \
+    case DTI_ROUND_NEAREST_AWAY:                   \
+        loop(__VA_ARGS__, DTI_ROUND_NEAREST_AWAY); \
+        break;                                     \
+    case DTI_ROUND_ZERO:                           \
+        loop(__VA_ARGS__, DTI_ROUND_ZERO);         \
+        break;                                     \
+    case DTI_ROUND_UP:                             \
+        loop(__VA_ARGS__, DTI_ROUND_UP);           \
+        break;                                     \
+    case DTI_ROUND_DOWN:                           \
+        loop(__VA_ARGS__, DTI_ROUND_DOWN);         \
+        break;                                     \
+    case DTI_ROUND_ODD:                            \
+        loop(__VA_ARGS__, DTI_ROUND_ODD);          \
+        break;                                     \
+    case DTI_ROUND_STOCHASTIC:                     \
+        loop(__VA_ARGS__, DTI_ROUND_STOCHASTIC);   \
+        break;                                     \
+    }
+
+/* The random bits of n elements from index on, and of those that share a block with them: four
+ * elements a block of dti_random_bits(). Returns those of the first; NULL when none are needed. */
+static inline const uint32_t *dti_piece_random(uint32_t random[DTI_PIECE_RANDOM],
+                                               const struct dti_policy *policy, uint64_t index,
+                                               size_t n)
+{
+    if (policy->round != DTI_ROUND_STOCHASTIC)
+        return NULL;
+    const uint64_t first = index / 4, blocks = (index % 4 + n + 3) / 4;
+    const uint32_t stream = policy->stream;
+    const uint32_t seed0 = (uint32_t)policy->seed, seed1 = (uint32_t)(policy->seed >> 32);
+    for (uint64_t block = 0; block < blocks; block++) {
+        const uint64_t place = first + block;
+        uint32_t c0 = (uint32_t)place, c1 = (uint32_t)(place >> 32), c2 = stream, c3 = 0;
+        for (uint32_t round = 0; round < 10; round++) {
+            const uint64_t a = (uint64_t)c0 * UINT32_C(0xd2511f53);
+            const uint64_t b = (uint64_t)c2 * UINT32_C(0xcd9e8d57);
+            c0 = (uint32_t)(b >> 32) ^ c1 ^ (seed0 + round * UINT32_C(0x9e3779b9));
+            c1 = (uint32_t)b;
+            c2 = (uint32_t)(a >> 32) ^ c3 ^ (seed1 + round * UINT32_C(0xbb67ae85));
+            c3 = (uint32_t)a;
+        }
+        random[4 * block] = c0;
+        random[4 * block + 1] = c1;
+        random[4 * block + 2] = c2;
+        random[4 * block + 3] = c3;
+    }
+    return random + index % 4;
+}
+
+static inline void dti_piece_narrow32(unsigned char *dst, const uint32_t *codes, size_t n,
+                                      unsigned container, unsigned code_shift)
+{
+    if (container == 1) {
+        for (size_t i = 0; i < n; i++)
+            dst[i] = (unsigned char)codes[i];
+    } else if (container == 2) {
+        for (size_t i = 0; i < n; i++) {
+            const uint16_t half = (uint16_t)codes[i];
+            memcpy(dst + 2 * i, &half, sizeof half);
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t word = codes[i] << code_shift;
+            memcpy(dst + 4 * i, &word, sizeof word);
+        }
+    }
+}
+
+static inline void dti_piece_narrow64(unsigned char *dst, const uint64_t *codes, size_t n,
+                                      unsigned container, unsigned code_shift)
+{
+    if (container == 1) {
+        for (size_t i = 0; i < n; i++)
+            dst[i] = (unsigned char)codes[i];
+    } else if (container == 2) {
+        for (size_t i = 0; i < n; i++) {
+            const uint16_t half = (uint16_t)codes[i];
+            memcpy(dst + 2 * i, &half, sizeof half);
+        }
+    } else if (container == 4) {
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t word = (uint32_t)(codes[i] << code_shift);
+            memcpy(dst + 4 * i, &word, sizeof word);
+        }
+    } else {
+        memcpy(dst, codes, 8 * n);
+    }
+}
+
+static inline void dti_piece_widen32(uint32_t *containers, const unsigned char *src, size_t n,
+                                     unsigned container)
+{
+    if (container == 1) {
+        for (size_t i = 0; i < n; i++)
+            containers[i] = src[i];
+    } else if (container == 2) {
+        for (size_t i = 0; i < n; i++) {
+            uint16_t half;
+            memcpy(&half, src + 2 * i, sizeof half);
+            containers[i] = half;
+        }
+    } else {
+        memcpy(containers, src, 4 * n);
+    }
+}
+
+static inline void dti_piece_widen64(uint64_t *containers, const unsigned char *src, size_t n,
+                                     unsigned container)
+{
+    if (container == 1) {
+        for (size_t i = 0; i < n; i++)
+            containers[i] = src[i];
+    } else if (container == 2) {
+        for (size_t i = 0; i < n; i++) {
+            uint16_t half;
+            memcpy(&half, src + 2 * i, sizeof half);
+            containers[i] = half;
+        }
+    } else if (container == 4) {
+        for (size_t i = 0; i < n; i++)
+            containers[i] = dti_lane_load32(src + 4 * i);
+    } else {
+        memcpy(containers, src, 8 * n);
+    }
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads, stores and small steps that the AVX2 kernels share. Empty for compilers that were not told
+ * to use AVX2. */
+#ifndef DTINFO_KERNELS_X86_AVX2_H
+#define DTINFO_KERNELS_X86_AVX2_H
+
+#include "kernels/x86/blocks.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+
+DTI_INLINE __m256i load256(const unsigned char *src)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)src);
+}
+
+DTI_INLINE __m256 load256_ps(const unsigned char *src)
+{
+    return _mm256_loadu_ps((const void *)src);
+}
+
+DTI_INLINE __m256d load256_pd(const unsigned char *src)
+{
+    return _mm256_loadu_pd((const void *)src);
+}
+
+DTI_INLINE __m128i load128(const unsigned char *src)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)src);
+}
+
+DTI_INLINE void store256(unsigned char *dst, __m256i value, bool stream)
+{
+    if (stream)
+        _mm256_stream_si256((__m256i *)(void *)dst, value);
+    else
+        _mm256_storeu_si256((__m256i *)(void *)dst, value);
+}
+
+DTI_INLINE __m256i join128(__m128i low, __m128i high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+/* After vpackus and its like, which work in each 128 bits alone, the doublewords of four vectors
+ * a b c d stand as a0 b0 c0 d0 a1 b1 c1 d1; this brings them in order. */
+DTI_INLINE __m256i order_packed(__m256i packed)
+{
+    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+#endif
+#endif

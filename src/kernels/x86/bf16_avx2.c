@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 <-> bf16 in AVX2, by integer arithmetic. */
+#include "kernels/kernels.h"
+#include "kernels/x86/avx2.h"
+
+/* A bf16 is the upper half of an fp32. */
+/* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
+ * largest finite number to infinity. */
+DTI_INLINE __m256i round_to_half(__m256i bits, enum dti_round round)
+{
+    const __m256i rest = _mm256_set1_epi32(0xffff), one = _mm256_set1_epi32(1);
+    __m256i odd, exact;
+    switch (round) {
+    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, and 1 more where the kept part is odd */
+        odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), one);
+        return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+    case DTI_ROUND_NEAREST_AWAY:
+        return _mm256_add_epi32(bits, _mm256_set1_epi32(0x8000));
+    case DTI_ROUND_UP:
+        return _mm256_add_epi32(bits, _mm256_andnot_si256(_mm256_srai_epi32(bits, 31), rest));
+    case DTI_ROUND_DOWN:
+        return _mm256_add_epi32(bits, _mm256_and_si256(_mm256_srai_epi32(bits, 31), rest));
+    case DTI_ROUND_ODD:
+        exact = _mm256_cmpeq_epi32(_mm256_and_si256(bits, rest), _mm256_setzero_si256());
+        return _mm256_or_si256(bits, _mm256_andnot_si256(exact, _mm256_set1_epi32(0x10000)));
+    case DTI_ROUND_ZERO:
+    case DTI_ROUND_STOCHASTIC:
+        break;
+    }
+    return bits;
+}
+
+/* The answer in the lower half of each 32 bits. plain: NaNs keep sign and upper payload, and are
+ * made quiet; else they all become the positive one without payload. */
+DTI_INLINE __m256i bf16_of(__m256i bits, enum dti_round round, bool plain)
+{
+    const __m256i quiet = _mm256_set1_epi32(plain ? 0x400000 : 0x7fc00000);
+    const __m256 x = _mm256_castsi256_ps(bits);
+    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    const __m256i answer = plain ? _mm256_or_si256(bits, quiet) : quiet;
+    return _mm256_srli_epi32(_mm256_blendv_epi8(round_to_half(bits, round), answer, nan), 16);
+}
+
+DTI_INLINE void bf16_encode_block(unsigned char *dst, const unsigned char *src, bool stream,
+                                  enum dti_round round, bool plain)
+{
+    for (size_t i = 0; i < 4; i++) {
+        const __m256i a = bf16_of(load256(src + 64 * i), round, plain);
+        const __m256i b = bf16_of(load256(src + 64 * i + 32), round, plain);
+        const __m256i packed = _mm256_packus_epi32(a, b); /* a0 b0 a1 b1 in parts of 64 bits */
+        store256(dst + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
+    }
+}
+
+#define BLOCK(name, round, plain)                                           \
+    DTI_INLINE void name##_block(const void *constants, unsigned char *dst, \
+                                 const unsigned char *src, bool stream)     \
+    {                                                                       \
+        (void)constants;                                                    \
+        bf16_encode_block(dst, src, stream, round, plain);                  \
+    }
+#define MODE(name, round)                                                              \
+    BLOCK(name, round, true)                                                           \
+    BLOCK(name##_canonical, round, false)                                              \
+    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
+    {                                                                                  \
+        const struct dti_blocks keeping = {name##_block, 64, 4, 2, false};             \
+        const struct dti_blocks canonical = {name##_canonical_block, 64, 4, 2, false}; \
+        if (plain)                                                                     \
+            dti_blocks_run(keeping, NULL, dst, src, n, stream);                        \
+        else                                                                           \
+            dti_blocks_run(canonical, NULL, dst, src, n, stream);                      \
+    }
+MODE(to_nearest_even, DTI_ROUND_NEAREST_EVEN)
+MODE(to_nearest_away, DTI_ROUND_NEAREST_AWAY)
+MODE(to_zero, DTI_ROUND_ZERO)
+MODE(up, DTI_ROUND_UP)
+MODE(down, DTI_ROUND_DOWN)
+MODE(to_odd, DTI_ROUND_ODD)
+
+void dti_fp32_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
+    switch (args->encoder->policy.round) {
+    case DTI_ROUND_NEAREST_AWAY:
+        to_nearest_away(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_ZERO:
+        to_zero(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_UP:
+        up(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_DOWN:
+        down(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_ODD:
+        to_odd(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_NEAREST_EVEN:
+    case DTI_ROUND_STOCHASTIC:
+        to_nearest_even(plain, dst, src, n, args->stream);
+        break;
+    }
+}
+
+/* NaNs are made quiet, as every cast makes them. */
+DTI_INLINE void bf16_decode_block(const void *constants, unsigned char *dst,
+                                  const unsigned char *src, bool stream)
+{
+    const __m256i quiet = _mm256_set1_epi32(0x400000);
+    (void)constants;
+    for (size_t i = 0; i < 8; i++) {
+        const __m256i wide = _mm256_cvtepu16_epi32(load128(src + 16 * i));
+        const __m256i bits = _mm256_slli_epi32(wide, 16);
+        const __m256 x = _mm256_castsi256_ps(bits);
+        const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+        store256(dst + 32 * i, _mm256_or_si256(bits, _mm256_and_si256(nan, quiet)), stream);
+    }
+}
+
+void dti_bf16_to_fp32_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const struct dti_blocks blocks = {bf16_decode_block, 64, 2, 4, false};
+    dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
+}

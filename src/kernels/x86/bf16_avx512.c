@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 <-> bf16 in AVX-512. Integer arithmetic: VCVTNEPS2BF16 takes subnormals for zero. */
+#include "kernels/kernels.h"
+#include "kernels/x86/avx512.h"
+
+static const uint16_t odd_words[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                       23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                       45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+
+/* A bf16 is the upper half of an fp32. */
+/* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
+ * largest finite number to infinity. */
+DTI_INLINE __m512i round_to_half(__m512i bits, enum dti_round round)
+{
+    const __m512i last = _mm512_set1_epi32(0x10000), rest = _mm512_set1_epi32(0xffff);
+    const __m512i half = _mm512_set1_epi32(0x7fff);
+    __m512i sum;
+    switch (round) {
+    case DTI_ROUND_NEAREST_EVEN: /* bits + 0x7fff, and 1 more where the kept part is odd */
+        sum = _mm512_add_epi32(bits, half);
+        return _mm512_mask_sub_epi32(sum, _mm512_test_epi32_mask(bits, last), sum,
+                                     _mm512_set1_epi32(-1));
+    case DTI_ROUND_NEAREST_AWAY:
+        return _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
+    case DTI_ROUND_UP:
+        return _mm512_add_epi32(bits, _mm512_andnot_si512(_mm512_srai_epi32(bits, 31), rest));
+    case DTI_ROUND_DOWN:
+        return _mm512_add_epi32(bits, _mm512_and_si512(_mm512_srai_epi32(bits, 31), rest));
+    case DTI_ROUND_ODD:
+        return _mm512_mask_or_epi32(bits, _mm512_test_epi32_mask(bits, rest), bits, last);
+    case DTI_ROUND_ZERO:
+    case DTI_ROUND_STOCHASTIC:
+        break;
+    }
+    return bits;
+}
+
+/* plain: NaNs keep sign and upper payload, and are made quiet; else they all become the positive
+ * one without payload. */
+DTI_INLINE __m512i bf16_of(__m512i bits, enum dti_round round, bool plain)
+{
+    const __m512i quiet = _mm512_set1_epi32(plain ? 0x400000 : 0x7fc00000);
+    const __m512 x = _mm512_castsi512_ps(bits);
+    const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    const __m512i rounded = round_to_half(bits, round);
+    return plain ? _mm512_mask_or_epi32(rounded, nan, bits, quiet)
+                 : _mm512_mask_mov_epi32(rounded, nan, quiet);
+}
+
+/* order: which words make the result. */
+DTI_INLINE void bf16_encode_block(const __m512i *order, unsigned char *dst,
+                                  const unsigned char *src, bool stream, enum dti_round round,
+                                  bool plain)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const __m512i a = bf16_of(load512(src + 128 * i), round, plain);
+        const __m512i b = bf16_of(load512(src + 128 * i + 64), round, plain);
+        store512(dst + 64 * i, _mm512_permutex2var_epi16(a, *order, b), stream);
+    }
+}
+
+#define BLOCK(name, round, plain)                                           \
+    DTI_INLINE void name##_block(const void *constants, unsigned char *dst, \
+                                 const unsigned char *src, bool stream)     \
+    {                                                                       \
+        bf16_encode_block(constants, dst, src, stream, round, plain);       \
+    }
+#define MODE(name, round)                                                              \
+    BLOCK(name, round, true)                                                           \
+    BLOCK(name##_canonical, round, false)                                              \
+    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
+    {                                                                                  \
+        const __m512i order = _mm512_loadu_si512((const void *)odd_words);             \
+        const struct dti_blocks keeping = {name##_block, 64, 4, 2, false};             \
+        const struct dti_blocks canonical = {name##_canonical_block, 64, 4, 2, false}; \
+        if (plain)                                                                     \
+            dti_blocks_run(keeping, &order, dst, src, n, stream);                      \
+        else                                                                           \
+            dti_blocks_run(canonical, &order, dst, src, n, stream);                    \
+    }
+MODE(to_nearest_even, DTI_ROUND_NEAREST_EVEN)
+MODE(to_nearest_away, DTI_ROUND_NEAREST_AWAY)
+MODE(to_zero, DTI_ROUND_ZERO)
+MODE(up, DTI_ROUND_UP)
+MODE(down, DTI_ROUND_DOWN)
+MODE(to_odd, DTI_ROUND_ODD)
+
+void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict dst,
+                             const void *restrict src, size_t n)
+{
+    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
+    switch (args->encoder->policy.round) {
+    case DTI_ROUND_NEAREST_AWAY:
+        to_nearest_away(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_ZERO:
+        to_zero(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_UP:
+        up(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_DOWN:
+        down(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_ODD:
+        to_odd(plain, dst, src, n, args->stream);
+        break;
+    case DTI_ROUND_NEAREST_EVEN:
+    case DTI_ROUND_STOCHASTIC:
+        to_nearest_even(plain, dst, src, n, args->stream);
+        break;
+    }
+}
+
+/* NaNs are made quiet, as every cast makes them. */
+DTI_INLINE void bf16_decode_block(const void *constants, unsigned char *dst,
+                                  const unsigned char *src, bool stream)
+{
+    (void)constants;
+    for (size_t i = 0; i < 4; i++) {
+        const __m512i wide = _mm512_cvtepu16_epi32(load256(src + 32 * i));
+        const __m512i bits = _mm512_slli_epi32(wide, 16);
+        const __m512 x = _mm512_castsi512_ps(bits);
+        const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        const __m512i quiet = _mm512_set1_epi32(0x400000);
+        store512(dst + 64 * i, _mm512_mask_or_epi32(bits, nan, bits, quiet), stream);
+    }
+}
+
+void dti_bf16_to_fp32_avx512(const struct dti_kernel_args *args, void *restrict dst,
+                             const void *restrict src, size_t n)
+{
+    const struct dti_blocks blocks = {bf16_decode_block, 64, 2, 4, false};
+    dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
+}

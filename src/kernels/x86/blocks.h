@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loop that all kernels of this folder share. A kernel says how one block is done, a block
+ * being a fixed number of units (elements, or groups of packed ones); here stands how blocks cover
+ * an array of any length and alignment:
+ *
+ *     cached:    block, block, ..., and once more the block that ends with the array
+ *     streamed:  one block at the start, then blocks from the first unit whose result begins a
+ *                cache line, and the same end
+ *
+ * Blocks at the ends may do units twice, which changes nothing as the arrays do not overlap. An
+ * array shorter than a block goes through a buffer. Masked loads and stores would do too, but in
+ * the main loop they cost up to three times the time. */
+#ifndef DTINFO_KERNELS_X86_BLOCKS_H
+#define DTINFO_KERNELS_X86_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DTI_INLINE static inline __attribute__((always_inline))
+
+enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
+
+/* One block. constants: what the kernel worked out beforehand. stream: dst is aligned to a cache
+ * line, and stores pass the caches. */
+typedef void dti_block_fn(const void *constants, unsigned char *dst, const unsigned char *src,
+                          bool stream);
+
+struct dti_blocks {
+    dti_block_fn *run;
+    size_t units;              /* of a block */
+    size_t src_unit, dst_unit; /* bytes of a unit */
+    bool prefetch;             /* much arithmetic for a cache line: fetch ahead of the hardware */
+};
+
+/* As many blocks as fit from unit `at` on. */
+DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *constants,
+                                    unsigned char *dst, const unsigned char *src, size_t at,
+                                    size_t n, bool stream)
+{
+    const size_t src_bytes = blocks.units * blocks.src_unit;
+    for (; n - at >= blocks.units; at += blocks.units) {
+        const unsigned char *from = src + at * blocks.src_unit;
+        if (blocks.prefetch) {
+            for (size_t line = 0; line < src_bytes; line += DTI_CACHE_LINE)
+                __builtin_prefetch((const void *)((uintptr_t)from + DTI_PREFETCH_DISTANCE + line));
+        }
+        blocks.run(constants, dst + at * blocks.dst_unit, from, stream);
+    }
+    return at;
+}
+
+/* Results of n units, streamed if that is asked for and the arrays' places allow it. */
+DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, void *dst,
+                               const void *src, size_t n, bool stream)
+{
+    unsigned char *out = dst;
+    const unsigned char *in = src;
+    if (n < blocks.units) {
+        unsigned char src_block[DTI_BLOCK_BYTES_MAX], dst_block[DTI_BLOCK_BYTES_MAX];
+        if (n == 0)
+            return;
+        memset(src_block, 0, blocks.units * blocks.src_unit);
+        memcpy(src_block, in, n * blocks.src_unit);
+        blocks.run(constants, dst_block, src_block, false);
+        memcpy(out, dst_block, n * blocks.dst_unit);
+        return;
+    }
+    size_t at = 0;
+    const size_t before =
+        (uintptr_t)out % DTI_CACHE_LINE == 0 ? 0 : DTI_CACHE_LINE - (uintptr_t)out % DTI_CACHE_LINE;
+    if (stream && before % blocks.dst_unit == 0 && n >= 2 * blocks.units) {
+        if (before != 0)
+            blocks.run(constants, out, in, false);
+        at = dti_blocks_middle(blocks, constants, out, in, before / blocks.dst_unit, n, true);
+    } else {
+        at = dti_blocks_middle(blocks, constants, out, in, 0, n, false);
+    }
+    if (at < n) {
+        at = n - blocks.units;
+        blocks.run(constants, out + at * blocks.dst_unit, in + at * blocks.src_unit, false);
+    }
+}
+
+#endif

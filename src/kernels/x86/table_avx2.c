@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Casts from 8-bit codes by table in AVX2. VPSHUFB looks up 4 bits of an index in 16 bytes; a table
+ * of 256 takes 16 of them, whose answers the upper bits choose from, pair by pair. Wider results
+ * are made of one table, a plane, for each byte. Most planes need less than that:
+ *
+ *   constant   all the same, mostly zeros: nothing to look up
+ *   nibble     the source has 4 bits or less: one VPSHUFB
+ *   half       the upper 128 answers differ from the lower in the same bits, mostly the sign, but
+ *              for one, mostly a NaN at the code of -0: 8
+ *   sign       the same, and the lower 128 are all the same: a comparison
+ *   whole      16
+ *
+ * Gather instructions would take eight times as long. Most 8-bit floats become fp32 sooner through
+ * fp16, whose conversion reads subnormals at full speed. */
+#include "kernels/kernels.h"
+#include "kernels/x86/avx2.h"
+
+enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_HALF, PLANE_WHOLE };
+
+struct plane {
+    enum plane_kind kind;
+    const unsigned char *table;     /* 256 answers */
+    __m256i first;                  /* the answer to code 0 */
+    __m256i upper;                  /* half, sign: what the upper answers differ in */
+    __m256i exception, exceptional; /* half: the one code that does otherwise, and its answer */
+};
+
+static struct plane plane_init(const unsigned char *table, unsigned width)
+{
+    struct plane p = {.kind = PLANE_WHOLE, .table = table};
+    unsigned lower_differs = 0, exceptions = 0, exception = 128;
+    p.first = _mm256_set1_epi8((char)table[0]);
+    p.upper = _mm256_set1_epi8((char)(table[1] ^ table[129]));
+    for (unsigned i = 0; i < 128; i += 32) {
+        const __m256i low = load256(table + i), high = load256(table + 128 + i);
+        const __m256i as_wanted = _mm256_cmpeq_epi8(_mm256_xor_si256(low, high), p.upper);
+        const unsigned other = ~(unsigned)_mm256_movemask_epi8(as_wanted);
+        lower_differs |= ~(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, p.first));
+        if (other != 0) {
+            exceptions += (other & (other - 1)) == 0 ? 1 : 2; /* more than one is all that counts */
+            exception = 128 + i + (unsigned)__builtin_ctz(other);
+        }
+    }
+    p.exception = _mm256_set1_epi8((char)(unsigned char)exception);
+    p.exceptional = _mm256_set1_epi8((char)table[exception]);
+    if (lower_differs == 0 && exceptions == 0)
+        p.kind = table[0] == table[128] ? PLANE_CONSTANT : PLANE_SIGN;
+    else if (width <= 4)
+        p.kind = PLANE_NIBBLE;
+    else if (exceptions <= 1)
+        p.kind = PLANE_HALF;
+    return p;
+}
+
+DTI_INLINE __m256i look_up_16(const unsigned char *table, __m256i low)
+{
+    const __m128i answers = load128(table);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(answers), low);
+}
+
+/* 64 answers, chosen by the low 4 bits and by bits 4 and 5 shifted to the top of each byte. */
+DTI_INLINE __m256i look_up_64(const unsigned char *table, __m256i low, __m256i bit4, __m256i bit5)
+{
+    const __m256i first =
+        _mm256_blendv_epi8(look_up_16(table, low), look_up_16(table + 16, low), bit4);
+    const __m256i second =
+        _mm256_blendv_epi8(look_up_16(table + 32, low), look_up_16(table + 48, low), bit4);
+    return _mm256_blendv_epi8(first, second, bit5);
+}
+
+DTI_INLINE __m256i look_up_128(const unsigned char *table, __m256i index, __m256i low)
+{
+    const __m256i bit4 = _mm256_slli_epi16(index, 3), bit5 = _mm256_slli_epi16(index, 2);
+    const __m256i bit6 = _mm256_slli_epi16(index, 1);
+    return _mm256_blendv_epi8(look_up_64(table, low, bit4, bit5),
+                              look_up_64(table + 64, low, bit4, bit5), bit6);
+}
+
+DTI_INLINE __m256i look_up(const struct plane *p, __m256i index)
+{
+    const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
+    const __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), index);
+    __m256i answer;
+    switch (p->kind) {
+    case PLANE_CONSTANT:
+        break;
+    case PLANE_NIBBLE:
+        return look_up_16(p->table, low);
+    case PLANE_SIGN:
+        return _mm256_xor_si256(p->first, _mm256_and_si256(negative, p->upper));
+    case PLANE_HALF:
+        answer = look_up_128(p->table, index, low);
+        answer = _mm256_xor_si256(answer, _mm256_and_si256(negative, p->upper));
+        return _mm256_blendv_epi8(answer, p->exceptional, _mm256_cmpeq_epi8(index, p->exception));
+    case PLANE_WHOLE:
+        return _mm256_blendv_epi8(look_up_128(p->table, index, low),
+                                  look_up_128(p->table + 128, index, low), index);
+    }
+    return p->first;
+}
+
+DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                            bool stream)
+{
+    const struct plane *plane = constants;
+    for (size_t i = 0; i < 64; i += 32)
+        store256(dst + i, look_up(&plane[0], load256(src + i)), stream);
+}
+
+/* Codes change places first, so that interleaving bytes, which works in each 128 bits alone, brings
+ * the answers in order. */
+DTI_INLINE void halves_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                             bool stream)
+{
+    const struct plane *plane = constants;
+    for (size_t i = 0; i < 64; i += 32) {
+        const __m256i index = _mm256_permute4x64_epi64(load256(src + i), 0xd8);
+        const __m256i low = look_up(&plane[0], index), high = look_up(&plane[1], index);
+        store256(dst + 2 * i, _mm256_unpacklo_epi8(low, high), stream);
+        store256(dst + 2 * i + 32, _mm256_unpackhi_epi8(low, high), stream);
+    }
+}
+
+DTI_INLINE void words_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                            bool stream)
+{
+    const struct plane *plane = constants;
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    for (size_t i = 0; i < 64; i += 32) {
+        const __m256i index = _mm256_permutevar8x32_epi32(load256(src + i), order);
+        const __m256i b0 = look_up(&plane[0], index), b1 = look_up(&plane[1], index);
+        const __m256i b2 = look_up(&plane[2], index), b3 = look_up(&plane[3], index);
+        const __m256i low0 = _mm256_unpacklo_epi8(b0, b1), low1 = _mm256_unpackhi_epi8(b0, b1);
+        const __m256i high0 = _mm256_unpacklo_epi8(b2, b3), high1 = _mm256_unpackhi_epi8(b2, b3);
+        store256(dst + 4 * i, _mm256_unpacklo_epi16(low0, high0), stream);
+        store256(dst + 4 * i + 32, _mm256_unpackhi_epi16(low0, high0), stream);
+        store256(dst + 4 * i + 64, _mm256_unpacklo_epi16(low1, high1), stream);
+        store256(dst + 4 * i + 96, _mm256_unpackhi_epi16(low1, high1), stream);
+    }
+}
+
+DTI_INLINE void int8_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                           bool stream)
+{
+    (void)constants;
+    for (size_t i = 0; i < 64; i += 8) {
+        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
+        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes));
+        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
+    }
+}
+
+DTI_INLINE void uint8_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                            bool stream)
+{
+    (void)constants;
+    for (size_t i = 0; i < 64; i += 8) {
+        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
+        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
+        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
+    }
+}
+
+/* 8-bit floats of 5 exponent bits or less, to fp32:
+ *
+ *   code                     seeeemmm
+ *   fp16 of another bias    s0eeeemmm0000000     the sign is where extending it left it
+ *   fp32                    times 2^(15 - bias), exact
+ */
+struct fp8_decode {
+    __m128i shift;
+    __m256i mask;                 /* of sign and magnitude in the fp16 */
+    __m256i ignored, nan, change; /* bits | ignored == nan: turns into fp16's NaN with ^ change */
+    __m256 scale;
+};
+
+DTI_INLINE void fp8_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                          bool stream)
+{
+    const struct fp8_decode *c = constants;
+    for (size_t i = 0; i < 64; i += 16) {
+        const __m256i wide = _mm256_sll_epi16(_mm256_cvtepi8_epi16(load128(src + i)), c->shift);
+        const __m256i bits = _mm256_and_si256(wide, c->mask);
+        const __m256i nan = _mm256_cmpeq_epi16(_mm256_or_si256(bits, c->ignored), c->nan);
+        const __m256i fp16 = _mm256_xor_si256(bits, _mm256_and_si256(nan, c->change));
+        const __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(fp16));
+        const __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(fp16, 1));
+        store256(dst + 4 * i, _mm256_castps_si256(_mm256_mul_ps(low, c->scale)), stream);
+        store256(dst + 4 * i + 32, _mm256_castps_si256(_mm256_mul_ps(high, c->scale)), stream);
+    }
+}
+
+/* Whether fp8_block() gives what the table has. Numbers it does; NaNs depend on the policy. */
+static bool fp8_init(struct fp8_decode *ret, const struct dti_table *table)
+{
+    const struct dti_format *f = &table->src.format;
+    const uint32_t quiet = UINT32_C(0x7fc00000), sign = UINT32_C(0x80000000);
+    if (f->kind != DTI_KIND_FLOAT || f->width != 8 || f->man_bits < 2 || f->bias < 0 ||
+        f->bias > 60)
+        return false;
+    const unsigned shift = 10u - f->man_bits;
+    unsigned nan = 0xffff, ignored = 0, change = 0; /* fp16 NaNs stay themselves */
+    switch (f->specials) {
+    case DTI_SPECIALS_IEEE:
+        if (f->exp_bits != 5 || table->word[0x7d] != (quiet | 1u << 21) ||
+            table->word[0xfe] != (sign | quiet))
+            return false;
+        break;
+    case DTI_SPECIALS_FN:
+        if (f->exp_bits > 4 || table->word[0x7f] != quiet || table->word[0xff] != (sign | quiet))
+            return false;
+        ignored = 0x8000;
+        nan = 0x8000 | 0x7fu << shift;
+        change = 0x7fu << shift ^ 0x7e00;
+        break;
+    case DTI_SPECIALS_FNUZ:
+        if (f->exp_bits > 4 || table->word[0x80] != quiet)
+            return false;
+        nan = 0x8000;
+        change = 0x8000 ^ 0x7e00;
+        break;
+    default:
+        return false;
+    }
+    const uint32_t scale = (uint32_t)(127 + 15 - f->bias) << 23;
+    ret->shift = _mm_cvtsi32_si128((int)shift);
+    ret->mask = _mm256_set1_epi16((short)(0x8000u | 0x7fu << shift));
+    ret->ignored = _mm256_set1_epi16((short)ignored);
+    ret->nan = _mm256_set1_epi16((short)nan);
+    ret->change = _mm256_set1_epi16((short)change);
+    ret->scale = _mm256_castsi256_ps(_mm256_set1_epi32((int)scale));
+    return true;
+}
+
+static bool is_fp32(const struct dti_format *f)
+{
+    return f->kind == DTI_KIND_FLOAT && f->specials == DTI_SPECIALS_IEEE && f->exp_bits == 8 &&
+           f->man_bits == 23 && f->bias == 127;
+}
+
+void dti_table_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                    const void *restrict src, size_t n)
+{
+    const struct dti_table *table = args->table;
+    const struct dti_format *from = &table->src.format;
+    struct plane planes[4];
+    const struct dti_blocks bytes = {bytes_block, 64, 1, 1, true};
+    const struct dti_blocks halves = {halves_block, 64, 1, 2, true};
+    const struct dti_blocks words = {words_block, 64, 1, 4, true};
+    const struct dti_blocks int8 = {int8_block, 64, 1, 4, false};
+    const struct dti_blocks uint8 = {uint8_block, 64, 1, 4, false};
+    const struct dti_blocks floats = {fp8_block, 64, 1, 4, false};
+    struct fp8_decode fp8;
+    if (is_fp32(&table->dst) && from->width == 8 && from->kind == DTI_KIND_INT) {
+        dti_blocks_run(int8, NULL, dst, src, n, args->stream);
+        return;
+    }
+    if (is_fp32(&table->dst) && from->width == 8 && from->kind == DTI_KIND_UINT) {
+        dti_blocks_run(uint8, NULL, dst, src, n, args->stream);
+        return;
+    }
+    if (is_fp32(&table->dst) && fp8_init(&fp8, table)) {
+        dti_blocks_run(floats, &fp8, dst, src, n, args->stream);
+        return;
+    }
+    for (unsigned i = 0; i < table->container; i++)
+        planes[i] = plane_init(table->plane[i], from->width);
+    if (table->container == 1)
+        dti_blocks_run(bytes, planes, dst, src, n, args->stream);
+    else if (table->container == 2)
+        dti_blocks_run(halves, planes, dst, src, n, args->stream);
+    else
+        dti_blocks_run(words, planes, dst, src, n, args->stream);
+}
