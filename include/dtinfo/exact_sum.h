@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A sum of doubles without rounding: a fixed-point number wide enough for 2^64 doubles of any size
+ * (Kulisch's long accumulator). Adding and merging are exact, so any order and any grouping give
+ * the same; the one rounding is at the end. */
+#ifndef DTINFO_EXACT_SUM_H
+#define DTINFO_EXACT_SUM_H
+
+#include <stdint.h>
+
+enum { DTI_EXACT_SUM_WORDS = 34 };
+
+struct dti_exact_sum {
+    uint64_t word[DTI_EXACT_SUM_WORDS]; /* two's complement, the lowest first, times 2^-1074 */
+    unsigned infinite;                  /* 1: an infinity was added; 2: a negative one; 4: a NaN */
+};
+void dti_exact_sum_init(struct dti_exact_sum *ret);
+/* Infinities and NaN stay: the sum is then what adding doubles would give. */
+void dti_exact_sum_add(struct dti_exact_sum *sum, double value);
+void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other);
+/* The sum rounded to nearest even; infinity when it is beyond fp64. No sum is +0. */
+double dti_exact_sum_value(const struct dti_exact_sum *sum);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The long accumulator. Bit 0 of word 0 weighs 2^-1074, the smallest double; the largest ends at
+ * bit 2097, 2^64 of them at bit 2161, and the sign stands above, so 34 words hold every sum. */
+#include "dtinfo/exact_sum.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/wide.h"
+#include "dtinfo/value.h"
+#include "kernels/fp64.h"
+
+enum { WORDS = DTI_EXACT_SUM_WORDS, PLUS_INF = 1, MINUS_INF = 2, NOT_A_NUMBER = 4 };
+
+void dti_exact_sum_init(struct dti_exact_sum *ret)
+{
+    memset(ret, 0, sizeof *ret);
+}
+
+static void add_at(struct dti_exact_sum *sum, unsigned at, uint64_t low, uint64_t high)
+{
+    unsigned carry = dti_wide_add(&sum->word[at], low, 0);
+    carry = dti_wide_add(&sum->word[at + 1], high, carry);
+    for (unsigned i = at + 2; carry && i < WORDS; i++)
+        carry = dti_wide_add(&sum->word[i], 0, carry);
+}
+
+static void subtract_at(struct dti_exact_sum *sum, unsigned at, uint64_t low, uint64_t high)
+{
+    unsigned borrow = dti_wide_sub(&sum->word[at], low, 0);
+    borrow = dti_wide_sub(&sum->word[at + 1], high, borrow);
+    for (unsigned i = at + 2; borrow && i < WORDS; i++)
+        borrow = dti_wide_sub(&sum->word[i], 0, borrow);
+}
+
+/* A double is significand x 2^(place - 1074): the significand is shifted to its place, which it may
+ * share with the next word. */
+void dti_exact_sum_add(struct dti_exact_sum *sum, double value)
+{
+    const uint64_t bits = dti_fp64_bits(value);
+    const unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
+    const bool negative = bits >> 63 != 0;
+    uint64_t significand = bits & dti_low_bits(52);
+    if (exponent == 0x7ff) {
+        sum->infinite |= significand ? NOT_A_NUMBER : negative ? MINUS_INF : PLUS_INF;
+        return;
+    }
+    if (exponent != 0)
+        significand |= UINT64_C(1) << 52;
+    const unsigned place = exponent != 0 ? exponent - 1 : 0;
+    const unsigned shift = place % 64;
+    const uint64_t low = significand << shift;
+    const uint64_t high = shift ? significand >> (64 - shift) : 0;
+    if (negative)
+        subtract_at(sum, place / 64, low, high);
+    else
+        add_at(sum, place / 64, low, high);
+}
+
+void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other)
+{
+    unsigned carry = 0;
+    for (unsigned i = 0; i < WORDS; i++)
+        carry = dti_wide_add(&sum->word[i], other->word[i], carry);
+    sum->infinite |= other->infinite;
+}
+
+double dti_exact_sum_value(const struct dti_exact_sum *sum)
+{
+    if (sum->infinite) {
+        const bool both = (sum->infinite & PLUS_INF) && (sum->infinite & MINUS_INF);
+        const uint64_t sign = sum->infinite & MINUS_INF ? UINT64_C(1) << 63 : 0;
+        const uint64_t infinity = UINT64_C(0x7ff) << 52;
+        if (both || (sum->infinite & NOT_A_NUMBER))
+            return dti_fp64_from_bits(infinity | UINT64_C(1) << 51);
+        return dti_fp64_from_bits(sign | infinity);
+    }
+    struct dti_exact_sum magnitude = *sum;
+    const bool negative = sum->word[WORDS - 1] >> 63 != 0;
+    unsigned borrow = 0;
+    for (unsigned i = 0; negative && i < WORDS; i++) {
+        magnitude.word[i] = 0;
+        borrow = dti_wide_sub(&magnitude.word[i], sum->word[i], borrow);
+    }
+    int top = WORDS - 1;
+    while (top > 0 && magnitude.word[top] == 0)
+        top--;
+    if (top == 0) { /* up to 64 bits: no word below */
+        struct dti_value value;
+        dti_value_set(&value, negative, magnitude.word[0], -1074);
+        return magnitude.word[0] ? dti_fp64_from_value(&value) : 0.0;
+    }
+
+    /* With the word below the top one there are 65 bits or more, of which the rounding takes 53,
+     * and whether anything follows. */
+    bool sticky = false;
+    for (int i = 0; i < top - 1; i++)
+        sticky = sticky || magnitude.word[i] != 0;
+    struct dti_value value;
+    dti_value_set_wide(&value, negative, magnitude.word[top], magnitude.word[top - 1], sticky,
+                       64 * ((int64_t)top - 1) - 1074);
+    return dti_fp64_from_value(&value);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp64 arithmetic that is the same everywhere: each operation rounds once to nearest even in fp64,
+ * also where the compiler computes doubles in wider registers (x87). */
+#ifndef DTINFO_KERNELS_FP64_H
+#define DTINFO_KERNELS_FP64_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/wide.h"
+#include "dtinfo/value.h"
+
+static inline uint64_t dti_fp64_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double dti_fp64_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The value rounded to nearest even. */
+static inline double dti_fp64_from_value(const struct dti_value *value)
+{
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome;
+    dti_encode(dti_format_get(DTI_FP64), value, &policy, 0, &outcome);
+    return dti_fp64_from_bits(outcome.code);
+}
+
+static inline void dti_fp64_to_value(double number, struct dti_value *ret_value)
+{
+    dti_decode(dti_format_get(DTI_FP64), dti_fp64_bits(number), ret_value);
+}
+
+#if FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1
+static inline double dti_fp64_add(double a, double b)
+{
+    return a + b;
+}
+
+static inline double dti_fp64_divide(double a, double b)
+{
+    return a / b;
+}
+#else
+/* libm's fma() rounds once whatever the registers; volatile keeps it from becoming an addition. */
+static inline double dti_fp64_add(double a, double b)
+{
+    static const volatile double one = 1;
+    return fma(one, a, b);
+}
+
+/* a / b for finite a >= 0, b > 0 by integers: 63 bits or more of the quotient, and whether there is
+ * a remainder, before the one rounding. */
+static inline double dti_fp64_divide(double a, double b)
+{
+    struct dti_value x, y, quotient;
+    dti_fp64_to_value(a, &x);
+    dti_fp64_to_value(b, &y);
+    if (x.class != DTI_CLASS_FINITE || y.class != DTI_CLASS_FINITE)
+        return a / b;
+    uint64_t rest;
+    const uint64_t high = dti_wide_div(x.hi >> 1, x.hi << 63, y.hi, &rest);
+    dti_value_set_wide(&quotient, false, high, 0, rest != 0,
+                       (int64_t)x.exponent - y.exponent - 63 - 64);
+    return dti_fp64_from_value(&quotient);
+}
+#endif
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a cast lost, by definition; every kernel gives the same, bit for bit.
+ *
+ *   x, y   source and stored number, exact
+ *   e      RN(y - x), RN being the rounding to nearest even in fp64; an element has an error when x
+ *          and y are both finite
+ *
+ * Within a tile element i is added in lane i mod 16, in order of i, all in fp64:
+ *
+ *   absolute[lane]       = RN(absolute[lane] + |e|)
+ *   squared[lane]        = fma(e, e, squared[lane])
+ *   source_squared[lane] = fma(RN(x), RN(x), source_squared[lane])
+ *
+ * Elements without an error add nothing. Then lane j takes lane j + 8 for j < 8, j + 4 for j < 4,
+ * j + 2, j + 1, and lane 0 is the sum of the tile; the sums of tiles are added without rounding. So
+ * 16 lanes in one register, two or none make no difference, nor do threads.
+ *
+ * The largest |e| comes with the lowest index that has it. The largest relative error is that of
+ * RN(|e| / |RN(x)|) over RN(x) != 0. A source known to more than 128 bits (text) counts as half a
+ * unit of its 128th bit more than those. */
+#include "dtinfo/loss.h"
+
+#include <math.h>
+
+#include "kernels/loss_tile.h"
+
+/* A magnitude at the top of words 1 to 4, shifted right; lost bits leave the last bit set. Word 0
+ * is room for a carry. */
+enum { WORDS = 5 };
+
+static void place(const struct dti_value *value, int64_t shift, uint64_t ret_word[WORDS])
+{
+    const uint64_t from[3] = {value->hi, value->lo, value->sticky ? UINT64_C(1) << 63 : 0};
+    const unsigned words = shift < 256 ? (unsigned)shift / 64 : 4, bits = (unsigned)shift % 64;
+    bool lost = shift >= 256;
+    for (unsigned i = 0; i < WORDS; i++)
+        ret_word[i] = 0;
+    for (unsigned i = 0; i < 3 && shift < 256; i++) {
+        const uint64_t high = from[i] >> bits, low = bits ? from[i] << (64 - bits) : 0;
+        if (1 + i + words < WORDS)
+            ret_word[1 + i + words] |= high;
+        else
+            lost = lost || high != 0;
+        if (2 + i + words < WORDS)
+            ret_word[2 + i + words] |= low;
+        else
+            lost = lost || low != 0;
+    }
+    ret_word[WORDS - 1] |= lost;
+}
+
+/* RN(|a - b|) of finite numbers or zeros. The 127 bits below the larger one's 129 keep the smaller
+ * one whole where they nearly cancel; farther down only whether it has bits matters. */
+static double distance(const struct dti_value *a, const struct dti_value *b)
+{
+    const bool a_zero = a->class == DTI_CLASS_ZERO, b_zero = b->class == DTI_CLASS_ZERO;
+    if (a_zero || b_zero) {
+        struct dti_value other = a_zero ? *b : *a;
+        other.negative = false;
+        return dti_fp64_from_value(&other);
+    }
+    const struct dti_value *large = a, *small = b;
+    struct dti_value p = *a, q = *b;
+    p.negative = q.negative = false;
+    if (dti_value_compare(&p, &q) < 0) {
+        large = b;
+        small = a;
+    }
+    uint64_t sum[WORDS], other[WORDS];
+    place(large, 0, sum);
+    place(small, (int64_t)large->exponent - small->exponent, other);
+    unsigned carry = 0;
+    for (unsigned i = WORDS; i-- > 0;)
+        carry = a->negative == b->negative ? dti_wide_sub(&sum[i], other[i], carry)
+                                           : dti_wide_add(&sum[i], other[i], carry);
+    unsigned top = 0;
+    while (top < WORDS && sum[top] == 0)
+        top++;
+    if (top == WORDS)
+        return 0;
+    bool sticky = false;
+    for (unsigned i = top + 2; i < WORDS; i++)
+        sticky = sticky || sum[i] != 0;
+    struct dti_value value;
+    dti_value_set_wide(&value, false, sum[top], top + 1 < WORDS ? sum[top + 1] : 0, sticky,
+                       large->exponent + 1 - 64 * ((int64_t)top + 1));
+    return dti_fp64_from_value(&value);
+}
+
+/* The smallest normal of a float as a value; false for integers. *ret_none: there is none. */
+static bool smallest_normal(const struct dti_format *format, struct dti_value *ret_value,
+                            bool *ret_none)
+{
+    uint64_t code;
+    if (!dti_format_is_float(format))
+        return false;
+    *ret_none = !dti_code_smallest_normal(format, &code);
+    if (!*ret_none)
+        dti_decode(format, code, ret_value);
+    return true;
+}
+
+static bool is_below(const struct dti_value *number, const struct dti_value *bar)
+{
+    struct dti_value magnitude = *number;
+    magnitude.negative = false;
+    return dti_value_compare(&magnitude, bar) < 0;
+}
+
+static bool is_normal_source(const struct dti_format *format, const struct dti_value *x)
+{
+    struct dti_value bar;
+    bool none;
+    if (x->class != DTI_CLASS_FINITE)
+        return false;
+    return !smallest_normal(format, &bar, &none) || (!none && !is_below(x, &bar));
+}
+
+static bool is_subnormal_stored(const struct dti_format *format, const struct dti_value *y)
+{
+    struct dti_value bar;
+    bool none;
+    return y->class == DTI_CLASS_FINITE && smallest_normal(format, &bar, &none) &&
+           (none || is_below(y, &bar));
+}
+
+static bool is_finite(const struct dti_value *value)
+{
+    return value->class == DTI_CLASS_ZERO || value->class == DTI_CLASS_FINITE;
+}
+
+static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
+                  const struct dti_value *y, uint64_t index, struct dti_loss *loss)
+{
+    const bool nan_x = x->class == DTI_CLASS_NAN, nan_y = y->class == DTI_CLASS_NAN;
+    const bool below_zero = !nan_x && x->class != DTI_CLASS_ZERO && x->negative;
+    const bool no_code =
+        (nan_x && rule->nan_has_no_code) || (below_zero && nan_y && rule->negative_has_no_code);
+    loss->elements++;
+    loss->nan_in += nan_x;
+    loss->inf_in += x->class == DTI_CLASS_INF;
+    loss->inexact += nan_x || nan_y ? nan_x != nan_y : dti_value_compare(x, y) != 0;
+    loss->no_code += no_code;
+    if (no_code && index < loss->first_no_code)
+        loss->first_no_code = index;
+    if (is_finite(x)) {
+        struct dti_scalar scalar;
+        dti_scalar_store(&rule->cast, x, NULL, index, &scalar);
+        loss->overflowed += (scalar.flags & DTI_FLAG_OVERFLOW) != 0 || (!is_finite(y) && !no_code);
+    }
+    loss->to_zero += x->class == DTI_CLASS_FINITE && y->class == DTI_CLASS_ZERO;
+    loss->to_subnormal += is_normal_source(&rule->src, x) && is_subnormal_stored(&rule->dst, y);
+}
+
+static void add_error(const struct dti_value *x, const struct dti_value *y, uint64_t index,
+                      size_t lane, struct dti_loss *loss, struct dti_loss_lanes *lanes)
+{
+    const double error = distance(x, y);
+    const double source = x->class == DTI_CLASS_ZERO ? 0 : fabs(dti_fp64_from_value(x));
+    loss->compared++;
+    lanes->absolute[lane] = dti_fp64_add(lanes->absolute[lane], error);
+    lanes->squared[lane] = fma(error, error, lanes->squared[lane]);
+    lanes->source_squared[lane] = fma(source, source, lanes->source_squared[lane]);
+    if (error > loss->max_absolute ||
+        (error > 0 && error >= loss->max_absolute && index < loss->max_index)) {
+        loss->max_absolute = error;
+        loss->max_index = index;
+    }
+    const double relative = source > 0 ? dti_fp64_divide(error, source) : 0;
+    if (relative > loss->max_relative)
+        loss->max_relative = relative;
+}
+
+void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_value *source,
+                         const uint64_t *stored_codes, size_t n, uint64_t index,
+                         struct dti_loss *loss)
+{
+    struct dti_loss_lanes lanes = {{0}, {0}, {0}};
+    for (size_t i = 0; i < n; i++) {
+        struct dti_value stored;
+        dti_decode(&rule->dst, stored_codes[i], &stored);
+        count(rule, &source[i], &stored, index + i, loss);
+        if (is_finite(&source[i]) && is_finite(&stored))
+            add_error(&source[i], &stored, index + i, i % DTI_LOSS_LANES, loss, &lanes);
+    }
+    dti_loss_add_lanes(loss, &lanes);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loss kernels by name: rows of loss_kernels.def. */
+#ifndef DTINFO_KERNELS_LOSS_KERNELS_H
+#define DTINFO_KERNELS_LOSS_KERNELS_H
+
+#include "dtinfo/loss.h"
+
+#define LOSS_KERNEL(function, hub, level) dti_loss_fn function;
+#include "kernels/loss_kernels.def"
+#undef LOSS_KERNEL
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Losses as a whole: starting, adding one to another, and the figures that follow from the sums. */
+#include "dtinfo/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/loss_tile.h"
+
+void dti_loss_init(struct dti_loss *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->max_absolute = 0;
+    ret->max_relative = 0;
+    ret->first_no_code = UINT64_MAX;
+    dti_exact_sum_init(&ret->sum_absolute);
+    dti_exact_sum_init(&ret->sum_squared);
+    dti_exact_sum_init(&ret->sum_source_squared);
+}
+
+void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part)
+{
+    loss->elements += part->elements;
+    loss->inexact += part->inexact;
+    loss->overflowed += part->overflowed;
+    loss->to_zero += part->to_zero;
+    loss->to_subnormal += part->to_subnormal;
+    loss->nan_in += part->nan_in;
+    loss->inf_in += part->inf_in;
+    loss->no_code += part->no_code;
+    loss->compared += part->compared;
+    if (part->max_absolute > loss->max_absolute ||
+        (part->max_absolute >= loss->max_absolute && part->max_index < loss->max_index)) {
+        loss->max_absolute = part->max_absolute;
+        loss->max_index = part->max_index;
+    }
+    if (part->max_relative > loss->max_relative)
+        loss->max_relative = part->max_relative;
+    if (part->first_no_code < loss->first_no_code)
+        loss->first_no_code = part->first_no_code;
+    dti_exact_sum_merge(&loss->sum_absolute, &part->sum_absolute);
+    dti_exact_sum_merge(&loss->sum_squared, &part->sum_squared);
+    dti_exact_sum_merge(&loss->sum_source_squared, &part->sum_source_squared);
+}
+
+static double tree_sum(const double lane[DTI_LOSS_LANES])
+{
+    double sum[DTI_LOSS_LANES];
+    memcpy(sum, lane, sizeof sum);
+    for (unsigned half = DTI_LOSS_LANES / 2; half > 0; half /= 2)
+        for (unsigned i = 0; i < half; i++)
+            sum[i] = dti_fp64_add(sum[i], sum[i + half]);
+    return sum[0];
+}
+
+void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lanes)
+{
+    dti_exact_sum_add(&loss->sum_absolute, tree_sum(lanes->absolute));
+    dti_exact_sum_add(&loss->sum_squared, tree_sum(lanes->squared));
+    dti_exact_sum_add(&loss->sum_source_squared, tree_sum(lanes->source_squared));
+}
+
+static double mean(const struct dti_loss *loss, const struct dti_exact_sum *sum)
+{
+    if (loss->compared == 0)
+        return 0;
+    return dti_fp64_divide(dti_exact_sum_value(sum), (double)loss->compared);
+}
+
+double dti_loss_mean_absolute(const struct dti_loss *loss)
+{
+    return mean(loss, &loss->sum_absolute);
+}
+
+double dti_loss_root_mean_square(const struct dti_loss *loss)
+{
+    return sqrt(mean(loss, &loss->sum_squared));
+}
+
+double dti_loss_sqnr_db(const struct dti_loss *loss)
+{
+    const double signal = dti_exact_sum_value(&loss->sum_source_squared);
+    const double noise = dti_exact_sum_value(&loss->sum_squared);
+    if (!(signal > 0) || isinf(signal) || isinf(noise))
+        return NAN;
+    if (!(noise > 0)) /* squares of errors below 2^-537 vanish */
+        return dti_exact_sum_value(&loss->sum_absolute) > 0 ? NAN : INFINITY;
+    const double ratio = signal / noise;
+    if (ratio < DBL_MIN || isinf(ratio))
+        return 10 * (log10(signal) - log10(noise));
+    return 10 * log10(ratio);
+}
