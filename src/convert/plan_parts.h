@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a plan is made of, for the files of this folder. */
+#ifndef DTINFO_CONVERT_PLAN_PARTS_H
+#define DTINFO_CONVERT_PLAN_PARTS_H
+
+#include "dtinfo/plan.h"
+
+struct dti_chain {
+    struct dti_step step[DTI_STEPS_MAX];
+    size_t count;
+};
+
+/* Parameters that steps point to; a plan owns them as a list. */
+struct dti_part {
+    struct dti_part *next;
+    union {
+        struct dti_decoder decoder;
+        struct dti_encoder encoder;
+        struct dti_table table;
+    } as;
+};
+
+struct dti_plan {
+    struct dti_request request;
+    enum dti_level level;
+    struct dti_chain chain;
+    bool copies;       /* dti_request_is_copy() */
+    size_t core_count; /* steps up to the destination's codes, before they are packed or swapped;
+                        * means nothing when the plan copies */
+    struct dti_part *parts;
+    size_t cache_bytes;
+
+    /* The loss: source and stored numbers in the rule's arithmetic. */
+    struct dti_loss_rule loss_rule;
+    const struct dti_loss_kernel *loss;
+    size_t shared_count; /* the first steps of chain that make the source's numbers; or 0 and: */
+    struct dti_chain source; /* stored source to numbers (DTI_LOSS_WIDE: codes); may be empty */
+    struct dti_chain stored; /* the destination's codes to numbers; may be empty */
+    struct dti_chain copy;   /* the destination's codes to where they are kept */
+};
+
+/* Composing: steps are appended to chain; parts receives their parameters. */
+struct dti_composer {
+    struct dti_chain *chain;
+    struct dti_part **parts;
+    enum dti_level allowed;
+    bool no_memory;
+    bool first;              /* the stage that sees the source: */
+    bool decoded[2];         /* [hub] whether it passed through fp32 or fp64, which */
+    size_t decoded_count[2]; /* so many steps made (DTI_LOSS_F32, DTI_LOSS_F64) */
+};
+
+/* One rounding on the way. */
+struct dti_stage {
+    struct dti_format format;
+    struct dti_policy policy;
+};
+enum { DTI_STAGES_MAX = DTI_VIA_MAX + 2 };
+
+/* Each is false when memory ran out, or when a chain becomes too long. */
+
+/* Stored array -> codes in this machine's containers, and back. */
+bool dti_compose_load(struct dti_composer *composer, const struct dti_format *format,
+                      const struct dti_layout *layout);
+bool dti_compose_store(struct dti_composer *composer, const struct dti_format *format,
+                       const struct dti_layout *layout);
+/* Codes of one format -> codes of another, with one rounding. */
+bool dti_compose_stage(struct dti_composer *composer, const struct dti_format *from,
+                       const struct dti_stage *to);
+/* Codes -> fp32 or fp64, exactly; of formats that it holds. */
+bool dti_compose_numbers(struct dti_composer *composer, const struct dti_format *from,
+                         enum dti_loss_hub hub);
+/* The stored codes as they are, in another layout. */
+bool dti_compose_copy(struct dti_composer *composer, const struct dti_format *format,
+                      const struct dti_layout *from, const struct dti_layout *to);
+/* Through dti_stack_cast(). */
+bool dti_compose_rule(struct dti_composer *composer, const struct dti_format *from,
+                      const struct dti_format *to, const struct dti_stack_rule *rule);
+
+/* One encoding in one place of the container, whatever it is called. */
+static inline bool dti_format_same(const struct dti_format *a, const struct dti_format *b)
+{
+    return a->kind == b->kind && a->specials == b->specials && a->width == b->width &&
+           a->exp_bits == b->exp_bits && a->man_bits == b->man_bits && a->bias == b->bias &&
+           dti_format_code_shift(a) == dti_format_code_shift(b);
+}
+
+/* Whether elements are closer together than bytes. */
+static inline bool dti_layout_packs(const struct dti_format *format,
+                                    const struct dti_layout *layout)
+{
+    return format->width < 8 && layout->packing != DTI_PACKING_BYTES;
+}
+
+/* DTI_WRONG_KIND for complex dtypes. */
+enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr);
+
+/* Runs n elements through one step. index is that of the first. */
+enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
+                             uint64_t index, bool stream, struct dti_error *reterr);
+
+/* The same through steps [from, to) of a chain, which are at least one, for a tile; dst and src do
+ * not overlap. */
+enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
+                              const void *src, size_t n, uint64_t index, bool stream,
+                              struct dti_error *reterr);
+
+/* dti_plan_run() for what counts the loss, tile by tile. */
+enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const void *src, size_t n,
+                                  uint64_t index, bool stream, struct dti_loss *loss,
+                                  struct dti_error *reterr);
+
+/* Fails, since the answer of the rule's stack to an element is not known. */
+enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct dti_format *src,
+                                 uint64_t code, const struct dti_format *dst, uint64_t index,
+                                 struct dti_error *reterr);
+
+/* Asks for memory that will be read soon. It need not exist. */
+static inline void dti_prefetch(const void *from, size_t bytes)
+{
+#if defined __GNUC__
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const void *)((uintptr_t)from + at));
+#else
+    (void)from, (void)bytes;
+#endif
+}
+
+/* Bytes that whole tiles take before element n of an array. */
+static inline size_t dti_tile_bytes(size_t n, unsigned bits)
+{
+    return n / 8 * bits;
+}
+
+#endif

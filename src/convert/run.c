@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Doing a plan: one kernel goes over a whole run, several go over it tile by tile, so that what is
+ * between them stays in the first cache. */
+#include <pthread.h>
+#include <string.h>
+
+#include "convert/plan_parts.h"
+
+enum {
+    MEMBER_BYTES = 1 << 18, /* of source and destination: less is not worth a thread's while */
+    UNIT_TILES = 16,        /* parts of large arrays begin at whole pages */
+    PIECE = 1024,           /* elements between two steps: enough for a call, and far from 48 KiB */
+};
+
+enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct dti_format *src,
+                                 uint64_t code, const struct dti_format *dst, uint64_t index,
+                                 struct dti_error *reterr)
+{
+    char text[DTI_TEXT_SIZE];
+    struct dti_value value;
+    dti_decode(src, code, &value);
+    (void)dti_spell_stored(text, src, code, &value);
+    dti_fail(reterr, DTI_NOT_REPRESENTABLE,
+             "element %llu, %s: what %s stores in %s is not known%s%s", (unsigned long long)index,
+             text, dti_stack_name(rule->stack), dst->name, rule->note ? "; " : "",
+             rule->note ? rule->note : "");
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_NOT_REPRESENTABLE;
+}
+
+static enum dti_status run_elements(const struct dti_step *step, void *dst, const void *src,
+                                    size_t n, uint64_t index, struct dti_error *reterr)
+{
+    static const struct dti_layout bare = {.packing = DTI_PACKING_BYTES, .swapped = false};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t code = dti_storage_get(&step->src, &bare, src, i);
+        struct dti_outcome outcome = {.code = code, .flags = 0};
+        struct dti_value value;
+        if (!step->keep)
+            dti_decode(&step->src, code, &value);
+        if (step->rule) {
+            struct dti_cast stages;
+            struct dti_scalar scalar;
+            if (!dti_stack_cast(step->rule, &step->dst, dti_format_is_integer(&step->src), &value,
+                                &stages, &scalar))
+                return dti_fail_unknown(step->rule, &step->src, code, &step->dst, index + i,
+                                        reterr);
+            outcome.code = scalar.code;
+        } else if (!step->keep) {
+            dti_encode(&step->dst, &value, &step->policy, index + i, &outcome);
+        }
+        dti_storage_put(&step->dst, &bare, dst, i, outcome.code);
+    }
+    return DTI_OK;
+}
+
+/* Packed elements as bytes; the last byte's padding is zero whatever it was. */
+static void copy_packed(const struct dti_step *step, const struct dti_kernel_args *args, void *dst,
+                        const void *src, size_t n)
+{
+    const size_t bytes = n / 8 * step->src_bits + (n % 8 * step->src_bits + 7) / 8;
+    const unsigned used = (unsigned)(n % 8) * step->src_bits % 8;
+    step->kernel->run(args, dst, src, bytes);
+    if (used > 0) {
+        unsigned char *const last = (unsigned char *)dst + bytes - 1;
+        *last &= (unsigned char)(args->high_first ? 0xff << (8 - used) : 0xff >> (8 - used));
+    }
+}
+
+enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
+                             uint64_t index, bool stream, struct dti_error *reterr)
+{
+    if (!step->kernel)
+        return run_elements(step, dst, src, n, index, reterr);
+    struct dti_kernel_args args = step->args;
+    args.stream = stream;
+    args.index = index;
+    if (step->kernel->op == DTI_OP_COPY && step->src_bits < 8)
+        copy_packed(step, &args, dst, src, n);
+    else
+        step->kernel->run(&args, dst, src, n);
+    return DTI_OK;
+}
+
+enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
+                              const void *src, size_t n, uint64_t index, bool stream,
+                              struct dti_error *reterr)
+{
+    _Alignas(64) uint64_t between[2][DTI_TILE];
+    for (size_t at = from; at < to; at++) {
+        void *const result = at + 1 == to ? dst : between[at % 2];
+        const enum dti_status status =
+            dti_step_run(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
+        if (status != DTI_OK)
+            return status;
+        src = result;
+    }
+    return DTI_OK;
+}
+
+static bool streams(const struct dti_plan *plan, enum dti_stores stores, size_t n)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const unsigned bits = chain->step[0].src_bits + chain->step[chain->count - 1].dst_bits;
+    if (stores != DTI_STORES_AUTO)
+        return stores == DTI_STORES_STREAMED;
+    return dti_tile_bytes(n, bits) > plan->cache_bytes;
+}
+
+/* While the later steps of a piece work in the first cache, memory would rest, and the hardware's
+ * own prefetching loses the thread: so the next piece is fetched, a share before each step. */
+static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *dst,
+                                  const unsigned char *src, size_t n, uint64_t index, bool stream,
+                                  struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const unsigned src_bits = chain->step[0].src_bits;
+    const unsigned dst_bits = chain->step[chain->count - 1].dst_bits;
+    const size_t ahead = dti_tile_bytes(PIECE, src_bits), share = ahead / chain->count;
+    _Alignas(64) uint64_t between[2][PIECE];
+    for (size_t at = 0; at < n; at += PIECE) {
+        const size_t part = n - at < PIECE ? n - at : PIECE;
+        const unsigned char *const begin = src + dti_tile_bytes(at, src_bits);
+        const void *from = begin;
+        for (size_t i = 0; i < chain->count; i++) {
+            const bool last = i + 1 == chain->count;
+            void *const to = last ? dst + dti_tile_bytes(at, dst_bits) : (void *)between[i % 2];
+            dti_prefetch(begin + ahead + i * share, last ? ahead - i * share : share);
+            const enum dti_status status =
+                dti_step_run(&chain->step[i], to, from, part, index + at, stream && last, reterr);
+            if (status != DTI_OK)
+                return status;
+            from = to;
+        }
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void *src, size_t n,
+                             uint64_t index, enum dti_stores stores, struct dti_loss *loss,
+                             struct dti_error *reterr)
+{
+    const bool stream = streams(plan, stores, n);
+    enum dti_status status;
+    if (loss)
+        status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
+    else if (plan->chain.count == 1)
+        status = dti_step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+    else
+        status = run_pieces(plan, dst, src, n, index, stream, reterr);
+    if (stream)
+        dti_stores_order();
+    return status;
+}
+
+/* What the members of a team share. */
+struct work {
+    const struct dti_plan *plan;
+    unsigned char *dst;
+    const unsigned char *src;
+    unsigned src_bits, dst_bits;
+    size_t n, members; /* that take part */
+    uint64_t index;
+    enum dti_stores stores;
+    pthread_mutex_t mutex; /* over the rest */
+    struct dti_loss *loss;
+    enum dti_status status; /* of the first member that failed */
+    size_t failed;
+    struct dti_error *reterr;
+};
+
+/* Where a member's part begins: whole tiles, and whole pages of large arrays. */
+static size_t part_begin(const struct work *work, size_t member)
+{
+    const size_t tiles = work->n / DTI_TILE + (work->n % DTI_TILE != 0);
+    const size_t unit = tiles / work->members >= 4 * UNIT_TILES ? UNIT_TILES : 1;
+    const size_t units = tiles / unit + (tiles % unit != 0);
+    const size_t more = units % work->members;
+    const size_t begin = units / work->members * member + (member < more ? member : more);
+    return begin * unit < tiles ? begin * unit * DTI_TILE : work->n;
+}
+
+static void run_member(void *context, size_t member, size_t size)
+{
+    struct work *const work = context;
+    (void)size;
+    if (member >= work->members)
+        return;
+    const size_t begin = part_begin(work, member), end = part_begin(work, member + 1);
+    if (begin >= end)
+        return;
+    struct dti_loss loss;
+    struct dti_error error;
+    dti_loss_init(&loss);
+    const enum dti_status status =
+        dti_plan_run(work->plan, work->dst + dti_tile_bytes(begin, work->dst_bits),
+                     work->src + dti_tile_bytes(begin, work->src_bits), end - begin,
+                     work->index + begin, work->stores, work->loss ? &loss : NULL, &error);
+    pthread_mutex_lock(&work->mutex);
+    if (work->loss)
+        dti_loss_merge(work->loss, &loss);
+    if (status != DTI_OK && member < work->failed) {
+        work->status = status;
+        work->failed = member;
+        if (work->reterr)
+            *work->reterr = error;
+    }
+    pthread_mutex_unlock(&work->mutex);
+}
+
+enum dti_status dti_plan_run_team(const struct dti_plan *plan, struct dti_team *team, void *dst,
+                                  const void *src, size_t n, uint64_t index, enum dti_stores stores,
+                                  struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    struct work work = {.plan = plan,
+                        .dst = dst,
+                        .src = src,
+                        .src_bits = chain->step[0].src_bits,
+                        .dst_bits = chain->step[chain->count - 1].dst_bits,
+                        .n = n,
+                        .members = team ? dti_team_size(team) : 1,
+                        .index = index,
+                        .loss = loss,
+                        .status = DTI_OK,
+                        .failed = SIZE_MAX,
+                        .reterr = reterr};
+    const size_t worth = dti_tile_bytes(n, work.src_bits + work.dst_bits) / MEMBER_BYTES + 1;
+    if (work.members > worth)
+        work.members = worth;
+    if (work.members == 1)
+        return dti_plan_run(plan, dst, src, n, index, stores, loss, reterr);
+    work.stores = streams(plan, stores, n) ? DTI_STORES_STREAMED : DTI_STORES_CACHED;
+    pthread_mutex_init(&work.mutex, NULL);
+    dti_team_run(team, run_member, &work);
+    pthread_mutex_destroy(&work.mutex);
+    return work.status;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Preparing a transfer: how many elements there are, how large blocks should be, memory for them.
+ */
+#define _DEFAULT_SOURCE /* madvise() */
+#include "convert/transfer.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dtinfo/checked.h"
+
+enum {
+    BLOCK_BYTES = 2 << 20,       /* of the larger side */
+    BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
+    BUFFERS_MAX = 32 << 20, /* all threads together, unless blocks would be below the minimum */
+    PAGE = 4096,
+    HUGE_PAGE = 2 << 20,
+    TILES_PER_PAGE = 16, /* so many tiles of any width are whole pages */
+};
+
+enum dti_status dti_transfer_fail_padding(const struct dti_plan *plan, const char *label,
+                                          unsigned padding, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: its last %u bits are too few for another %s and not zero", label, padding,
+                    dti_plan_request(plan)->src.name);
+}
+
+bool dti_transfer_padding_is_zero(const struct dti_plan *plan, unsigned char last, unsigned padding)
+{
+    const bool high = dti_plan_request(plan)->src_layout.packing == DTI_PACKING_HIGH;
+    return (high ? last & ((1U << padding) - 1) : (unsigned)last >> (8 - padding)) == 0;
+}
+
+enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t bytes,
+                                      const char *label, uint64_t *ret_elements,
+                                      unsigned *ret_padding, struct dti_error *reterr)
+{
+    const struct dti_request *const request = dti_plan_request(plan);
+    const unsigned bits = dti_format_stored_bits(&request->src, &request->src_layout);
+    /* bytes x 8 / bits without its overflow */
+    const uint64_t groups = bytes / bits, rest = bytes % bits * 8;
+    const uint64_t left = rest % bits;
+    if (groups > (UINT64_MAX - 8) / 8 - 1)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
+    const uint64_t elements = groups * 8 + rest / bits;
+    if (bits >= 8 && left > 0)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu bytes are %llu %s and %u byte%s left over",
+                        label, (unsigned long long)bytes, (unsigned long long)elements,
+                        request->src.name, (unsigned)left / 8, left == 8 ? "" : "s");
+    *ret_elements = elements;
+    if (ret_padding)
+        *ret_padding = (unsigned)left;
+    return DTI_OK;
+}
+
+/* A file's elements: those asked for must be there, else all that are. */
+static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error *reterr)
+{
+    const struct dti_transfer *const transfer = job->transfer;
+    const struct dti_input *const input = transfer->input;
+    char label[DTI_QUOTE_SIZE];
+    dti_input_label(input, label);
+    const uint64_t offset = transfer->input_offset;
+    const uint64_t there = offset < input->size ? input->size - offset : 0;
+    if (job->elements != DTI_UNTIL_END) {
+        uint64_t needed;
+        if (!dti_plan_src_bytes(job->plan, job->elements, &needed) || needed > there)
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu bytes are too few for %llu %s", label,
+                            (unsigned long long)there, (unsigned long long)job->elements,
+                            dti_plan_request(job->plan)->src.name);
+        return DTI_OK;
+    }
+    unsigned padding;
+    enum dti_status status =
+        dti_transfer_elements(job->plan, there, label, &job->elements, &padding, reterr);
+    if (status != DTI_OK || padding == 0)
+        return status;
+    unsigned char last;
+    status = dti_input_read_at(input, &last, 1, offset + there - 1, reterr);
+    if (status == DTI_OK && !dti_transfer_padding_is_zero(job->plan, last, padding))
+        status = dti_transfer_fail_padding(job->plan, label, padding, reterr);
+    return status;
+}
+
+static size_t round_up(size_t size, size_t to)
+{
+    return (size + to - 1) / to * to;
+}
+
+/* Tiles in a block. Whatever comes out, the result of the transfer is the same. */
+static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_bytes,
+                             size_t threads)
+{
+    const uint64_t tile_src = (uint64_t)DTI_TILE / 8 * job->src_bits;
+    const uint64_t tile_dst = (uint64_t)DTI_TILE / 8 * job->dst_bits;
+    const uint64_t tile = tile_src > tile_dst ? tile_src : tile_dst;
+    uint64_t tiles;
+    if (block_bytes > 0) {
+        tiles = (block_bytes < BUFFERS_MAX ? block_bytes : BUFFERS_MAX) / tile_src;
+    } else {
+        uint64_t bytes = BUFFERS_MAX / 2 / threads;
+        if (bytes > BLOCK_BYTES)
+            bytes = BLOCK_BYTES;
+        if (bytes < BLOCK_BYTES_MIN)
+            bytes = BLOCK_BYTES_MIN;
+        tiles = bytes / tile;
+        if (job->elements != DTI_UNTIL_END) {
+            /* something for everyone, but not too little */
+            const uint64_t share = job->elements / DTI_TILE / threads + 1;
+            const uint64_t least = BLOCK_BYTES_MIN / tile;
+            if (share < tiles)
+                tiles = share > least ? share : least;
+        }
+        if (tiles > TILES_PER_PAGE)
+            tiles -= tiles % TILES_PER_PAGE;
+    }
+    if (job->elements != DTI_UNTIL_END && tiles > job->elements / DTI_TILE + 1)
+        tiles = job->elements / DTI_TILE + 1;
+    return tiles > 0 ? tiles : 1;
+}
+
+/* Before the threads start: their own malloc() would take address space for an arena each. */
+static bool add_member(struct dti_transfer_job *job)
+{
+    const size_t src_size = round_up(job->block_src, PAGE);
+    const size_t size = round_up(src_size + job->block_dst, PAGE);
+    const bool huge = job->parallel_read && size >= HUGE_PAGE;
+    struct dti_transfer_member *const member = &job->members[job->member_count];
+    void *memory;
+    if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+        return false;
+#ifdef MADV_HUGEPAGE
+    if (huge)
+        (void)madvise(memory, size, MADV_HUGEPAGE);
+#endif
+    member->memory = memory;
+    member->src = memory;
+    member->dst = member->src + src_size;
+    dti_loss_init(&member->loss);
+    job->member_count++;
+    return true;
+}
+
+/* Buffers for as many members as have something to do. When memory is short, fewer will do. */
+static enum dti_status add_members(struct dti_transfer_job *job, size_t threads,
+                                   struct dti_error *reterr)
+{
+    size_t members = threads;
+    if (job->elements != DTI_UNTIL_END && job->elements / job->block_elements < threads)
+        members = (size_t)(job->elements / job->block_elements) + 1;
+    job->members = calloc(members, sizeof *job->members);
+    while (job->members && job->member_count < members && add_member(job))
+        continue;
+    if (job->member_count == 0)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return DTI_OK;
+}
+
+static enum dti_status prepare(struct dti_transfer_job *job, uint64_t block_bytes, size_t threads,
+                               struct dti_error *reterr)
+{
+    const struct dti_transfer *const transfer = job->transfer;
+    const struct dti_request *const request = dti_plan_request(job->plan);
+    const struct dti_input *const input = transfer->input;
+    char label[DTI_QUOTE_SIZE];
+    dti_input_label(input, label);
+    if (input->inode != 0 && dti_output_is_file(transfer->output, input->device, input->inode))
+        return dti_fail(reterr, DTI_USAGE, "%s is also the output; name another file", label);
+
+    job->src_bits = dti_format_stored_bits(&request->src, &request->src_layout);
+    job->dst_bits = dti_format_stored_bits(&request->cast.dst, &request->dst_layout);
+    job->parallel_read = input->seekable;
+    job->parallel_write = dti_output_seekable(transfer->output);
+    if (input->seekable) {
+        const enum dti_status status = count_file(job, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    uint64_t bytes;
+    const bool counted = job->elements != DTI_UNTIL_END;
+    if (counted && (!dti_plan_src_bytes(job->plan, job->elements, &bytes) ||
+                    !dti_plan_dst_bytes(job->plan, job->elements, &bytes) ||
+                    !dti_add_u64(bytes, transfer->output_offset, &bytes) || bytes > INT64_MAX))
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu elements are too many for a file", label,
+                        (unsigned long long)job->elements);
+    const uint64_t tiles = choose_tiles(job, block_bytes, threads);
+    job->block_elements = tiles * DTI_TILE;
+    job->block_src = (size_t)(job->block_elements / 8 * job->src_bits);
+    job->block_dst = (size_t)(job->block_elements / 8 * job->dst_bits);
+    return add_members(job, threads, reterr);
+}
+
+static void advise(const struct dti_transfer_job *job)
+{
+    if (!job->parallel_read)
+        return;
+    const struct dti_input *const input = job->transfer->input;
+    (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size, POSIX_FADV_SEQUENTIAL);
+}
+
+static enum dti_status work(struct dti_transfer_job *job, struct dti_team *team,
+                            struct dti_error *reterr)
+{
+    struct dti_input *const input = job->transfer->input;
+    advise(job);
+    pthread_mutex_init(&job->reading, NULL);
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_mutex_init(&job->reporting, NULL);
+    pthread_cond_init(&job->turn, NULL);
+    if (job->member_count == 1) {
+        dti_transfer_work(job, 0, 1);
+    } else {
+        const atomic_bool *const stop = input->stop;
+        input->stop = &job->stop;
+        dti_team_run(team, dti_transfer_work, job);
+        input->stop = stop;
+    }
+    pthread_cond_destroy(&job->turn);
+    pthread_mutex_destroy(&job->reporting);
+    pthread_mutex_destroy(&job->lock);
+    pthread_mutex_destroy(&job->reading);
+    if (job->failed_block == UINT64_MAX)
+        return DTI_OK;
+    if (reterr)
+        *reterr = job->error;
+    return job->status;
+}
+
+enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *team,
+                                 const struct dti_transfer *transfer,
+                                 const struct dti_transfer_options *options, struct dti_loss *loss,
+                                 uint64_t *ret_elements, struct dti_error *reterr)
+{
+    struct dti_transfer_job job = {
+        .plan = plan,
+        .transfer = transfer,
+        .with_loss = loss != NULL,
+        .elements = transfer->elements,
+        .failed_block = UINT64_MAX,
+    };
+    atomic_init(&job.stop, false);
+    const size_t threads = team ? dti_team_size(team) : 1;
+    enum dti_status status = prepare(&job, options ? options->block_bytes : 0, threads, reterr);
+    if (status == DTI_OK)
+        status = work(&job, team, reterr);
+    for (size_t i = 0; i < job.member_count; i++) {
+        if (status == DTI_OK && loss)
+            dti_loss_merge(loss, &job.members[i].loss);
+        free(job.members[i].memory);
+    }
+    free(job.members);
+    if (status == DTI_OK)
+        *ret_elements = job.done;
+    return status;
+}

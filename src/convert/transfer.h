@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the two halves of a transfer share: transfer.c prepares a job, transfer_blocks.c does it. */
+#ifndef DTINFO_CONVERT_TRANSFER_H
+#define DTINFO_CONVERT_TRANSFER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/convert.h"
+
+/* One thread's own things. */
+struct dti_transfer_member {
+    void *memory;
+    unsigned char *src, *dst; /* a block each, in memory */
+    struct dti_loss loss;
+};
+
+/* Blocks are numbered in the order of the array. A thread takes the next one, and then finishes it
+ * whatever happens to later ones; so everything before the first error is done, and the error is
+ * the same whoever was faster. */
+struct dti_transfer_job {
+    const struct dti_plan *plan;
+    const struct dti_transfer *transfer;
+    bool parallel_read, parallel_write; /* any block at any time; otherwise in order */
+    bool with_loss;
+    uint64_t elements;           /* may be DTI_UNTIL_END unless parallel_read */
+    uint64_t block_elements;     /* a multiple of DTI_TILE */
+    size_t block_src, block_dst; /* bytes */
+    unsigned src_bits, dst_bits; /* of an element */
+    size_t member_count;
+    struct dti_transfer_member *members;
+
+    pthread_mutex_t reading; /* held while the next block of a pipe is read */
+    bool at_end;             /* under reading */
+    uint64_t next_block;     /* under reading, or under lock with parallel_read */
+    pthread_mutex_t lock;    /* for what follows */
+    pthread_cond_t turn;     /* next_written or failed_block has changed */
+    uint64_t next_written;
+    uint64_t done;         /* elements */
+    uint64_t failed_block; /* the first one that failed, or UINT64_MAX */
+    enum dti_status status;
+    struct dti_error error;
+    atomic_bool stop;          /* some block has failed */
+    pthread_mutex_t reporting; /* held while progress() runs */
+};
+
+/* The work of one member, in the form that dti_team_run() wants; context is the job. */
+void dti_transfer_work(void *context, size_t member, size_t size);
+
+/* "the last 2 bits are padding ..." */
+enum dti_status dti_transfer_fail_padding(const struct dti_plan *plan, const char *label,
+                                          unsigned padding, struct dti_error *reterr);
+
+/* Whether the padding in the last byte of an array is zero. */
+bool dti_transfer_padding_is_zero(const struct dti_plan *plan, unsigned char last,
+                                  unsigned padding);
+
+#endif
