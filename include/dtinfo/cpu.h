@@ -32,7 +32,8 @@ bool dti_level_present(enum dti_level level);
 bool dti_level_includes(enum dti_level allowed, enum dti_level needed);
 
 /* The highest level present, limited by `limit`, the value of DTINFO_CPU (NULL or "" for none). A
- * limit above what is present changes nothing; an unknown name fails with DTI_BAD_ENVIRONMENT. */
+ * limit above what is present changes nothing; one of another architecture fails with
+ * DTI_UNAVAILABLE, an unknown name with DTI_BAD_ENVIRONMENT. */
 enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
                                  struct dti_error *reterr);
 

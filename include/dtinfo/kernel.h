@@ -119,17 +119,14 @@ typedef void dti_kernel_fn(const struct dti_kernel_args *args, void *restrict ds
 
 /* Which formats a row is for: those that are encoded or decoded; for TABLE the destination. */
 enum dti_kernel_domain {
-    DTI_DOMAIN_ANY,    /* all that the operation takes */
-    DTI_DOMAIN_FLOATS, /* floats, of any row */
-    DTI_DOMAIN_INTEGERS,
+    DTI_DOMAIN_ANY,  /* all that the operation takes */
     DTI_DOMAIN_FP32, /* just this format: rows equal to its encoding count too */
     DTI_DOMAIN_FP16,
     DTI_DOMAIN_BF16,
-    DTI_DOMAIN_SMALL,  /* signed floats of 8 bits or less with a mantissa, the largest number below
-                        * 2^65: fp8, fp6, fp4 */
-    DTI_DOMAIN_NARROW, /* signed floats of 9 to 16 bits */
-    DTI_DOMAIN_INT8,   /* int8 and uint8 */
-    DTI_DOMAIN_INT32,  /* int32 and uint32 */
+    DTI_DOMAIN_SMALL, /* signed floats of 8 bits or less with a mantissa, the largest number below
+                       * 2^65: fp8, fp6, fp4 */
+    DTI_DOMAIN_INT8,  /* int8 and uint8 */
+    DTI_DOMAIN_INT32, /* int32 and uint32 */
     DTI_DOMAIN_INT8_TO_32, /* int8, int16, int32, uint8, uint16, uint32 */
     DTI_DOMAIN_BYTES,      /* TABLE: 1-, 2- and 4-byte containers */
     DTI_DOMAIN_BITS4,      /* UNPACK, PACK: codes of 4 bits */
@@ -146,6 +143,9 @@ struct dti_kernel {
 };
 extern const struct dti_kernel dti_kernels[];
 extern const size_t dti_kernel_count;
+
+/* A kernel's name for people, without the prefix of C symbols. */
+const char *dti_kernel_title(const char *name);
 
 /* Whether a row does what args ask for (args->encoder, decoder or table is set as op needs). */
 bool dti_kernel_fits(const struct dti_kernel *kernel, enum dti_operation op,

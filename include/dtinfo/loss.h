@@ -31,18 +31,22 @@ struct dti_loss {
     uint64_t to_subnormal; /* normal in the source dtype, stored as a subnormal; floats only */
     uint64_t nan_in, inf_in;
     uint64_t no_code; /* NaN into a float without NaN; negatives stored as NaN in unsigned floats */
+    uint64_t stray;   /* containers with bits set beside the code: tf32, bool, odd widths */
     uint64_t compared;      /* elements with an error, zero errors included: the mean's divisor */
     double max_absolute;    /* 0 when nothing was compared */
     uint64_t max_index;     /* the lowest global index that has it; 0 when max_absolute is 0 */
     double max_relative;    /* of |error| / |source| over sources that are not zero */
     uint64_t first_no_code; /* index; UINT64_MAX for none */
+    unsigned flags; /* enum dti_flag of elements: all of them by dti_loss_add_values(), those that
+                     * the counts do not tell by dti_loss_add_flags() */
     struct dti_exact_sum sum_absolute, sum_squared, sum_source_squared;
 };
 void dti_loss_init(struct dti_loss *ret);
 /* Adds what another part of the same array lost; any order gives the same. */
 void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part);
-/* sum |error| / compared; 0 when nothing was compared. */
+/* sum |error| / compared; 0 when nothing was compared. NaN where fp64 does not hold the sum. */
 double dti_loss_mean_absolute(const struct dti_loss *loss);
+/* NaN also where squares of the errors are too large or too small for fp64. */
 double dti_loss_root_mean_square(const struct dti_loss *loss);
 /* 10 log10(sum source^2 / sum error^2) in dB; +inf when nothing was lost, NaN without a signal. */
 double dti_loss_sqnr_db(const struct dti_loss *loss);
@@ -60,6 +64,8 @@ struct dti_loss_rule {
     struct dti_format src, dst;
     struct dti_policy policy; /* of the last stage, with the rounding that applies to it */
     struct dti_cast cast;     /* all stages: overflow in any of them counts */
+    const struct dti_stack_rule *stack; /* --like with a rule that no policy describes, else NULL */
+    bool staged; /* what is lost on the way decides: each element is cast again, DTI_LOSS_WIDE */
     /* Finite sources overflow from these magnitudes on, [negative]; infinity when none does. With
      * stochastic rounding they are where overflow is possible, and _sure where it is certain. */
     double overflow_from[2], overflow_sure[2];
@@ -94,6 +100,11 @@ extern const size_t dti_loss_kernel_count;
 void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_value *source,
                          const uint64_t *stored_codes, size_t n, uint64_t index,
                          struct dti_loss *loss);
+
+/* Adds the flags of a tile that the counts do not tell: underflow, and those of NaN and infinities.
+ * Numbers as for a kernel of rule->hub, which is not DTI_LOSS_WIDE; one rounding only. */
+void dti_loss_add_flags(const struct dti_loss_rule *rule, const void *source, const void *stored,
+                        size_t n, struct dti_loss *loss);
 
 /* The best row at the allowed level; never NULL. */
 const struct dti_loss_kernel *dti_loss_kernel_find(enum dti_loss_hub hub, enum dti_level allowed);

@@ -25,6 +25,11 @@ struct dti_output_file; /* opaque */
 enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
                                 uint64_t size, struct dti_error *reterr);
 
+/* Whether what is written to PATH goes where standard output goes: one of its names, or the pipe
+ * that it is. Not so for a file that will be replaced, nor for devices such as /dev/null, where
+ * nothing meets. */
+bool dti_output_is_standard(const char *path);
+
 /* Whether dti_output_write_at() works: a file that is renamed at the end. Standard output is not,
  * even where it is a regular file. */
 bool dti_output_seekable(const struct dti_output_file *output);

@@ -21,6 +21,8 @@ struct dti_request {
     struct dti_layout src_layout, dst_layout;
     struct dti_cast cast;              /* destination, route, policies */
     const struct dti_stack_rule *rule; /* --like: the stack's own answer; else NULL */
+    bool flags; /* a loss has the flags that its counts do not tell, too; takes a little longer, and
+                 * much longer when there is a route */
 };
 
 /* Whether the stored codes are copied as they are: source and destination are one format, there is
@@ -54,10 +56,15 @@ void dti_plan_free(struct dti_plan *plan); /* NULL is fine */
 const struct dti_request *dti_plan_request(const struct dti_plan *plan);
 size_t dti_plan_step_count(const struct dti_plan *plan);
 const struct dti_step *dti_plan_step(const struct dti_plan *plan, size_t at);
-/* Names of the kernels in order, joined by " + ", cut to size: "dti_fp32_to_bf16_avx512". Steps
- * without a kernel are named after the function that does them: "dti_encode", "dti_stack_cast". */
+/* Names of the kernels in order, without the prefix of C symbols, joined by " + ", cut to size:
+ * "fp32_to_bf16_avx512". Steps without a kernel are named after the function that does them:
+ * "encode", "stack_cast". */
 enum { DTI_PLAN_TEXT_SIZE = 512 };
 const char *dti_plan_describe(const struct dti_plan *plan, char buffer[DTI_PLAN_TEXT_SIZE]);
+/* The highest level of its kernels, with `loss` also of those that see the loss. */
+enum dti_level dti_plan_level(const struct dti_plan *plan, bool loss);
+/* Whether two plans of one request run the same kernels. */
+bool dti_plan_same(const struct dti_plan *a, const struct dti_plan *b, bool loss);
 
 /* Bytes that n elements take in source and destination; false when that overflows. */
 bool dti_plan_src_bytes(const struct dti_plan *plan, uint64_t n, uint64_t *ret_bytes);

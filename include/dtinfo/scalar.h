@@ -33,6 +33,7 @@ struct dti_scalar {
     unsigned flags; /* enum dti_flag, over all stages; INEXACT compares stored with the input */
     size_t
         stage; /* the first that overflowed or had no counterpart: of via, or via_count for dst */
+    size_t no_nan_stage; /* where a NaN met a dtype without one (DTI_FLAG_NO_NAN) */
     bool has_below, has_above, has_step;
     uint64_t below, above;
     int32_t

@@ -43,4 +43,10 @@ uint64_t dti_storage_get(const struct dti_format *format, const struct dti_layou
 void dti_storage_put(const struct dti_format *format, const struct dti_layout *layout, void *array,
                      uint64_t index, uint64_t code);
 
+/* How many of n elements have bits set in their containers that belong to no code: below those of
+ * tf32, above those of other formats narrower than their container, other than 0 and 1 in a bool.
+ * Whoever reads such an array ignores them (a bool is true unless it is 0). */
+size_t dti_storage_stray(const struct dti_format *format, const struct dti_layout *layout,
+                         const void *array, size_t n);
+
 #endif

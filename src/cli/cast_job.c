@@ -27,7 +27,11 @@ static enum dti_status bad_list(const char *list, const char *name, size_t lengt
                                 struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    if (length == 0) {
+    if (list[0] == '\0') {
+        length = 0;
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "an empty text is no dtype; 'dtinfo list' shows them all");
+    } else if (length == 0) {
         name = list;
         length = strlen(list);
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
@@ -268,7 +272,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
         bool refused = !target->rule && !job->args->stacks &&
                        target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;
         if ((flags & DTI_FLAG_NO_NAN) && refused && target->named)
-            return no_nan_error(dti_cast_stage(&ret->route, ret->part[i].stage), reterr);
+            return no_nan_error(dti_cast_stage(&ret->route, ret->part[i].no_nan_stage), reterr);
         ret->no_code = ret->no_code || ((flags & DTI_FLAG_NO_NAN) && refused);
         job->flags |= flags;
     }

@@ -118,6 +118,9 @@ static void init_loss_rule(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
     dti_loss_rule_init_cast(&plan->loss_rule, &request->src, &request->cast, request->rule);
+    /* flags that were raised on the way */
+    if (request->flags && plan->loss_rule.cast.via_count > 0)
+        plan->loss_rule.hub = DTI_LOSS_WIDE;
     plan->loss = dti_loss_kernel_find(plan->loss_rule.hub, plan->level);
 }
 
@@ -192,15 +195,50 @@ const char *dti_plan_describe(const struct dti_plan *plan, char buffer[DTI_PLAN_
     buffer[0] = '\0';
     for (size_t i = 0; i < plan->chain.count && used < DTI_PLAN_TEXT_SIZE; i++) {
         const struct dti_step *const step = &plan->chain.step[i];
-        const char *const name = step->kernel ? step->kernel->name
-                                 : step->rule ? "dti_stack_cast"
-                                 : step->keep ? "dti_storage_put"
-                                              : "dti_encode";
+        const char *const name = step->kernel ? dti_kernel_title(step->kernel->name)
+                                 : step->rule ? "stack_cast"
+                                 : step->keep ? "storage_put"
+                                              : "encode";
         const int more =
             snprintf(buffer + used, DTI_PLAN_TEXT_SIZE - used, "%s%s", i > 0 ? " + " : "", name);
         used += more > 0 ? (size_t)more : 0;
     }
     return buffer;
+}
+
+static enum dti_level chain_level(const struct dti_chain *chain, enum dti_level least)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        const struct dti_kernel *const kernel = chain->step[i].kernel;
+        if (kernel && kernel->level > least)
+            least = kernel->level;
+    }
+    return least;
+}
+
+enum dti_level dti_plan_level(const struct dti_plan *plan, bool loss)
+{
+    enum dti_level level = chain_level(&plan->chain, DTI_LEVEL_SCALAR);
+    if (!loss)
+        return level;
+    level = chain_level(&plan->source, chain_level(&plan->stored, level));
+    return plan->loss && plan->loss->level > level ? plan->loss->level : level;
+}
+
+static bool same_chain(const struct dti_chain *a, const struct dti_chain *b)
+{
+    for (size_t i = 0; i < a->count && a->count == b->count; i++) {
+        if (a->step[i].kernel != b->step[i].kernel)
+            return false;
+    }
+    return a->count == b->count;
+}
+
+bool dti_plan_same(const struct dti_plan *a, const struct dti_plan *b, bool loss)
+{
+    return same_chain(&a->chain, &b->chain) &&
+           (!loss || (a->loss == b->loss && same_chain(&a->source, &b->source) &&
+                      same_chain(&a->stored, &b->stored) && same_chain(&a->copy, &b->copy)));
 }
 
 bool dti_plan_src_bytes(const struct dti_plan *plan, uint64_t n, uint64_t *ret_bytes)

@@ -53,5 +53,7 @@ enum dti_status dti_reference_run(const struct dti_request *request, void *dst, 
         if (loss)
             dti_loss_add_values(&rule, values, codes, part, index + at, loss);
     }
+    if (loss)
+        loss->stray += dti_storage_stray(&request->src, &request->src_layout, src, n);
     return DTI_OK;
 }

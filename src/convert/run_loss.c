@@ -95,6 +95,8 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct tile *tile, 
         source = aligned(plan, tile->source, source, n);
         stored = plan->copies ? source : aligned(plan, tile->stored, stored, n);
         plan->loss->run(&plan->loss_rule, source, stored, n, index, loss);
+        if (plan->request.flags)
+            dti_loss_add_flags(&plan->loss_rule, source, stored, n, loss);
     }
 
     /* 4. the codes to where they are kept */
@@ -112,15 +114,18 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
 {
     const unsigned src_bits = plan->chain.step[0].src_bits;
     const unsigned dst_bits = plan->chain.step[plan->chain.count - 1].dst_bits;
+    const struct dti_request *const request = &plan->request;
     struct tile tile;
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const unsigned char *const begin =
+            (const unsigned char *)src + dti_tile_bytes(at, src_bits);
         const enum dti_status status =
-            run_tile(plan, &tile, (unsigned char *)dst + dti_tile_bytes(at, dst_bits),
-                     (const unsigned char *)src + dti_tile_bytes(at, src_bits), part, index + at,
-                     stream, loss, reterr);
+            run_tile(plan, &tile, (unsigned char *)dst + dti_tile_bytes(at, dst_bits), begin, part,
+                     index + at, stream, loss, reterr);
         if (status != DTI_OK)
             return status;
+        loss->stray += dti_storage_stray(&request->src, &request->src_layout, begin, part);
     }
     return DTI_OK;
 }

@@ -48,7 +48,9 @@ enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t byte
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
     const uint64_t elements = groups * 8 + rest / bits;
     if (bits >= 8 && left > 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu bytes are %llu %s and %u byte%s left over",
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s: %llu bytes are %llu %s and %u byte%s left over; is it of another "
+                        "dtype, or cut off?",
                         label, (unsigned long long)bytes, (unsigned long long)elements,
                         request->src.name, (unsigned)left / 8, left == 8 ? "" : "s");
     *ret_elements = elements;

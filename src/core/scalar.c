@@ -53,7 +53,7 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
     struct dti_outcome outcome;
     unsigned flags = 0;
     bool wraps = false;
-    ret->stage = cast->via_count;
+    ret->stage = ret->no_nan_stage = cast->via_count;
     for (size_t stage = 0; stage <= cast->via_count; stage++) {
         const struct dti_format *to = dti_cast_stage(cast, stage);
         struct dti_policy policy = cast->policy;
@@ -66,6 +66,8 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
             outcome.flags |= DTI_FLAG_OVERFLOW;
         if ((outcome.flags & DTI_FLAGS_LOST) && !(flags & DTI_FLAGS_LOST))
             ret->stage = stage;
+        if ((outcome.flags & DTI_FLAG_NO_NAN) && !(flags & DTI_FLAG_NO_NAN))
+            ret->no_nan_stage = stage;
         flags |= outcome.flags;
         dti_decode(to, outcome.code, &value);
     }

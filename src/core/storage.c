@@ -146,6 +146,23 @@ uint64_t dti_storage_get(const struct dti_format *format, const struct dti_layou
     return container >> dti_format_code_shift(format) & dti_low_bits(format->width);
 }
 
+size_t dti_storage_stray(const struct dti_format *format, const struct dti_layout *layout,
+                         const void *array, size_t n)
+{
+    const unsigned char *const bytes = array;
+    const size_t size = dti_format_container(format);
+    const unsigned width = format->kind == DTI_KIND_BOOL ? 1 : format->width;
+    const uint64_t code = dti_low_bits(width) << dti_format_code_shift(format);
+    size_t stray = 0;
+    if (is_packed(format, layout) || width == 8 * size)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t container = load(bytes + i * size, size);
+        stray += ((layout->swapped ? reversed(container, size) : container) & ~code) != 0;
+    }
+    return stray;
+}
+
 void dti_storage_put(const struct dti_format *format, const struct dti_layout *layout, void *array,
                      uint64_t index, uint64_t code)
 {

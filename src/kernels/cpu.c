@@ -74,6 +74,21 @@ bool dti_level_includes(enum dti_level allowed, enum dti_level needed)
            strcmp(levels[needed].architecture, levels[allowed].architecture) == 0;
 }
 
+#if defined __x86_64__
+static const char architecture[] = "x86_64";
+#elif defined __aarch64__
+static const char architecture[] = "aarch64";
+#else
+static const char architecture[] = "";
+#endif
+
+/* Whether a level is one of this architecture, present or not. */
+static bool is_of_here(enum dti_level level, enum dti_level highest)
+{
+    return level == DTI_LEVEL_SCALAR || strcmp(levels[level].architecture, architecture) == 0 ||
+           strcmp(levels[level].architecture, levels[highest].architecture) == 0;
+}
+
 enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
                                  struct dti_error *reterr)
 {
@@ -87,6 +102,14 @@ enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
             lookup(limit, DTI_BAD_ENVIRONMENT, "the CPU level in DTINFO_CPU", &most, reterr);
         if (status != DTI_OK)
             return status;
+        if (!is_of_here(most, highest)) {
+            (void)dti_fail(
+                reterr, DTI_UNAVAILABLE,
+                "DTINFO_CPU is '%s', a level of another CPU (%s); the highest here is %s",
+                levels[most].name, levels[most].architecture, levels[highest].name);
+            dti_error_argument(reterr, limit, strlen(limit));
+            return DTI_UNAVAILABLE;
+        }
         if (dti_level_includes(highest, most))
             highest = most;
     }

@@ -130,13 +130,32 @@ static bool is_finite(const struct dti_value *value)
     return value->class == DTI_CLASS_ZERO || value->class == DTI_CLASS_FINITE;
 }
 
+/* What happened to an element on its way, in any stage. */
+static unsigned flags_of(const struct dti_loss_rule *rule, const struct dti_value *x,
+                         uint64_t index)
+{
+    struct dti_scalar scalar = {.flags = 0};
+    struct dti_cast stages;
+    if (!rule->stack)
+        dti_scalar_store(&rule->cast, x, NULL, index, &scalar);
+    else if (!dti_stack_cast(rule->stack, &rule->dst, dti_format_is_integer(&rule->src), x, &stages,
+                             &scalar))
+        return 0;
+    return scalar.flags;
+}
+
 static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
                   const struct dti_value *y, uint64_t index, struct dti_loss *loss)
 {
     const bool nan_x = x->class == DTI_CLASS_NAN, nan_y = y->class == DTI_CLASS_NAN;
     const bool below_zero = !nan_x && x->class != DTI_CLASS_ZERO && x->negative;
-    const bool no_code =
+    const unsigned flags = flags_of(rule, x, index);
+    bool no_code =
         (nan_x && rule->nan_has_no_code) || (below_zero && nan_y && rule->negative_has_no_code);
+    if (rule->staged)
+        no_code = (flags & DTI_FLAG_NO_NAN) != 0 ||
+                  (below_zero && nan_y && (flags & DTI_FLAG_INVALID) != 0);
+    loss->flags |= flags;
     loss->elements++;
     loss->nan_in += nan_x;
     loss->inf_in += x->class == DTI_CLASS_INF;
@@ -144,13 +163,20 @@ static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
     loss->no_code += no_code;
     if (no_code && index < loss->first_no_code)
         loss->first_no_code = index;
-    if (is_finite(x)) {
-        struct dti_scalar scalar;
-        dti_scalar_store(&rule->cast, x, NULL, index, &scalar);
-        loss->overflowed += (scalar.flags & DTI_FLAG_OVERFLOW) != 0 || (!is_finite(y) && !no_code);
-    }
+    if (is_finite(x))
+        loss->overflowed += (flags & DTI_FLAG_OVERFLOW) != 0 || (!is_finite(y) && !no_code);
     loss->to_zero += x->class == DTI_CLASS_FINITE && y->class == DTI_CLASS_ZERO;
     loss->to_subnormal += is_normal_source(&rule->src, x) && is_subnormal_stored(&rule->dst, y);
+}
+
+/* RN(|e| / |x|) of numbers that fp64 does not hold: both are moved to where it does. */
+static double relative_beyond(const struct dti_value *x, const struct dti_value *y)
+{
+    struct dti_value source = *x, stored = *y;
+    source.exponent = 0;
+    if (stored.class == DTI_CLASS_FINITE)
+        stored.exponent -= x->exponent;
+    return dti_fp64_divide(distance(&source, &stored), fabs(dti_fp64_from_value(&source)));
 }
 
 static void add_error(const struct dti_value *x, const struct dti_value *y, uint64_t index,
@@ -167,7 +193,10 @@ static void add_error(const struct dti_value *x, const struct dti_value *y, uint
         loss->max_absolute = error;
         loss->max_index = index;
     }
-    const double relative = source > 0 ? dti_fp64_divide(error, source) : 0;
+    const bool beyond = x->class == DTI_CLASS_FINITE && (!(source > 0) || isinf(source));
+    const double relative = beyond       ? relative_beyond(x, y)
+                            : source > 0 ? dti_fp64_divide(error, source)
+                                         : 0;
     if (relative > loss->max_relative)
         loss->max_relative = relative;
 }

@@ -63,6 +63,21 @@ static enum dti_loss_hub hub_of(const struct dti_format *src, const struct dti_f
     return DTI_LOSS_WIDE;
 }
 
+/* Whether numbers can be lost between the stages in a way that source and result do not tell: a
+ * NaN made on the way for which a later stage has no code, a stage without fractions or negatives.
+ */
+static bool loses_on_the_way(const struct dti_cast *cast)
+{
+    for (size_t i = 0; cast->via_count > 0 && i <= cast->via_count; i++) {
+        const struct dti_format *const stage = dti_cast_stage(cast, i);
+        const bool last = i == cast->via_count;
+        if (stage->kind == DTI_KIND_UFLOAT || (!last && !dti_format_is_float(stage)) ||
+            (dti_format_is_float(stage) && !dti_format_has_nan(stage)))
+            return true;
+    }
+    return false;
+}
+
 void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format *src,
                              const struct dti_cast *cast, const struct dti_stack_rule *stack)
 {
@@ -82,7 +97,11 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
         ret->cast.round_given = true;
         ret->cast.via[0] = *dti_format_get(DTI_FP32);
         ret->cast.via_count = stack->route == DTI_STACK_ROUTE_FP32;
+        ret->stack = stack->quirk != DTI_STACK_QUIRK_NONE ? stack : NULL;
     }
+    ret->staged = ret->stack || loses_on_the_way(&ret->cast);
+    if (ret->staged)
+        ret->hub = DTI_LOSS_WIDE;
     ret->policy = ret->cast.policy;
     ret->policy.round = dti_cast_round(&ret->cast, dst);
 

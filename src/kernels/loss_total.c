@@ -29,7 +29,9 @@ void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part)
     loss->nan_in += part->nan_in;
     loss->inf_in += part->inf_in;
     loss->no_code += part->no_code;
+    loss->stray += part->stray;
     loss->compared += part->compared;
+    loss->flags |= part->flags;
     if (part->max_absolute > loss->max_absolute ||
         (part->max_absolute >= loss->max_absolute && part->max_index < loss->max_index)) {
         loss->max_absolute = part->max_absolute;
@@ -61,31 +63,36 @@ void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lane
     dti_exact_sum_add(&loss->sum_source_squared, tree_sum(lanes->source_squared));
 }
 
-static double mean(const struct dti_loss *loss, const struct dti_exact_sum *sum)
+/* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares
+ * may have lost bits, or vanished. any: whether one of the squared numbers is not 0. */
+static double squares(const struct dti_exact_sum *sum, bool any)
 {
-    if (loss->compared == 0)
-        return 0;
-    return dti_fp64_divide(dti_exact_sum_value(sum), (double)loss->compared);
+    const double value = dti_exact_sum_value(sum);
+    return isinf(value) || (any && value < 0x1p-960) ? NAN : value;
 }
 
 double dti_loss_mean_absolute(const struct dti_loss *loss)
 {
-    return mean(loss, &loss->sum_absolute);
+    const double sum = dti_exact_sum_value(&loss->sum_absolute);
+    if (loss->compared == 0)
+        return 0;
+    return isinf(sum) ? NAN : dti_fp64_divide(sum, (double)loss->compared);
 }
 
 double dti_loss_root_mean_square(const struct dti_loss *loss)
 {
-    return sqrt(mean(loss, &loss->sum_squared));
+    const double sum = squares(&loss->sum_squared, loss->max_absolute > 0);
+    return loss->compared == 0 ? 0 : sqrt(dti_fp64_divide(sum, (double)loss->compared));
 }
 
 double dti_loss_sqnr_db(const struct dti_loss *loss)
 {
-    const double signal = dti_exact_sum_value(&loss->sum_source_squared);
-    const double noise = dti_exact_sum_value(&loss->sum_squared);
-    if (!(signal > 0) || isinf(signal) || isinf(noise))
+    const double signal = squares(&loss->sum_source_squared, true);
+    const double noise = squares(&loss->sum_squared, loss->max_absolute > 0);
+    if (isnan(signal) || isnan(noise))
         return NAN;
-    if (!(noise > 0)) /* squares of errors below 2^-537 vanish */
-        return dti_exact_sum_value(&loss->sum_absolute) > 0 ? NAN : INFINITY;
+    if (!(noise > 0))
+        return loss->inexact > 0 ? NAN : INFINITY;
     const double ratio = signal / noise;
     if (ratio < DBL_MIN || isinf(ratio))
         return 10 * (log10(signal) - log10(noise));

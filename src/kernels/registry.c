@@ -3,6 +3,8 @@
  * The rows of kernels.def as a table, and which row does a piece of work: the first that fits. */
 #include "dtinfo/kernel.h"
 
+#include <string.h>
+
 #include "kernels/kernels.h"
 
 /* The words that rows use for sets of roundings and overflow policies. */
@@ -140,10 +142,6 @@ static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_arg
     if (format == NULL)
         return false;
     switch (domain) {
-    case DTI_DOMAIN_FLOATS:
-        return dti_format_is_float(format);
-    case DTI_DOMAIN_INTEGERS:
-        return dti_format_is_integer(format);
     case DTI_DOMAIN_FP32:
         return is_row(format, DTI_FP32);
     case DTI_DOMAIN_FP16:
@@ -153,8 +151,6 @@ static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_arg
     case DTI_DOMAIN_SMALL:
         return format->kind == DTI_KIND_FLOAT && format->width <= 8 && format->man_bits > 0 &&
                (int32_t)dti_low_bits(format->exp_bits) - format->bias <= 64;
-    case DTI_DOMAIN_NARROW:
-        return format->kind == DTI_KIND_FLOAT && format->width > 8 && format->width <= 16;
     case DTI_DOMAIN_INT8:
         return is_row(format, DTI_INT8) || is_row(format, DTI_UINT8);
     case DTI_DOMAIN_INT32:
@@ -188,6 +184,13 @@ bool dti_kernel_fits(const struct dti_kernel *kernel, enum dti_operation op,
         return false;
     return !is_encoding(op) || ((kernel->rounds >> args->encoder->policy.round & 1) != 0 &&
                                 (kernel->overflows >> args->encoder->policy.overflow & 1) != 0);
+}
+
+const char *dti_kernel_title(const char *name)
+{
+    static const char prefix[] = "dti_";
+    const size_t length = sizeof prefix - 1;
+    return strncmp(name, prefix, length) == 0 ? name + length : name;
 }
 
 const struct dti_kernel *dti_kernel_find(enum dti_operation op, const struct dti_kernel_args *args,

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
+
 enum { STOP_CHECK_MS = 50 };
 
 static const char standard_input[] = "standard input";
@@ -29,18 +31,6 @@ static enum dti_status fail_read(const struct dti_input *input, int error, struc
              strerror(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return DTI_BAD_INPUT;
-}
-
-/* Descriptors 0 to 2 belong to the standard streams, also when the caller has closed them. */
-static int above_standard(int fd)
-{
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    const int error = errno;
-    close(fd);
-    errno = error;
-    return moved;
 }
 
 static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
@@ -87,7 +77,7 @@ enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct d
         do
             input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         while (input.fd < 0 && errno == EINTR);
-        input.fd = above_standard(input.fd);
+        input.fd = dti_descriptor_above_standard(input.fd);
         if (input.fd < 0)
             return fail_read(&input, errno, reterr);
     }

@@ -130,17 +130,26 @@ static enum dti_status begin_replacement(struct dti_output_file *output, const c
 }
 
 /* Descriptors under another name, which leads nowhere when it is read as a link. */
-static bool is_standard_output(const char *path)
+static bool names_standard_output(const char *path)
 {
     return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
            strcmp(path, "/dev/fd/1") == 0 || strcmp(path, "/proc/self/fd/1") == 0;
+}
+
+bool dti_output_is_standard(const char *path)
+{
+    struct stat target, own;
+    return names_standard_output(path) ||
+           (stat(path, &target) == 0 && S_ISFIFO(target.st_mode) &&
+            fstat(STDOUT_FILENO, &own) == 0 && target.st_dev == own.st_dev &&
+            target.st_ino == own.st_ino);
 }
 
 static enum dti_status begin(struct dti_output_file *output, const char *path,
                              struct dti_error *reterr)
 {
     struct stat st;
-    if (is_standard_output(path)) {
+    if (names_standard_output(path)) {
         snprintf(output->label, sizeof output->label, "%s", "standard output");
         output->fd = STDOUT_FILENO;
         return begin_in_place(output, reterr);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
+
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 
 enum dti_status dti_output_fail(struct dti_error *reterr, const char *label, int error)
@@ -44,13 +46,7 @@ static int open_folder(int from, const char *path)
     if (fd < 0 && errno == EACCES) /* one may write into a folder that one may not list */
         fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 #endif
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    const int error = errno;
-    close(fd);
-    errno = error;
-    return moved;
+    return dti_descriptor_above_standard(fd);
 }
 
 /* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule

@@ -17,6 +17,7 @@
 #endif
 
 #include "dtinfo/output.h"
+#include "util/descriptor.h"
 
 enum {
     SLOTS = 32, /* files at a time that a signal removes; further ones would stay */
@@ -102,16 +103,14 @@ int dti_output_temp_make(struct dti_output_temp *ret, int folder, const char *na
         if (fd < 0 && errno == EEXIST && temp.slot < SLOTS)
             atomic_store(&slots[temp.slot].state, SLOT_TAKEN); /* somebody else's */
     }
-    if (fd >= 0 && fd <= STDERR_FILENO) {
-        const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        const int error = errno;
-        close(fd);
-        if (moved < 0) {
+    if (fd >= 0) {
+        fd = dti_descriptor_above_standard(fd);
+        if (fd < 0) {
+            const int error = errno;
             dti_output_temp_remove(&temp);
             errno = error;
             return -1;
         }
-        fd = moved;
     }
     if (fd < 0) {
         const int error = errno;

@@ -145,9 +145,25 @@ static void sizes_that_do_not_fit_are_refused(void)
     CHECK_U64(bytes, 0);
 }
 
+static void stray_bits_are_told(void)
+{
+    const struct dti_format truth = format("bool"), tf32 = format("tf32"), fp4 = format("fp4_e2m1"),
+                            fp8 = format("fp8_e5m2");
+    const struct dti_layout bytes = {.packing = DTI_PACKING_BYTES, .swapped = false};
+    const struct dti_layout swapped = {.packing = DTI_PACKING_LOW, .swapped = true};
+    const unsigned char array[] = {0, 1, 2, 0xff, 0x0f, 0x10};
+    CHECK_SIZE(dti_storage_stray(&truth, &low, array, 6), 4);
+    CHECK_SIZE(dti_storage_stray(&fp4, &bytes, array, 6), 2);
+    CHECK_SIZE(dti_storage_stray(&fp4, &low, array, 12), 0);
+    CHECK_SIZE(dti_storage_stray(&fp8, &low, array, 6), 0);
+    const uint32_t words[] = {UINT32_C(0x7f800001), UINT32_C(0x7f802000), UINT32_C(0x00100000)};
+    CHECK_SIZE(dti_storage_stray(&tf32, &low, words, 3), 1);
+    CHECK_SIZE(dti_storage_stray(&tf32, &swapped, words, 3), 3);
+}
+
 UNIT_MAIN(containers_are_the_next_machine_size, four_bits_low_first_as_onnx_packs_them,
           four_bits_high_first_as_bitsandbytes_packs_them, one_a_byte_when_not_packed,
           six_bits_cross_bytes, one_and_two_bits, packing_is_nothing_to_wider_formats,
           containers_have_the_byte_order_of_the_machine_or_the_other,
           tf32_stands_where_fp32_has_its_bits, put_leaves_the_neighbours_alone,
-          sizes_that_do_not_fit_are_refused)
+          sizes_that_do_not_fit_are_refused, stray_bits_are_told)

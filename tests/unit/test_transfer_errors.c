@@ -33,9 +33,15 @@ static void what_is_left_over_is_an_error_and_padding_must_be_zero(void)
 {
     folder_enter();
     struct dti_plan *plan = plan_new("fp32", DTI_PACKING_LOW, "bf16", DTI_PACKING_LOW);
-    expect_elements(plan, 7, 0, 0, "'in': 7 bytes are 1 fp32 and 3 bytes left over");
-    expect_elements(plan, 8193, 0, 0, "'in': 8193 bytes are 2048 fp32 and 1 byte left over");
-    expect_elements(plan, 3, 0, 0, "'in': 3 bytes are 0 fp32 and 3 bytes left over");
+    expect_elements(plan, 7, 0, 0,
+                    "'in': 7 bytes are 1 fp32 and 3 bytes left over; is it of another "
+                    "dtype, or cut off?");
+    expect_elements(plan, 8193, 0, 0,
+                    "'in': 8193 bytes are 2048 fp32 and 1 byte left over; is it of another "
+                    "dtype, or cut off?");
+    expect_elements(plan, 3, 0, 0,
+                    "'in': 3 bytes are 0 fp32 and 3 bytes left over; is it of another "
+                    "dtype, or cut off?");
     dti_plan_free(plan);
     for (unsigned high = 0; high < 2; high++) {
         const enum dti_packing packing = high ? DTI_PACKING_HIGH : DTI_PACKING_LOW;
