@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Arrays through the array probe: raw bytes in and out, at a level. NumPy is optional here: codes
+are plain integers, packed by struct.
+"""
+
+import struct
+import subprocess
+import sys
+
+LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+
+
+def levels(probe):
+    done = subprocess.run([probe, "levels"], stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().split()
+
+
+def container(fmt):
+    """Bytes of an element that is not packed."""
+    return next(size for size in (1, 2, 4, 8) if fmt.width <= 8 * size)
+
+
+def shift(fmt):
+    """tf32 stands in the top bits of an fp32."""
+    return 13 if fmt.name == "tf32" else 0
+
+
+def cast_bytes(probe, level, source, destination, data, policy=("nearest-even", "native", "quiet"),
+               seed=0, index=0, via=()):
+    command = [probe, "cast", level, source, destination, *policy, f"{seed:x}", str(index), *via]
+    done = subprocess.run(command, input=data, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"the array probe ended with status {done.returncode}: {' '.join(command)}")
+    return done.stdout
+
+
+def cast_codes(probe, level, source, destination, codes, **how):
+    """The stored codes of many source codes; source and destination as formats.FORMATS has them."""
+    data = struct.pack(f"={len(codes)}{LETTERS[container(source)]}",
+                       *(code << shift(source) for code in codes))
+    result = cast_bytes(probe, level, source.name, destination.name, data, **how)
+    stored = struct.unpack(f"={len(codes)}{LETTERS[container(destination)]}", result)
+    return [code >> shift(destination) for code in stored]
+
+
+def nan_code(source, code, destination):
+    """Where a NaN's bits go: sign, quiet bit and the top payload bits between IEEE formats; else the
+    sign where there are NaNs of both signs."""
+    negative = bool(code & source.sign_bit)
+    wanted = destination.canonical_nan()
+    if wanted is None:
+        return destination.max_code()
+    if destination.ieee and source.ieee:
+        payload = code & ((1 << source.man) - 1)
+        places = destination.man - source.man
+        wanted |= payload << places if places >= 0 else payload >> -places
+    if negative and (wanted | destination.sign_bit) in destination.nan and destination.minus_zero:
+        wanted |= destination.sign_bit
+    return wanted

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The loss of arrays against exact rationals: the definition of src/kernels/loss.c carried out with Fractions
+and the reference formats, and every kernel level against that, bit for bit; and the sums of a tile against
+the exact sums, within what rounding in fp64 may do.
+
+Usage: test_loss.py LOSS_PROBE [--long]
+"""
+
+import math
+import random
+import struct
+from fractions import Fraction
+
+import harness
+from formats import FORMATS, INF, INVALID, NAN, OVERFLOW, OVERFLOWS, ROUNDS, encode
+
+LANES, TILE = 16, 2048
+LEVELS = ("definition", "scalar", "avx2", "avx512", "neon")
+NONE = (1 << 64) - 1
+PAIRS = (
+    ("fp32", "bf16"), ("fp32", "fp16"), ("fp32", "fp8_e4m3fn"), ("fp32", "fp4_e2m1"), ("fp32", "int8"),
+    ("fp32", "uint8"), ("fp32", "fp8_e8m0"), ("fp32", "binary8p3ue"), ("bf16", "fp8_e5m2"), ("fp16", "bf16"),
+    ("int16", "fp8_e4m3"), ("fp32", "fp32"), ("fp64", "fp32"), ("fp64", "bf16"), ("fp64", "int32"),
+    ("int32", "fp32"), ("fp64", "fp64"), ("int64", "fp32"), ("fp64", "uint64"), ("uint64", "fp64"),
+    ("e15m48", "fp64"), ("fp64", "e15m48"), ("e15m48", "bf16"), ("fp32", "bool"),
+)
+
+
+def rounded(value):
+    """A Fraction or infinity to fp64, to nearest even."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def plus(accumulator, value):
+    """accumulator + value, rounded once; value is a Fraction or infinity."""
+    if math.isinf(accumulator) or (isinstance(value, float) and math.isinf(value)):
+        return math.inf
+    return rounded(Fraction(accumulator) + Fraction(value))
+
+
+def square(value):
+    return value if math.isinf(value) else Fraction(value) ** 2
+
+
+def tree(lanes):
+    half = LANES // 2
+    lanes = list(lanes)
+    while half:
+        for i in range(half):
+            lanes[i] = plus(lanes[i], lanes[i + half])
+        half //= 2
+    return lanes[0]
+
+
+def bits(value):
+    return format(struct.unpack("<Q", struct.pack("<d", value))[0], "x")
+
+
+def is_normal(fmt, value):
+    if not fmt.is_float or fmt.scale:
+        return True
+    return abs(value) >= fmt.magnitude(1 << fmt.man)
+
+
+def want(src, dst, mode, overflow, seed, index, sources, stored):
+    """The answer of the probe, and the exact sums of |e|, e^2 and x^2."""
+    counts = dict.fromkeys(("inexact", "overflowed", "to_zero", "to_subnormal", "nan", "inf", "no_code",
+                            "compared"), 0)
+    largest, largest_at, ratio, first_no_code = 0.0, 0, 0.0, NONE
+    sums = [[0.0] * LANES for _ in range(3)]
+    exact = [Fraction(0)] * 3
+    for i, (x_code, y_code) in enumerate(zip(sources, stored)):
+        x_class, x_negative, x = src.decode(x_code)
+        y_class, y_negative, y = dst.decode(y_code)
+        signed_x, signed_y = (None if v is None else -v if negative else v
+                              for v, negative in ((x, x_negative), (y, y_negative)))
+        flags = encode(dst, x_class, x_negative, x, mode, overflow, seed, index + i)[1]
+        counts["nan"] += x_class == NAN
+        counts["inf"] += x_class == INF
+        below = x_class == INF and x_negative or signed_x is not None and signed_x < 0
+        no_code = (dst.is_float and not dst.nan and x_class == NAN
+                   or dst.kind == "ufloat" and below and y_class == NAN)
+        counts["no_code"] += no_code
+        if no_code:
+            first_no_code = min(first_no_code, index + i)
+        if x is not None:
+            counts["overflowed"] += bool(flags & OVERFLOW) or y is None and not no_code
+        if x is None or y is None:
+            same = x_class == y_class and (x_class == NAN or x_negative == y_negative)
+            counts["inexact"] += not same
+            continue
+        counts["inexact"] += signed_x != signed_y
+        counts["compared"] += 1
+        counts["to_zero"] += x != 0 and y == 0
+        counts["to_subnormal"] += (x != 0 and is_normal(src, x) and y != 0 and not is_normal(dst, y))
+        error = rounded(abs(signed_y - signed_x))
+        size = rounded(x)
+        lane = i % LANES
+        sums[0][lane] = plus(sums[0][lane], error)
+        sums[1][lane] = plus(sums[1][lane], square(error))
+        sums[2][lane] = plus(sums[2][lane], square(size))
+        exact = [exact[0] + abs(signed_y - signed_x), exact[1] + (signed_y - signed_x) ** 2, exact[2] + x * x]
+        if error > largest:
+            largest, largest_at = error, index + i
+        if size > 0 and not math.isinf(size):
+            relative = error if math.isinf(error) else rounded(Fraction(error) / Fraction(size))
+            ratio = max(ratio, relative)
+    totals = [tree(lanes) for lanes in sums]
+    n = counts["compared"]
+    means = [total if math.isinf(total) else rounded(Fraction(total) / n) if n else 0.0 for total in totals[:2]]
+    words = [len(sources), *counts.values(), largest_at, first_no_code]
+    figures = [largest, ratio, *totals, means[0], math.sqrt(means[1])]
+    return " ".join([*map(str, words), *map(bits, figures)]), totals, exact
+
+
+def draw(rng, src, dst, kind):
+    """A source code: any, or a number near dst's range."""
+    if kind == "any" or rng.random() < 0.02:
+        return rng.getrandbits(src.width)
+    top = dst.magnitude(dst.max_index) if dst.is_float else Fraction(dst.max_code())
+    if kind == "end":
+        value = top * Fraction(rng.randrange(900, 1100), 1000)
+    elif kind == "small":
+        least = dst.magnitude(1) if dst.is_float else Fraction(1)
+        value = least * Fraction(rng.getrandbits(30), 1 << rng.randrange(20, 34))
+    else:
+        value = top * Fraction(rng.getrandbits(24), 1 << rng.randrange(24, 36))
+    negative = rng.random() < 0.5
+    return encode(src, "finite" if value else "zero", negative, value)[0]
+
+
+def check_sums(tally, subject, totals, exact):
+    """Each lane adds at most TILE / LANES numbers, the tree four more: that many half ulps."""
+    for name, total, want_sum in zip(("absolute", "squared", "source squared"), totals, exact):
+        if math.isinf(total) or want_sum < Fraction(2) ** -900:
+            continue
+        slack = want_sum * Fraction(TILE // LANES + 8, 1 << 53)
+        if abs(Fraction(total) - want_sum) > slack:
+            tally.differ(f"{subject}: sum {name}", total, float(want_sum))
+
+
+def main():
+    probe, long = harness.arguments()
+    rng = random.Random(1)
+    tally = harness.Tally()
+    lines, wants = [], []
+    for src_name, dst_name in PAIRS:
+        src, dst = FORMATS[src_name], FORMATS[dst_name]
+        for kind in ("any", "end", "small", "range"):
+            for unrelated in (False, True):
+                for _ in range(20 if long else 1):
+                    mode, overflow = rng.choice(ROUNDS), rng.choice(OVERFLOWS)
+                    n = rng.choice((1, 5, 16, 31, 100, 300))
+                    index, seed = TILE * rng.randrange(1 << 30), rng.getrandbits(64)
+                    sources = [draw(rng, src, dst, kind) for _ in range(n)]
+                    stored = [rng.getrandbits(dst.width) if unrelated and dst.kind != "bool" else
+                              encode(dst, *src.decode(code), mode, overflow, seed, index + i)[0]
+                              for i, code in enumerate(sources)]
+                    answer, totals, exact = want(src, dst, mode, overflow, seed, index, sources, stored)
+                    subject = f"{src_name} -> {dst_name}, {mode}, {overflow}, {kind}, {n} elements"
+                    check_sums(tally, subject, totals, exact)
+                    codes = " ".join(format(code, "x") for code in sources + stored)
+                    for level in LEVELS:
+                        lines.append(f"{level} {src_name} {dst_name} {mode} {overflow} {seed:x} {index} {n} {codes}")
+                        wants.append((f"{subject}, {level}", answer))
+    for (subject, answer), got in zip(wants, harness.ask(probe, lines), strict=True):
+        if got != "skipped":
+            tally.check(subject, got, answer)
+    tally.part("losses")
+    tally.finish()
+
+
+if __name__ == "__main__":
+    main()
