@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Medians, their intervals, and ratios within rounds. The interval is that of order statistics: it
+ * assumes nothing about how times are distributed. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "dtinfo/bench.h"
+
+enum { MAD_SAMPLES = 3 };
+
+static int compare_doubles(const void *a_, const void *b_)
+{
+    const double *const a = a_, *const b = b_;
+    return (*a > *b) - (*a < *b);
+}
+
+static double median_of_sorted(const double *sorted, size_t count)
+{
+    const size_t half = count / 2;
+    return count % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/* The largest rank r, counted from 1, such that the median lies below the r-th smallest of n
+ * samples with a probability of at most 2.5 %: with B of n samples below it, binomial with p = 1/2,
+ * P(B < r) <= 0.025. 0 when there is none. */
+static size_t interval_rank(size_t n)
+{
+    double term = pow(0.5, (double)n), sum = 0;
+    size_t rank = 0;
+    for (size_t k = 0; k < n; k++) {
+        sum += term;
+        if (sum > 0.025)
+            break;
+        rank = k + 1;
+        term = term * (double)(n - k) / (double)(k + 1);
+    }
+    return rank;
+}
+
+void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t count)
+{
+    *ret = (struct dti_bench_figure){.samples = count};
+    if (count == 0)
+        return;
+    qsort(samples, count, sizeof *samples, compare_doubles);
+    ret->median = median_of_sorted(samples, count);
+    ret->minimum = samples[0];
+    const size_t rank = interval_rank(count);
+    ret->has_interval = rank > 0;
+    ret->low = samples[rank > 0 ? rank - 1 : 0];
+    ret->high = samples[rank > 0 ? count - rank : count - 1];
+    for (size_t i = 0; i < count; i++)
+        samples[i] = fabs(samples[i] - ret->median);
+    qsort(samples, count, sizeof *samples, compare_doubles);
+    ret->has_mad = count >= MAD_SAMPLES;
+    ret->mad = ret->median > 0 ? median_of_sorted(samples, count) / ret->median : 0;
+}
+
+/* A candidate's sample in a round, 0 when it has none that counts. */
+static double sample_of(const struct dti_bench *bench, size_t round, size_t candidate,
+                        enum dti_bench_place place)
+{
+    const double seconds = bench->seconds[round * bench->candidates + candidate];
+    if (bench->places[round] != place || seconds == 0)
+        return 0;
+    if (seconds < 0)
+        return bench->disturbed ? -seconds : 0;
+    return seconds;
+}
+
+void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
+                    enum dti_bench_place place)
+{
+    double samples[DTI_BENCH_ROUNDS_MAX];
+    size_t count = 0;
+    for (size_t round = 0; round < bench->rounds; round++) {
+        const double seconds = sample_of(bench, round, candidate, place);
+        if (seconds > 0)
+            samples[count++] = seconds;
+    }
+    dti_bench_summarize(ret, samples, count);
+}
+
+void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
+                     size_t under, enum dti_bench_place place)
+{
+    double samples[DTI_BENCH_ROUNDS_MAX];
+    size_t count = 0;
+    for (size_t round = 0; round < bench->rounds; round++) {
+        const double a = sample_of(bench, round, over, place);
+        const double b = sample_of(bench, round, under, place);
+        if (a > 0 && b > 0)
+            samples[count++] = a / b;
+    }
+    dti_bench_summarize(ret, samples, count);
+}
+
+enum dti_bench_verdict dti_bench_judge(const struct dti_bench_figure *ratio)
+{
+    if (ratio->has_interval && ratio->high < 0.99)
+        return DTI_BENCH_LESS;
+    if (ratio->has_interval && ratio->low > 1.01)
+        return DTI_BENCH_MORE;
+    return DTI_BENCH_CANNOT_TELL;
+}
+
+enum dti_bench_place dti_bench_main_place(const struct dti_bench *bench)
+{
+    size_t rounds[DTI_BENCH_PLACES] = {0};
+    enum dti_bench_place most = DTI_BENCH_ALONE;
+    for (size_t round = 0; round < bench->rounds; round++)
+        rounds[bench->places[round]]++;
+    for (unsigned place = 0; place < DTI_BENCH_PLACES; place++) {
+        if (rounds[place] > rounds[most])
+            most = (enum dti_bench_place)place;
+    }
+    return most;
+}
+
+const char *dti_bench_place_name(enum dti_bench_place place)
+{
+    static const char *const names[] = {
+        [DTI_BENCH_ALONE] = "alone", [DTI_BENCH_NEAR] = "near",       [DTI_BENCH_FAR] = "far",
+        [DTI_BENCH_MOVED] = "moved", [DTI_BENCH_CROWDED] = "crowded",
+    };
+    return names[place];
+}
+
+const char *dti_bench_stop_name(enum dti_bench_stop stop)
+{
+    static const char *const names[] = {
+        [DTI_BENCH_CONVERGED] = "converged",
+        [DTI_BENCH_STEADY] = "steady",
+        [DTI_BENCH_TIME] = "time",
+        [DTI_BENCH_ROUNDS] = "rounds",
+    };
+    return names[stop];
+}

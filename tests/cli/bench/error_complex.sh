@@ -1,0 +1,1 @@
+dtinfo bench cast complex64:bf16

@@ -1,0 +1,1 @@
+DTINFO_CPU=scalar dtinfo bench cast --level avx2

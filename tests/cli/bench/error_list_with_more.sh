@@ -1,0 +1,1 @@
+dtinfo bench cast --list extra --size x

@@ -1,0 +1,1 @@
+dtinfo bench cast fp32:bf16 --size 3

@@ -1,0 +1,1 @@
+dtinfo bench cast --threads 1,0

@@ -1,0 +1,1 @@
+dtinfo bench fp32:bf16

@@ -1,0 +1,1 @@
+dtinfo bench cast int8:bf16 --overflow wrap

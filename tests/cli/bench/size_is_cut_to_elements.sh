@@ -1,0 +1,1 @@
+dtinfo bench cast fp32:bf16 --size 4097 --time 0.01 --jsonl | wc -l

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The measuring engine: its statistics against numbers worked out elsewhere, its rounds with
+ * candidates whose work is known. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "dtinfo/bench.h"
+#include "dtinfo/clock.h"
+#include "unit.h"
+
+static bool near(double got, double want)
+{
+    return fabs(got - want) <= 1e-12 * fabs(want);
+}
+
+static void median_of_an_odd_and_of_an_even_count(void)
+{
+    struct dti_bench_figure figure;
+    double odd[] = {5, 1, 4, 2, 100}, even[] = {5, 1, 4, 2};
+    dti_bench_summarize(&figure, odd, 5);
+    CHECK(near(figure.median, 4));
+    CHECK(near(figure.minimum, 1));
+    CHECK(near(figure.mad, 2.0 / 4)); /* deviations 0 1 2 3 96 */
+    CHECK_SIZE(figure.samples, 5);
+    dti_bench_summarize(&figure, even, 4);
+    CHECK(near(figure.median, 3));
+}
+
+static void nothing_is_known_without_samples(void)
+{
+    struct dti_bench_figure figure;
+    dti_bench_summarize(&figure, NULL, 0);
+    CHECK_SIZE(figure.samples, 0);
+    CHECK(!figure.has_interval);
+    CHECK(dti_bench_judge(&figure) == DTI_BENCH_CANNOT_TELL);
+}
+
+/* Ranks of the 95 % interval of the median as tables of the sign test have them (Conover, Practical
+ * Nonparametric Statistics, quantile tests): n, lower rank; the upper is n + 1 - lower. */
+static void interval_has_the_ranks_of_the_sign_test(void)
+{
+    static const struct {
+        size_t n, rank;
+    } rows[] = {{6, 1},  {7, 1},  {8, 1},  {9, 2},   {10, 2},  {11, 2},   {12, 3},
+                {15, 4}, {20, 6}, {25, 8}, {30, 10}, {50, 18}, {100, 40}, {1000, 469}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double samples[1000];
+        struct dti_bench_figure figure;
+        for (size_t j = 0; j < rows[i].n; j++)
+            samples[j] = (double)(rows[i].n - j); /* n, n - 1, ... 1 */
+        dti_bench_summarize(&figure, samples, rows[i].n);
+        CHECK(figure.has_interval);
+        CHECK_U64((uint64_t)figure.low, rows[i].rank);
+        CHECK_U64((uint64_t)figure.high, rows[i].n + 1 - rows[i].rank);
+    }
+    for (size_t n = 1; n < 6; n++) {
+        double samples[5] = {1, 2, 3, 4, 5};
+        struct dti_bench_figure figure;
+        dti_bench_summarize(&figure, samples, n);
+        CHECK(!figure.has_interval);
+        CHECK(figure.has_mad == (n >= 3));
+    }
+}
+
+static void verdict_needs_an_interval_clear_of_one(void)
+{
+    struct dti_bench_figure ratio = {.samples = 11, .has_interval = true};
+    ratio.low = 0.97, ratio.high = 0.985;
+    CHECK(dti_bench_judge(&ratio) == DTI_BENCH_LESS);
+    ratio.high = 0.992;
+    CHECK(dti_bench_judge(&ratio) == DTI_BENCH_CANNOT_TELL);
+    ratio.low = 1.02, ratio.high = 1.5;
+    CHECK(dti_bench_judge(&ratio) == DTI_BENCH_MORE);
+    ratio.low = 1.005;
+    CHECK(dti_bench_judge(&ratio) == DTI_BENCH_CANNOT_TELL);
+    ratio.has_interval = false, ratio.low = 1.02;
+    CHECK(dti_bench_judge(&ratio) == DTI_BENCH_CANNOT_TELL);
+}
+
+/* Three candidates, four rounds: the third round moved, the fourth lacks a sample of candidate 1.
+ */
+static void ratios_are_those_within_rounds(void)
+{
+    double seconds[] = {1, 2, 8, 3, 9, 8, 1, 100, 8, 1, -7, 8};
+    enum dti_bench_place places[] = {DTI_BENCH_NEAR, DTI_BENCH_NEAR, DTI_BENCH_MOVED,
+                                     DTI_BENCH_NEAR};
+    struct dti_bench bench = {.candidates = 3, .rounds = 4, .seconds = seconds, .places = places};
+    struct dti_bench_figure ratio;
+    dti_bench_ratio(&ratio, &bench, 1, 0, DTI_BENCH_NEAR);
+    CHECK_SIZE(ratio.samples, 2);
+    CHECK(near(ratio.median, 2.5)); /* 2 and 3, though the medians are 5.5 and 1 */
+    CHECK(dti_bench_main_place(&bench) == DTI_BENCH_NEAR);
+    dti_bench_time(&ratio, &bench, 0, DTI_BENCH_FAR);
+    CHECK_SIZE(ratio.samples, 0);
+    bench.disturbed = true; /* now the disturbed sample counts */
+    dti_bench_ratio(&ratio, &bench, 1, 0, DTI_BENCH_NEAR);
+    CHECK_SIZE(ratio.samples, 3);
+    CHECK(near(ratio.median, 3));
+}
+
+/* Work of a known amount: so many steps of a generator, kept by a volatile. */
+struct work {
+    uint64_t steps;
+    volatile uint64_t kept;
+    uint64_t runs, last_set;
+    bool sets_in_turn;
+    size_t sets;
+};
+
+static void work_run(void *context, size_t set, size_t member, size_t size)
+{
+    struct work *const work = context;
+    uint64_t x = 1;
+    (void)size;
+    if (member != 0)
+        return;
+    if (work->runs > 0 && set != (work->last_set + 1) % work->sets)
+        work->sets_in_turn = false;
+    work->last_set = set;
+    work->runs++;
+    for (uint64_t i = 0; i < work->steps; i++)
+        x = x * UINT64_C(6364136223846793005) + work->kept;
+    work->kept = x | 1;
+}
+
+static void longer_work_takes_longer_and_sets_take_turns(void)
+{
+    struct work once = {.steps = 2000, .kept = 1, .sets_in_turn = true, .sets = 3};
+    struct work thrice = {.steps = 6000, .kept = 1, .sets_in_turn = true, .sets = 1};
+    const struct dti_bench_candidate candidates[] = {
+        {.run = work_run, .context = &once, .sets = 3, .subject = true},
+        {.run = work_run, .context = &thrice, .sets = 1, .subject = true},
+    };
+    const struct dti_bench_options options = {
+        .nanoseconds = 300000000, .sample_nanoseconds = 1000000, .seed = 7};
+    struct dti_bench bench;
+    struct dti_bench_figure one, three;
+    if (!CHECK(dti_bench_run(&bench, candidates, 2, NULL, &options, NULL) == DTI_OK))
+        return;
+    CHECK(bench.rounds > 0 && bench.rounds <= DTI_BENCH_ROUNDS_MAX);
+    CHECK(dti_bench_main_place(&bench) == DTI_BENCH_ALONE);
+    bench.disturbed = true; /* on a busy machine all samples may be */
+    dti_bench_time(&one, &bench, 0, DTI_BENCH_ALONE);
+    dti_bench_time(&three, &bench, 1, DTI_BENCH_ALONE);
+    CHECK(one.samples == bench.rounds && three.samples == bench.rounds);
+    CHECK(three.minimum > 1.5 * one.minimum);
+    CHECK(one.median * (double)bench.passes[0] > 0.4e-3); /* samples are long enough */
+    CHECK(once.sets_in_turn);
+    dti_bench_free(&bench);
+}
+
+/* Which candidate comes first is drawn anew in each round. */
+struct order {
+    unsigned *first, *runs;
+    unsigned id;
+    uint64_t nanoseconds; /* that a run takes */
+};
+
+static void order_run(void *context, size_t set, size_t member, size_t size)
+{
+    struct order *const order = context;
+    (void)set, (void)member, (void)size;
+    const uint64_t start = dti_clock_now();
+    while (dti_clock_now() - start < order->nanoseconds)
+        continue;
+    order->first[*order->runs % 4096] = order->id;
+    ++*order->runs;
+}
+
+static void candidates_come_in_changing_order(void)
+{
+    static unsigned log[4096];
+    unsigned runs = 0;
+    /* a little more than a sample must last */
+    const uint64_t least = 20000, clock = 1500 * dti_clock_resolution();
+    struct order a = {
+        .first = log, .runs = &runs, .id = 0, .nanoseconds = clock > least ? clock : least};
+    struct order b = a;
+    b.id = 1;
+    const struct dti_bench_candidate candidates[] = {
+        {.run = order_run, .context = &a, .sets = 2, .subject = true},
+        {.run = order_run, .context = &b, .sets = 2, .subject = true},
+    };
+    const struct dti_bench_options options = {
+        .nanoseconds = 40000000, .sample_nanoseconds = least, .seed = 3};
+    struct dti_bench bench;
+    if (!CHECK(dti_bench_run(&bench, candidates, 2, NULL, &options, NULL) == DTI_OK))
+        return;
+    for (size_t i = 0; i < 2 * bench.rounds; i++) {
+        if (!CHECK(bench.seconds[i] != 0)) /* each has a sample in each round */
+            break;
+    }
+    /* behind the calibration: in half of the rounds the first is the one that was the last of the
+     * round before; whatever was taken again because it was disturbed is subtracted */
+    enum { CALIBRATION = 12 };
+    uint64_t twice = 0;
+    for (unsigned i = CALIBRATION; i < runs && i < 4096; i++)
+        twice += log[i] == log[i - 1];
+    if (CHECK(bench.passes[0] == 1 && bench.passes[1] == 1) && bench.rounds > 100 && runs < 4096)
+        CHECK(twice > bench.discarded[0] + bench.discarded[1] + bench.rounds / 4);
+    dti_bench_free(&bench);
+}
+
+static void members_all_run_and_their_place_is_told(void)
+{
+    struct dti_team *team;
+    if (dti_cpu_count() < 2) {
+        printf("skipped: one CPU\n");
+        return;
+    }
+    if (!CHECK(dti_team_new(&team, 2, DTI_WAIT_SPIN, true, NULL) == DTI_OK))
+        return;
+    struct work work = {.steps = 5000, .kept = 1, .sets = 1, .sets_in_turn = true};
+    const struct dti_bench_candidate candidate = {
+        .run = work_run, .context = &work, .sets = 1, .subject = true};
+    const struct dti_bench_options options = {
+        .nanoseconds = 50000000, .sample_nanoseconds = 1000000, .seed = 1};
+    struct dti_bench bench;
+    if (CHECK(dti_bench_run(&bench, &candidate, 1, team, &options, NULL) == DTI_OK)) {
+        CHECK(dti_bench_main_place(&bench) != DTI_BENCH_ALONE);
+        double least = bench.round_trips[0]; /* others may keep the CPU busy for a while */
+        for (size_t i = 1; i < bench.rounds; i++)
+            least = bench.round_trips[i] < least ? bench.round_trips[i] : least;
+        CHECK(least > 1e-9 && least < 1e-2);
+        dti_bench_free(&bench);
+    }
+    dti_team_free(team);
+}
+
+static void clock_goes_forward(void)
+{
+    const uint64_t a = dti_clock_now(), step = dti_clock_resolution(), b = dti_clock_now();
+    CHECK(b > a);
+    CHECK(step >= 1 && step < 100000000);
+}
+
+UNIT_MAIN(median_of_an_odd_and_of_an_even_count, nothing_is_known_without_samples,
+          interval_has_the_ranks_of_the_sign_test, verdict_needs_an_interval_clear_of_one,
+          ratios_are_those_within_rounds, longer_work_takes_longer_and_sets_take_turns,
+          candidates_come_in_changing_order, members_all_run_and_their_place_is_told,
+          clock_goes_forward)
