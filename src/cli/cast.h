@@ -17,6 +17,13 @@ struct cast_args {
     uint64_t seed, digits;
     bool round_given, overflow_given, nan_given, like_given, seed_given, digits_given;
     bool stacks;
+    /* arrays only: see cast_array.h */
+    const char *from, *input, *output;
+    int as, packing, from_packing, endian;
+    const char *threads; /* a number, or "all" */
+    uint64_t count;
+    bool as_given, packing_given, from_packing_given, endian_given, count_given;
+    bool force, report;
 };
 
 /* A destination: for complex dtypes the cast is that of one part. */
@@ -128,6 +135,10 @@ void dti_cast_json_stacks(const struct cast_job *job, const struct cast_operand 
 /* cast_json.c: a document is begun, gets one result after another, and is ended and written. Hints
  * are kept for its "warnings". */
 void dti_cast_json_begin(struct cast_job *job);
+/* The member "options"; with --like the policies are null. */
+void dti_cast_json_options(const struct cast_job *job, const struct dti_policy *policy);
+/* Writes the document's "warnings" and the document. */
+enum dti_status dti_cast_json_close(struct cast_job *job, struct dti_error *reterr);
 enum dti_status dti_cast_json_result(const struct cast_job *job, const struct cast_operand *operand,
                                      const struct cast_result *result, struct dti_error *reterr);
 void dti_cast_json_hints(struct cast_job *job, const struct cast_operand *operand);

@@ -37,33 +37,52 @@ static void put_policy(struct dti_json *json, const struct dti_policy *policy)
     put_choice(json, "nan", dti_choice_nan, (int)policy->nan);
 }
 
-void dti_cast_json_begin(struct cast_job *job)
+/* As text too: many readers hold a number in fp64, which does not have all of its digits. */
+static void put_seed(struct dti_json *json, const struct cast_args *args)
+{
+    char text[DTI_TEXT_SIZE];
+    if (args->round != DTI_ROUND_STOCHASTIC) {
+        dti_json_null(json, "seed");
+        dti_json_null(json, "seed_text");
+        return;
+    }
+    dti_spell_u64(text, args->seed);
+    dti_json_uint(json, "seed", args->seed);
+    dti_json_string(json, "seed_text", text);
+}
+
+void dti_cast_json_options(const struct cast_job *job, const struct dti_policy *policy)
 {
     const struct cast_args *args = job->args;
     struct dti_json *json = job->json;
-    dti_json_begin(json, "dtinfo.cast/1");
     dti_json_object(json, "options");
-    if (args->like_given) { /* the policies then differ from dtype to dtype: see each result */
+    if (args->like_given) { /* the policies then differ from dtype to dtype */
         dti_json_null(json, "round");
         dti_json_null(json, "overflow");
         dti_json_null(json, "nan");
     } else {
-        const struct dti_policy policy = {.round = (enum dti_round)args->round,
-                                          .overflow = (enum dti_overflow)args->overflow,
-                                          .nan = (enum dti_nan)args->nan};
-        put_policy(json, &policy);
+        put_policy(json, policy);
     }
     put_names(json, "via", job->via, job->via_count);
     if (args->like_given)
         put_choice(json, "like", dti_choice_stack, args->like);
     else
         dti_json_null(json, "like");
-    if (args->round == DTI_ROUND_STOCHASTIC)
-        dti_json_uint(json, "seed", args->seed);
+    put_seed(json, args);
     dti_json_end(json);
-    dti_json_array(json, "results");
+}
+
+void dti_cast_json_begin(struct cast_job *job)
+{
+    const struct cast_args *args = job->args;
+    const struct dti_policy policy = {.round = (enum dti_round)args->round,
+                                      .overflow = (enum dti_overflow)args->overflow,
+                                      .nan = (enum dti_nan)args->nan};
+    dti_json_begin(job->json, "dtinfo.cast/1");
+    dti_cast_json_options(job, &policy);
+    dti_json_array(job->json, "results");
     if (job->cx->output == DTI_OUTPUT_JSON && !job->single)
-        dti_json_stream(json, job->cx->out);
+        dti_json_stream(job->json, job->cx->out);
     job->open = true;
 }
 
@@ -301,10 +320,9 @@ static void put_warning(struct dti_json *json, const struct cast_warning *warnin
     dti_json_warning(json, warning->code, dtype, warning->line, warning->message);
 }
 
-enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr)
+enum dti_status dti_cast_json_close(struct cast_job *job, struct dti_error *reterr)
 {
     struct dti_json *json = job->json;
-    dti_json_end(json);
     dti_json_array(json, "warnings");
     for (size_t i = 0; i < job->warning_count; i++)
         put_warning(json, &job->warnings[i]);
@@ -318,4 +336,10 @@ enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr
     job->warning_count = job->warning_total = 0;
     job->open = false;
     return dti_json_write(json, job->cx->out, reterr);
+}
+
+enum dti_status dti_cast_json_end(struct cast_job *job, struct dti_error *reterr)
+{
+    dti_json_end(job->json);
+    return dti_cast_json_close(job, reterr);
 }

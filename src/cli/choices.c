@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "dtinfo/stack.h"
+#include "dtinfo/storage.h"
 
 const struct dti_choice dti_choice_round[] = {
     {.name = "nearest-even", .value = DTI_ROUND_NEAREST_EVEN, .help = "to nearest, ties to even"},
@@ -64,6 +65,19 @@ const struct dti_choice dti_choice_fail_on[] = {
     {.name = "invalid",
      .value = DTI_FLAG_INVALID,
      .help = "a NaN or infinity has no counterpart in the dtype"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_packing[] = {
+    {.name = "low",
+     .value = DTI_PACKING_LOW,
+     .help = "without gaps, the first in the lowest bits (ONNX, torch; the default)"},
+    {.name = "high",
+     .value = DTI_PACKING_HIGH,
+     .help = "without gaps, the first in the highest bits (bitsandbytes)"},
+    {.name = "bytes",
+     .value = DTI_PACKING_BYTES,
+     .help = "one a byte, in its low bits (ml_dtypes, numpy)"},
     {.name = NULL},
 };
 

@@ -4,8 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cast.h"
+#include "cli/cast_array.h"
 #include "cli/choices.h"
+
+static const struct dti_choice as_choices[] = {
+    {.name = "raw", .value = CAST_AS_RAW, .help = "the codes, one after the other (the default)"},
+    {.name = "text", .value = CAST_AS_TEXT, .help = "one number a line"},
+    {.name = NULL},
+};
+
+static const struct dti_choice from_choices[] = {
+    {.name = "text", .help = "numbers, with white space or commas between them"},
+    {.name = NULL},
+};
+
+static const struct dti_choice endian_choices[] = {
+    {.name = "little", .value = CAST_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
+    {.name = "big", .value = CAST_ENDIAN_BIG, .help = "highest byte first"},
+    {.name = NULL},
+};
 
 static const struct dti_option options[] = {
     OPT_CHOICE('r', "round", struct cast_args, round, round_given, "MODE", dti_choice_round,
@@ -25,6 +42,32 @@ static const struct dti_option options[] = {
              "print N digits after the decimal point"),
     OPT_SET(0, "fail-on", struct cast_args, fail_on, "EVENT,...", dti_choice_fail_on,
             "exit 1 when one of these happens"),
+    {.kind = DTI_OPTION_DTYPE,
+     .long_name = "from",
+     .metavar = "DTYPE",
+     .help = "cast an array: what the input holds, a dtype or 'text'",
+     .choices = from_choices,
+     .offset = DTI_FIELD(struct cast_args, from, const char *),
+     .given_offset = DTI_NO_GIVEN},
+    OPT_FILE(0, "input", struct cast_args, input, "FILE",
+             "the file to read, where its name could be taken for a number"),
+    OPT_FILE('o', "output", struct cast_args, output, "FILE",
+             "the file to write, '-' for standard output"),
+    OPT_CHOICE(0, "as", struct cast_args, as, as_given, "FORM", as_choices,
+               "how to write the result"),
+    OPT_FLAG(0, "force", struct cast_args, force, "replace the output if it exists"),
+    OPT_CHOICE(0, "packing", struct cast_args, packing, packing_given, "PACKING",
+               dti_choice_packing, "how codes of less than 8 bits lie in input and output"),
+    OPT_CHOICE(0, "from-packing", struct cast_args, from_packing, from_packing_given, "PACKING",
+               dti_choice_packing, "the same of the input alone"),
+    OPT_CHOICE(0, "endian", struct cast_args, endian, endian_given, "ORDER", endian_choices,
+               "byte order of raw input; raw output is little-endian"),
+    OPT_UINT(0, "count", struct cast_args, count, count_given, 0, UINT64_MAX, "N",
+             "elements that the file holds, where bytes do not tell: 3 codes of 4 bits"),
+    OPT_TEXT(0, "threads", struct cast_args, threads, "N",
+             "threads for an array, or all: one on each CPU (the default)"),
+    OPT_FLAG(0, "report", struct cast_args, report,
+             "say what was lost on standard error, where the data goes to standard output"),
     OPT_END,
 };
 
@@ -81,6 +124,51 @@ enum dti_status dti_cast_operand_show(struct cast_job *job, const struct cast_op
     return status;
 }
 
+static bool is_dtype(const char *text)
+{
+    struct dti_format format;
+    return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
+}
+
+static bool is_number(const char *text)
+{
+    struct dti_value value;
+    return dti_value_parse(&value, text, strlen(text), NULL) == DTI_OK;
+}
+
+/* A dtype where a value should be. */
+static enum dti_status check_order(char **operands, int count, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], other[DTI_QUOTE_SIZE];
+    const char *last = operands[count - 1], *first = operands[count - 2];
+    if (!is_dtype(first))
+        return DTI_OK;
+    dti_quote(quoted, first, strlen(first));
+    dti_quote(other, last, strlen(last));
+    if (is_dtype(last))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a dtype where a value should be; join dtypes with commas: "
+                        "%.64s,%.64s",
+                        quoted, first, last);
+    if (is_number(last))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a number where the dtype should be; it comes last: %.64s %.64s",
+                        other, last, first);
+    return DTI_OK;
+}
+
+static enum dti_status parse_operand(struct cast_operand *operand, const char *text, size_t index,
+                                     struct dti_error *reterr)
+{
+    struct dti_error error;
+    enum dti_status status = dti_cast_operand_parse(operand, text, strlen(text), index, &error);
+    if (status == DTI_OK)
+        return status;
+    dti_cast_array_hint(text, &error);
+    *reterr = error;
+    return error.status;
+}
+
 /* Nothing is printed before all operands are known to be good. */
 static enum dti_status check_values(struct cast_job *job, char **operands, size_t count,
                                     struct dti_error *reterr)
@@ -88,7 +176,7 @@ static enum dti_status check_values(struct cast_job *job, char **operands, size_
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct cast_operand operand;
-        status = dti_cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
+        status = parse_operand(&operand, operands[i], i, reterr);
         if (status != DTI_OK)
             return status;
         for (size_t at = 0; at < job->target_count && status == DTI_OK; at++)
@@ -105,7 +193,7 @@ static enum dti_status cast_operands(struct cast_job *job, char **operands, size
     bool human = job->cx->output == DTI_OUTPUT_HUMAN;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct cast_operand operand;
-        status = dti_cast_operand_parse(&operand, operands[i], strlen(operands[i]), i, reterr);
+        status = parse_operand(&operand, operands[i], i, reterr);
         if (status != DTI_OK)
             break;
         bool gap =
@@ -124,12 +212,21 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to cast; give values and a dtype, as in "
                         "'dtinfo cast 70000 bf16'");
+    if (count == 1 && dti_cast_is_file(operands[0])) {
+        struct dti_error error = {.status = DTI_BAD_VALUE};
+        dti_cast_array_hint(operands[0], &error);
+        *reterr = error;
+        return error.status;
+    }
     if (count == 1) {
         char quoted[DTI_QUOTE_SIZE];
         return dti_fail(reterr, DTI_USAGE,
                         "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
                         dti_quote(quoted, operands[0], strlen(operands[0])));
     }
+    enum dti_status status = check_order(operands, count, reterr);
+    if (status != DTI_OK)
+        return status;
     for (int i = 0; i < count - 1; i++) {
         if (strcmp(operands[i], "-") == 0 && count > 2)
             return dti_fail(reterr, DTI_USAGE,
@@ -161,7 +258,11 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     struct cast_job job;
-    enum dti_status status = check_operands(operands, operand_count, reterr);
+    if (dti_cast_is_array(args))
+        return dti_cast_array(args, cx, operands, operand_count, reterr);
+    enum dti_status status = dti_cast_array_refuse(args, operands, operand_count, reterr);
+    if (status == DTI_OK)
+        status = check_operands(operands, operand_count, reterr);
     if (status != DTI_OK)
         return status;
     status = dti_cast_job_init(&job, args, cx, operands[operand_count - 1], reterr);
@@ -185,19 +286,27 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_cast = {
     .name = "cast",
     .group = "ask",
-    .summary = "one value, many dtypes: what is stored, and how far off it is",
-    .synopsis = "VALUE... DTYPE[,DTYPE...]",
+    .summary = "values and arrays to any dtype: what is stored, how far off it is",
+    .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details =
         "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3, inf or nan;\n"
         "'-' reads one value a line from standard input. It is rounded once, to the dtype.\n"
         "DTYPE is a name from 'dtinfo list', any eXmY[fn|fnuz][bBIAS], a comma-separated list of\n"
-        "them, or 'all'. With -q only the stored value is printed.",
+        "them, or 'all'. With -q only the stored value is printed.\n"
+        "\n"
+        "With --from an array is cast: FILE, or '-' for standard input, holds codes of a dtype "
+        "or,\n"
+        "with --from text, numbers with blanks or commas between them; what was lost is reported:\n"
+        "dtinfo cast in.bin bf16 --from fp32 -o out.bin",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"
                 "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"
                 "dtinfo cast 500 fp8_e4m3fn --stacks\n"
-                "dtinfo cast -q -1.5 int8 --round nearest-even\n",
+                "dtinfo cast -q -1.5 int8 --round nearest-even\n"
+                "dtinfo cast - fp8_e4m3fn --from text -o /dev/null\n"
+                "dtinfo cast - bf16 --from fp32 -o /dev/null\n",
     .schema = "dtinfo.cast/1",
+    .other_schema = "dtinfo.cast_array/1",
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct cast_args),

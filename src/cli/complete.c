@@ -30,16 +30,21 @@ static void offer(const struct completion *c, const char *prefix, const char *na
                   description ? description : "");
 }
 
-/* Goes on behind the last comma of a list. */
-static void keep_list(struct completion *c)
+/* Goes on behind the last separator. */
+static void keep_to(struct completion *c, char separator)
 {
-    const char *const comma = strrchr(c->typed, ',');
-    if (!comma)
+    const char *const last = strrchr(c->typed, separator);
+    if (!last)
         return;
     if (c->kept_length == 0)
         c->kept = c->typed;
-    c->kept_length += (size_t)(comma + 1 - c->typed);
-    c->typed = comma + 1;
+    c->kept_length += (size_t)(last + 1 - c->typed);
+    c->typed = last + 1;
+}
+
+static void keep_list(struct completion *c)
+{
+    keep_to(c, ',');
 }
 
 static void offer_dtypes(struct completion *c)
@@ -85,12 +90,20 @@ static void offer_values(struct completion *c, const struct dti_option *option)
         offer_choices(c, option->choices);
         break;
     case DTI_OPTION_DTYPE:
+        if (option->choices)
+            offer_choices(c, option->choices);
         offer_dtypes(c);
         break;
     case DTI_OPTION_END:
     case DTI_OPTION_FLAG:
     case DTI_OPTION_UINT:
+        break;
     case DTI_OPTION_TEXT:
+        if (option->offers) {
+            keep_list(c);
+            offer_choices(c, option->offers);
+        }
+        break;
     case DTI_OPTION_FILE: /* the shell knows better */
         break;
     }
@@ -112,6 +125,15 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
     case DTI_OPERANDS_SHELL:
         for (size_t i = 0; i < dti_shell_count; i++)
             offer(c, "", dti_shells[i].name, NULL);
+        break;
+    case DTI_OPERANDS_BENCH:
+        if (before == 0) {
+            offer(c, "", "cast", "casts of arrays");
+            break;
+        }
+        keep_list(c);
+        keep_to(c, ':');
+        offer_dtypes(c);
         break;
     case DTI_OPERANDS_NONE:
     case DTI_OPERANDS_WORDS:

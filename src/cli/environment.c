@@ -8,17 +8,18 @@
 #include "dtinfo/nearest.h"
 
 static const struct dti_choice cpu_levels[] = {
-    {.name = "none", .help = "no vector instructions"},
-    {.name = "scalar", .help = "the same"},
-    {.name = "avx2", .help = "AVX2, FMA, F16C, BMI2"},
-    {.name = "avx512", .help = "AVX-512 F, BW, DQ, VL"},
-    {.name = "neon", .help = "Advanced SIMD"},
+    {.name = "none", .help = "the same as scalar"},
+#define LEVEL(id, level_name, architecture, what) \
+    {.name = level_name, .help = what " (" architecture ")"},
+#include "dtinfo/levels.def"
+#undef LEVEL
     {.name = NULL},
 };
 
 const struct dti_variable dti_variables[] = {
     {.name = "DTINFO_CPU",
-     .help = "the CPU level to use at most; it is checked, but no command depends on it yet",
+     .help = "the highest CPU level that array kernels may use; one above what is there changes "
+             "nothing, one of another architecture is an error",
      .choices = cpu_levels},
 };
 const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];

@@ -67,7 +67,8 @@ static void put_lines(struct page *page, const char *text)
         char line[160];
         const size_t length = strcspn(text, "\n");
         snprintf(line, sizeof line, "  %.*s", (int)length, text);
-        put(page, line);
+        if (length > 0)
+            put(page, line);
         dti_line_end(&page->line);
         text += length + (text[length] == '\n');
     }

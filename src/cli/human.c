@@ -88,3 +88,26 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
     dti_spell_digits(buffer, &percent, digits);
     return buffer;
 }
+
+const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) {
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return buffer;
+    }
+    unsigned unit = 0, shift = 10;
+    while (bytes >> shift >= 1024) {
+        unit++;
+        shift += 10;
+    }
+    /* hundredths, from the first 20 bits and more */
+    uint64_t hundredths = ((bytes >> (shift - 10)) * 100 + 512) >> 10;
+    if (hundredths == 102400 && unit < 5) {
+        unit++;
+        hundredths = 100;
+    }
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
+                   (unsigned)(hundredths % 100), units[unit]);
+    return buffer;
+}

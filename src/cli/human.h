@@ -28,4 +28,7 @@ const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_val
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);
 
+/* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
+const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
+
 #endif

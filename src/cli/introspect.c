@@ -27,6 +27,7 @@ static const char *operand_kind(enum dti_operands operands)
         [DTI_OPERANDS_VALUE_DTYPE] = "value_dtype",
         [DTI_OPERANDS_COMMAND] = "command",
         [DTI_OPERANDS_SHELL] = "shell",
+        [DTI_OPERANDS_BENCH] = "bench",
         [DTI_OPERANDS_WORDS] = "words",
     };
     return names[operands];
@@ -153,6 +154,8 @@ static void put_schemas(struct dti_json *json)
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->schema && dti_commands[i]->group)
             dti_json_string(json, NULL, dti_commands[i]->schema);
+        if (dti_commands[i]->other_schema)
+            dti_json_string(json, NULL, dti_commands[i]->other_schema);
     }
     dti_json_string(json, NULL, "dtinfo.error/1");
     dti_json_string(json, NULL, "dtinfo.version/1");

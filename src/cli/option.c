@@ -136,23 +136,31 @@ static const struct dti_choice *find_choice(const struct dti_choice *choices, co
     return NULL;
 }
 
-/* "--round takes one of nearest-even, zero; 'nearest' is none of them" */
-static enum dti_status not_a_choice(const struct dti_option *option, const char *shown,
-                                    const char *value, size_t length, struct dti_error *reterr)
+/* "nearest-even, zero" */
+static void list_choices(char list[256], const struct dti_choice *choices)
 {
-    char list[256] = "", quoted[DTI_QUOTE_SIZE];
     size_t used = 0;
-    struct dti_nearest nearest;
-    dti_nearest_init(&nearest, value, length);
-    for (const struct dti_choice *choice = option->choices; choice->name; choice++) {
-        dti_nearest_offer(&nearest, choice->name);
+    list[0] = '\0';
+    for (const struct dti_choice *choice = choices; choice->name; choice++) {
         const int added =
-            snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", choice->name);
-        if (added > 0 && (size_t)added < sizeof list - used)
+            snprintf(list + used, 256 - used, "%s%s", used > 0 ? ", " : "", choice->name);
+        if (added > 0 && (size_t)added < 256 - used)
             used += (size_t)added;
         else
             list[used] = '\0';
     }
+}
+
+/* "--round takes one of nearest-even, zero; 'nearest' is none of them" */
+static enum dti_status not_a_choice(const struct dti_option *option, const char *shown,
+                                    const char *value, size_t length, struct dti_error *reterr)
+{
+    char list[256], quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, value, length);
+    for (const struct dti_choice *choice = option->choices; choice->name; choice++)
+        dti_nearest_offer(&nearest, choice->name);
+    list_choices(list, option->choices);
     dti_fail(reterr, DTI_USAGE, "%s takes %s of %s; %s is none of them", shown,
              option->kind == DTI_OPTION_SET ? "some" : "one", list,
              dti_quote(quoted, value, length));
@@ -241,8 +249,12 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
 {
     if (!attached && parser->next == parser->count) {
         const char *const metavar = target->option->metavar;
-        dti_fail(reterr, DTI_USAGE, "%s needs %s %s", shown,
-                 strchr("AEIOU", metavar[0]) ? "an" : "a", metavar);
+        char list[256] = "";
+        if (target->option->choices)
+            list_choices(list, target->option->choices);
+        dti_fail(reterr, DTI_USAGE, "%s needs %s %s%s%s", shown,
+                 strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
+                 list[0] != '\0' ? "; there are " : "", list);
         dti_error_argument(reterr, shown, strlen(shown));
         return DTI_USAGE;
     }

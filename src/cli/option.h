@@ -34,6 +34,7 @@ struct dti_option {
     char short_name; /* 0 for none */
     const char *long_name, *metavar, *help;
     const struct dti_choice *choices;
+    const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
     size_t offset;
     size_t given_offset; /* of a bool that says whether the option was given, or DTI_NO_GIVEN */
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
@@ -51,6 +52,12 @@ struct dti_option {
     {                                                                                      \
         .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h, \
         .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
+    }
+#define OPT_LIST(s, l, type, field, m, table, h)                                           \
+    {                                                                                      \
+        .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offers = table, .offset = DTI_FIELD(type, field, const char *),                   \
+        .given_offset = DTI_NO_GIVEN                                                       \
     }
 #define OPT_DTYPE(s, l, type, field, m, h)                                                  \
     {                                                                                       \

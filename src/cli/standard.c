@@ -31,6 +31,24 @@ void dti_standard_open(void)
         (void)setvbuf(stdout, output_buffer, _IOFBF, sizeof output_buffer);
 }
 
+static int first_cause;
+
+void dti_standard_note_failure(void)
+{
+    if (first_cause == 0)
+        first_cause = errno;
+}
+
+enum dti_status dti_standard_flush(struct dti_error *reterr)
+{
+    const bool failed_before = ferror(stdout) != 0;
+    if (fflush(stdout) != 0)
+        dti_standard_note_failure();
+    else if (!failed_before)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
+}
+
 enum dti_status dti_standard_close(struct dti_error *reterr)
 {
     /* An earlier failure may have left no trace but the stream's flag: errno is then whatever came
@@ -41,6 +59,8 @@ enum dti_status dti_standard_close(struct dti_error *reterr)
     /* network file systems report a full disk on close */
     if (fclose(stdout) != 0 && cause == 0)
         cause = errno;
+    if (first_cause != 0)
+        cause = first_cause;
     if (cause == 0 && !failed_before)
         return DTI_OK;
     if (cause == EPIPE)

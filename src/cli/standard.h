@@ -9,6 +9,14 @@
 /* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
 void dti_standard_open(void);
 
+/* Flushes stdout before a command goes on with work that only makes sense when somebody reads.
+ * Fails with DTI_WRITE_FAILED and no text: dti_standard_close() says why. */
+enum dti_status dti_standard_flush(struct dti_error *reterr);
+
+/* To be called right after a write to stdout that failed, while errno is that of the write. Only
+ * the first cause is kept. */
+void dti_standard_note_failure(void);
+
 /* Flushes and closes stdout. Fails with DTI_WRITE_FAILED when anything that was ever written to it
  * was lost; the text is empty when nobody reads any more, which deserves no message. */
 enum dti_status dti_standard_close(struct dti_error *reterr);

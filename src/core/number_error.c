@@ -26,6 +26,20 @@ static bool has_decimal_comma(const char *text, size_t length, char *ret_fixed)
     return !memchr(ret_fixed, ',', length) && is_number(ret_fixed, length);
 }
 
+/* Whether it becomes one without its commas; ret_fixed as above. */
+static bool has_group_commas(const char *text, size_t length, char *ret_fixed)
+{
+    size_t used = 0;
+    if (!memchr(text, ',', length) || length > HINT_LENGTH)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] != ',')
+            ret_fixed[used++] = text[i];
+    }
+    ret_fixed[used] = '\0';
+    return is_number(ret_fixed, used);
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -63,6 +77,9 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
     } else if (has_decimal_comma(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
+    } else if (has_group_commas(text, length, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
+                       quoted, fixed);
     } else if (is_padded(text, length)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; remove the blanks around it",
                        quoted);

@@ -19,6 +19,12 @@ QUESTIONS = [(words.split(), b"") for words in (
 QUESTIONS += [("cast - bf16".split(), b"1.5\n70000\n1e-9\n"),
               ("cast - bf16 --jsonl".split(), b"1.5\n70000\n1e-9\n"),
               ("cast - bf16 --json".split(), b"1.5\n70000\n1e-9\n")]
+QUESTIONS += [(words.split() + ["-o", "/dev/null"], bytes(range(240))) for words in (
+    "cast - bf16 --from fp32", "cast - fp4_e2m1 --from fp16 --json --overflow saturate",
+    "cast - int8 --from fp64 --threads 2", "cast - fp16 --from e5m6 --via fp32 -q")]
+QUESTIONS += [("cast - fp32 --from bf16 --as text".split(), bytes(range(240))),
+              ("cast - fp16 --from text --as text".split(), b"1.5,70000\n1e-9 0x1p-3 1/3"),
+              ("cast - bf16 --from text --like torch -o /dev/null".split(), b"1.5,70000 1/3")]
 
 
 def failing(words, stdin, at, variables):

@@ -67,7 +67,7 @@ def questions(facts):
         for option in [*command["options"], *facts["global_options"]]:
             words = {choice["name"] for choice in option["choices"] or []}
             if option["kind"] == "dtype":
-                words = dtypes
+                words = dtypes | words
             if not words:
                 continue
             long_name = "--" + option["long"]

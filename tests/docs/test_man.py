@@ -161,7 +161,10 @@ def check_json_page(judge, page, program, facts):
                 ["cast", "1+2j", "complex64"], ["cast", "70000", "fp8_e4m3fn", "--like", "torch"],
                 ["cast", "1/3", "fp16", "--digits", "9"], ["cast", "1", "fp16", "--stacks"],
                 ["cast", "1", "fp16", "--round", "stochastic", "--seed", "7"],
-                ["cast", "70000", "fp16"], ["--version"], ["cast", "1", "bf61"]]
+                ["cast", "70000", "fp16"],
+                ["cast", "-", "fp16", "--from", "fp32", "-o", "/dev/null"], ["--version"],
+                ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
+                ["cast", "1", "bf61"]]
     real, schemas = set(), set()
     for words in requests:
         document = json.loads(pages.run(program, *words, "--json").stdout)

@@ -17,7 +17,7 @@ static void says_what_is_wrong(void)
         {"1e5.5", "'1e5.5' is not a number; '.5' is left over"},
         {"0x", "'0x' is not a number; 'x' is left over"},
         {"0b102", "'0b102' is not a number; '2' is left over"},
-        {"1,000,000", "'1,000,000' is not a number; ',000,000' is left over"},
+        {"1,000,000", "'1,000,000' is not a number; leave out the commas, as in 1000000"},
         {"1//2", "'1//2' is not a number; what follows '/' must be a decimal or a hexfloat"},
         {"1/", "'1/' is not a number; what follows '/' must be a decimal or a hexfloat"},
         {"1/inf", "'1/inf' is not a number; what follows '/' must be a decimal or a hexfloat"},

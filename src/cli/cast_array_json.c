@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An array cast as JSON: schema dtinfo.cast_array/1. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast_array.h"
+#include "cli/choices.h"
+#include "cli/number_json.h"
+#include "dtinfo/utf8.h"
+
+static void put_name(struct dti_json *json, const char *key, const char *name)
+{
+    dti_json_ascii(json, key, name, name ? strlen(name) : 0);
+}
+
+static bool is_utf8(const char *text, size_t length)
+{
+    uint32_t point;
+    while (length > 0) {
+        const size_t taken = dti_utf8_decode(text, length, &point);
+        if (taken == 0)
+            return false;
+        text += taken;
+        length -= taken;
+    }
+    return true;
+}
+
+/* A file's name is bytes: what is no UTF-8 is there in hexadecimal, otherwise null. */
+static enum dti_status put_path(struct dti_json *json, const char *path, struct dti_error *reterr)
+{
+    static const char digits[] = "0123456789abcdef";
+    const size_t length = strlen(path);
+    dti_json_string(json, "path", path);
+    if (is_utf8(path, length)) {
+        dti_json_null(json, "path_hex");
+        return DTI_OK;
+    }
+    char *const hex = malloc(2 * length + 1);
+    if (!hex)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < length; i++) {
+        hex[2 * i] = digits[(unsigned char)path[i] >> 4];
+        hex[2 * i + 1] = digits[path[i] & 15];
+    }
+    hex[2 * length] = '\0';
+    dti_json_ascii(json, "path_hex", hex, 2 * length);
+    free(hex);
+    return DTI_OK;
+}
+
+/* One side: where it is, and how its numbers are written. format is NULL for text that is not the
+ * text of a dtype. */
+static enum dti_status put_side(struct dti_json *json, const char *key, const char *path, bool text,
+                                const struct dti_format *format, const struct dti_layout *layout,
+                                bool big, uint64_t bytes, struct dti_error *reterr)
+{
+    const bool packed = !text && format->width < 8;
+    const bool ordered = !text && dti_format_container(format) > 1;
+    dti_json_object(json, key);
+    const enum dti_status status = put_path(json, path, reterr);
+    put_name(json, "form", text ? "text" : "raw");
+    put_name(json, "dtype", format ? format->name : NULL);
+    put_name(json, "packing",
+             packed ? dti_choice_name(dti_choice_packing, (int)layout->packing) : NULL);
+    put_name(json, "byte_order", ordered ? big ? "big" : "little" : NULL);
+    dti_json_uint(json, "bytes", bytes);
+    dti_json_end(json);
+    return status;
+}
+
+/* A figure in the twins of a number, those of the fp64 that it is. */
+static enum dti_status put_figure(struct dti_json *json, const char *key, bool there, double figure,
+                                  struct dti_error *reterr)
+{
+    return dti_json_code(json, key, dti_format_get(DTI_FP64), there, dti_double_code(figure),
+                         reterr);
+}
+
+static enum dti_status put_loss(struct dti_json *json, const struct dti_loss *loss,
+                                struct dti_error *reterr)
+{
+    const bool compared = loss->compared > 0;
+    const double mean = dti_loss_mean_absolute(loss), sqnr = dti_loss_sqnr_db(loss);
+    const double root = dti_loss_root_mean_square(loss);
+    dti_json_object(json, "loss");
+    dti_json_uint(json, "inexact", loss->inexact);
+    dti_json_uint(json, "overflowed", loss->overflowed);
+    dti_json_uint(json, "to_zero", loss->to_zero);
+    dti_json_uint(json, "to_subnormal", loss->to_subnormal);
+    dti_json_uint(json, "nan", loss->nan_in);
+    dti_json_uint(json, "inf", loss->inf_in);
+    dti_json_uint(json, "no_code", loss->no_code);
+    dti_json_uint(json, "stray", loss->stray);
+    dti_json_uint(json, "compared", loss->compared);
+    enum dti_status status =
+        put_figure(json, "max_absolute_error", compared, loss->max_absolute, reterr);
+    if (loss->max_absolute > 0)
+        dti_json_uint(json, "max_absolute_error_index", loss->max_index);
+    else
+        dti_json_null(json, "max_absolute_error_index");
+    if (status == DTI_OK)
+        status = put_figure(json, "mean_absolute_error", compared && !isnan(mean), mean, reterr);
+    if (status == DTI_OK)
+        status = put_figure(json, "root_mean_square_error", compared && !isnan(root), root, reterr);
+    if (status == DTI_OK)
+        status = put_figure(json, "max_relative_error", compared, loss->max_relative, reterr);
+    if (status == DTI_OK)
+        status = put_figure(json, "sqnr_db", compared && !isnan(sqnr), sqnr, reterr);
+    dti_json_end(json);
+    return status;
+}
+
+static void put_hints(struct cast_array *array)
+{
+    char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE], message[2 * DTI_TEXT_SIZE + 64];
+    if (array->loss.overflowed == 0 || !dti_cast_array_saturated(array, native, other))
+        return;
+    (void)snprintf(message, sizeof message, "--overflow saturate stores %s instead of %s", other,
+                   native);
+    dti_cast_json_warn(&array->job, "saturate_differs", array->request.cast.dst.name, 0, message);
+}
+
+enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *reterr)
+{
+    const struct dti_request *request = &array->request;
+    const struct dti_format *dst = &request->cast.dst;
+    struct dti_json *json = array->job.json;
+    struct dti_policy policy = request->cast.policy;
+    char kernels[DTI_PLAN_TEXT_SIZE];
+    policy.round = dti_cast_round(&request->cast, dst);
+
+    dti_json_begin(json, "dtinfo.cast_array/1");
+    enum dti_status status = put_side(
+        json, "input", array->path, array->from_text, array->from_text ? NULL : &request->src,
+        &request->src_layout, array->args->endian == CAST_ENDIAN_BIG, array->input_bytes, reterr);
+    if (status == DTI_OK)
+        status = put_side(json, "output", array->out_path, array->to_text, dst,
+                          &request->dst_layout, false, array->output_bytes, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_json_uint(json, "elements", array->elements);
+    dti_cast_json_options(&array->job, &policy);
+    dti_json_object(json, "host"); /* all that differs between machines */
+    put_name(json, "level", dti_level_name(array->level));
+    put_name(json, "kernel", array->plan ? dti_plan_describe(array->plan, kernels) : NULL);
+    dti_json_uint(json, "threads", array->threads);
+    dti_json_end(json);
+    status = put_loss(json, &array->loss, reterr);
+    if (status != DTI_OK)
+        return status;
+    put_hints(array);
+    return dti_cast_json_close(&array->job, reterr);
+}

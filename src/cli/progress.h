@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A bar on stderr for work that takes long: only on a terminal, only after half a second, and gone
+ * at the end. */
+#ifndef DTINFO_CLI_PROGRESS_H
+#define DTINFO_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct dti_progress {
+    FILE *out;              /* NULL: never shown */
+    uint64_t total;         /* 0: not known */
+    const char *units;      /* what is counted: "elements" */
+    int64_t started, drawn; /* ms */
+    int width;              /* of what is on the screen */
+};
+
+/* out is that of a terminal, or NULL for no bar at all. */
+void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, const char *units);
+void dti_progress_show(struct dti_progress *progress, uint64_t done);
+void dti_progress_end(struct dti_progress *progress);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers from a text, one after the other, without copies: between two of them stands white space,
+ * a comma, or a comma among white space. Lines mean nothing but where an error is. */
+#ifndef DTINFO_CLI_TEXT_NUMBERS_H
+#define DTINFO_CLI_TEXT_NUMBERS_H
+
+#include "dtinfo/input.h"
+
+enum { DTI_TEXT_NUMBER_MAX = 16 << 20 }; /* characters of one number */
+
+struct dti_text_numbers {
+    struct dti_input *input;
+    char *buffer;
+    size_t start, end, capacity;
+    uint64_t line;  /* of the number last returned, from 1 */
+    uint64_t bytes; /* read so far */
+    bool at_end, comma;
+};
+
+void dti_text_numbers_init(struct dti_text_numbers *ret, struct dti_input *input);
+void dti_text_numbers_free(struct dti_text_numbers *numbers);
+
+/* The next number's text, valid until the next call; *ret_text is NULL at the end. A comma without
+ * a number before it is an error (DTI_BAD_INPUT), one at the very end is not. */
+enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const char **ret_text,
+                                      size_t *ret_length, struct dti_error *reterr);
+
+/* "in.txt, line 3: ..." of an error with the number last returned; DTI_BAD_INPUT where the text is
+ * at fault. Returns the status. */
+enum dti_status dti_text_numbers_fail(const struct dti_text_numbers *numbers,
+                                      const struct dti_error *error, struct dti_error *reterr);
+
+#endif
