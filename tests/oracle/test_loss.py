@@ -105,12 +105,21 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
         exact = [exact[0] + abs(signed_y - signed_x), exact[1] + (signed_y - signed_x) ** 2, exact[2] + x * x]
         if error > largest:
             largest, largest_at = error, index + i
+        if x > 0 and (size == 0 or math.isinf(size)):       # fp64 does not hold it: moved to [1, 2)
+            binade = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length())
+            binade = binade if binade <= x else binade / 2
+            part = rounded(abs(signed_y - signed_x) / binade)
+            relative = part if math.isinf(part) else rounded(Fraction(part) / Fraction(rounded(x / binade)))
+            ratio = max(ratio, relative)
         if size > 0 and not math.isinf(size):
             relative = error if math.isinf(error) else rounded(Fraction(error) / Fraction(size))
             ratio = max(ratio, relative)
     totals = [tree(lanes) for lanes in sums]
     n = counts["compared"]
-    means = [total if math.isinf(total) else rounded(Fraction(total) / n) if n else 0.0 for total in totals[:2]]
+    # fp64 does not hold, or not well, what is nan
+    held = [not math.isinf(totals[0]), not math.isinf(totals[1]) and not (largest > 0 and totals[1] < 2.0 ** -960)]
+    means = [0.0 if n == 0 else rounded(Fraction(total) / n) if good else math.nan
+             for total, good in zip(totals[:2], held)]
     words = [len(sources), *counts.values(), largest_at, first_no_code]
     figures = [largest, ratio, *totals, means[0], math.sqrt(means[1])]
     return " ".join([*map(str, words), *map(bits, figures)]), totals, exact

@@ -191,11 +191,13 @@ DTI_INLINE void fp8_block(const void *constants, unsigned char *dst, const unsig
     }
 }
 
-/* Whether fp8_block() gives what the table has. Numbers it does; NaNs depend on the policy. */
+/* Whether fp8_block() gives what the table has. Numbers it does; what becomes of infinity and
+ * NaN depends on the policy. */
 static bool fp8_init(struct fp8_decode *ret, const struct dti_table *table)
 {
     const struct dti_format *f = &table->src.format;
-    const uint32_t quiet = UINT32_C(0x7fc00000), sign = UINT32_C(0x80000000);
+    const uint32_t quiet = UINT32_C(0x7fc00000), inf = UINT32_C(0x7f800000);
+    const uint32_t sign = UINT32_C(0x80000000);
     if (f->kind != DTI_KIND_FLOAT || f->width != 8 || f->man_bits < 2 || f->bias < 0 ||
         f->bias > 60)
         return false;
@@ -203,8 +205,8 @@ static bool fp8_init(struct fp8_decode *ret, const struct dti_table *table)
     unsigned nan = 0xffff, ignored = 0, change = 0; /* fp16 NaNs stay themselves */
     switch (f->specials) {
     case DTI_SPECIALS_IEEE:
-        if (f->exp_bits != 5 || table->word[0x7d] != (quiet | 1u << 21) ||
-            table->word[0xfe] != (sign | quiet))
+        if (f->exp_bits != 5 || table->word[0x7c] != inf || table->word[0xfc] != (sign | inf) ||
+            table->word[0x7d] != (quiet | 1u << 21) || table->word[0xfe] != (sign | quiet))
             return false;
         break;
     case DTI_SPECIALS_FN:
