@@ -3,6 +3,7 @@
  * Plans over raw arrays for the oracle tests, at a level of their choice.
  *
  *   array_probe levels                      the names of the levels that are present
+ *   array_probe order                       "<" or ">": little- or big-endian
  *   array_probe cast LEVEL SRC DST ROUND OVERFLOW NAN SEED INDEX [VIA...]
  *       an array from stdin to stdout; formats of less than 8 bits stand one in a byte
  *   array_probe sweep LEVEL SRC FIRST LAST DST ROUND OVERFLOW
@@ -172,6 +173,13 @@ static void do_levels(void)
             puts(dti_level_name((enum dti_level)level));
 }
 
+/* An emulated machine need not have the order of the one that asks. */
+static void do_order(void)
+{
+    const uint16_t one = 1;
+    puts(*(const uint8_t *)&one == 1 ? "<" : ">");
+}
+
 int main(int argc, char **argv)
 {
     struct request rq = {.error = NULL};
@@ -180,6 +188,8 @@ int main(int argc, char **argv)
     const char *verb = word(&rq, 0);
     if (strcmp(verb, "levels") == 0)
         do_levels();
+    else if (strcmp(verb, "order") == 0)
+        do_order();
     else if (strcmp(verb, "cast") == 0)
         do_cast(&rq);
     else if (strcmp(verb, "sweep") == 0)

@@ -3,6 +3,7 @@
 are plain integers, packed by struct.
 """
 
+import functools
 import struct
 import subprocess
 import sys
@@ -13,6 +14,12 @@ LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 def levels(probe):
     done = subprocess.run([probe, "levels"], stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().split()
+
+
+@functools.lru_cache(maxsize=None)
+def order(probe):
+    """The byte order of the machine that the probe runs on, as struct spells it."""
+    return subprocess.run([probe, "order"], stdout=subprocess.PIPE, check=True).stdout.decode()[0]
 
 
 def container(fmt):
@@ -36,10 +43,10 @@ def cast_bytes(probe, level, source, destination, data, policy=("nearest-even", 
 
 def cast_codes(probe, level, source, destination, codes, **how):
     """The stored codes of many source codes; source and destination as formats.FORMATS has them."""
-    data = struct.pack(f"={len(codes)}{LETTERS[container(source)]}",
+    data = struct.pack(f"{order(probe)}{len(codes)}{LETTERS[container(source)]}",
                        *(code << shift(source) for code in codes))
     result = cast_bytes(probe, level, source.name, destination.name, data, **how)
-    stored = struct.unpack(f"={len(codes)}{LETTERS[container(destination)]}", result)
+    stored = struct.unpack(f"{order(probe)}{len(codes)}{LETTERS[container(destination)]}", result)
     return [code >> shift(destination) for code in stored]
 
 
