@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes of 4 bits <-> one a byte, and byte order, in AVX2. */
+ * Codes of 4 bits <-> one a byte, and byte order; the same in AVX2 and AVX-512. */
 #include "kernels/kernels.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/vector.h"
 
 DTI_INLINE void unpack_block(unsigned char *dst, const unsigned char *src, bool stream,
                              bool high_first)
 {
-    for (size_t i = 0; i < 4; i++) {
-        const __m256i both = _mm256_cvtepu8_epi16(load128(src + 16 * i));
-        const __m256i low = high_first ? _mm256_srli_epi16(both, 4) : both;
-        const __m256i high = _mm256_slli_epi16(both, high_first ? 8 : 4);
-        const __m256i codes = _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(15));
-        store256(dst + 32 * i, codes, stream);
+    for (size_t i = 0; i < 128 / VECTOR; i++) {
+        const vector both = widen_bytes(src + i * VECTOR / 2);
+        const vector low = high_first ? VECTOR_BITS(srli_epi16)(both, 4) : both;
+        const vector high = VECTOR_BITS(slli_epi16)(both, high_first ? 8 : 4);
+        const vector codes =
+            VECTOR_WHOLE(and)(VECTOR_WHOLE(or)(low, high), VECTOR_BITS(set1_epi8)(15));
+        store_vector(dst + i * VECTOR, codes, stream);
     }
 }
 
@@ -20,14 +21,15 @@ DTI_INLINE void unpack_block(unsigned char *dst, const unsigned char *src, bool 
 DTI_INLINE void pack_block(unsigned char *dst, const unsigned char *src, bool stream,
                            bool high_first)
 {
-    const __m256i factors = _mm256_set1_epi16(high_first ? 0x0110 : 0x1001);
-    const __m256i mask = _mm256_set1_epi8(15);
-    for (size_t i = 0; i < 2; i++) {
-        const __m256i a = _mm256_and_si256(load256(src + 64 * i), mask);
-        const __m256i b = _mm256_and_si256(load256(src + 64 * i + 32), mask);
-        const __m256i packed =
-            _mm256_packus_epi16(_mm256_maddubs_epi16(a, factors), _mm256_maddubs_epi16(b, factors));
-        store256(dst + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
+    const vector factors = VECTOR_BITS(set1_epi16)(high_first ? 0x0110 : 0x1001);
+    const vector mask = VECTOR_BITS(set1_epi8)(15);
+    for (size_t i = 0; i < 64 / VECTOR; i++) {
+        const unsigned char *const from = src + 2 * i * VECTOR;
+        const vector a = VECTOR_WHOLE(and)(load_vector(from), mask);
+        const vector b = VECTOR_WHOLE(and)(load_vector(from + VECTOR), mask);
+        const vector packed = narrow_words(VECTOR_BITS(maddubs_epi16)(a, factors),
+                                           VECTOR_BITS(maddubs_epi16)(b, factors));
+        store_vector(dst + i * VECTOR, packed, stream);
     }
 }
 
@@ -47,8 +49,8 @@ DTI_INLINE void pack_block(unsigned char *dst, const unsigned char *src, bool st
 BOTH_ORDERS(unpack)
 BOTH_ORDERS(pack)
 
-void dti_unpack4_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                      const void *restrict src, size_t n)
+void VECTOR_NAME(dti_unpack4)(const struct dti_kernel_args *args, void *restrict dst,
+                              const void *restrict src, size_t n)
 {
     const struct dti_blocks low = {unpack_low, 64, 1, 2, false};
     const struct dti_blocks high = {unpack_high, 64, 1, 2, false};
@@ -62,8 +64,8 @@ void dti_unpack4_avx2(const struct dti_kernel_args *args, void *restrict dst,
     }
 }
 
-void dti_pack4_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                    const void *restrict src, size_t n)
+void VECTOR_NAME(dti_pack4)(const struct dti_kernel_args *args, void *restrict dst,
+                            const void *restrict src, size_t n)
 {
     const struct dti_blocks low = {pack_low, 64, 2, 1, false};
     const struct dti_blocks high = {pack_high, 64, 2, 1, false};
@@ -77,23 +79,23 @@ void dti_pack4_avx2(const struct dti_kernel_args *args, void *restrict dst,
     }
 }
 
-/* constants: where each byte of 32 comes from. */
+/* constants: where each byte of a vector comes from. */
 DTI_INLINE void swap_block(const void *constants, unsigned char *dst, const unsigned char *src,
                            bool stream)
 {
-    const __m256i *from = constants;
-    for (size_t i = 0; i < 8; i++)
-        store256(dst + 32 * i, _mm256_shuffle_epi8(load256(src + 32 * i), *from), stream);
+    const vector *from = constants;
+    for (size_t at = 0; at < 256; at += VECTOR)
+        store_vector(dst + at, VECTOR_BITS(shuffle_epi8)(load_vector(src + at), *from), stream);
 }
 
-void dti_swap_bytes_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                         const void *restrict src, size_t n)
+void VECTOR_NAME(dti_swap_bytes)(const struct dti_kernel_args *args, void *restrict dst,
+                                 const void *restrict src, size_t n)
 {
     const unsigned size = args->bits;
-    unsigned char places[32];
-    for (unsigned i = 0; i < 32; i++)
+    unsigned char places[VECTOR];
+    for (unsigned i = 0; i < VECTOR; i++)
         places[i] = (unsigned char)((i ^ (size - 1)) & 15);
-    const __m256i from = load256(places);
+    const vector from = load_vector(places);
     const struct dti_blocks two = {swap_block, 128, 2, 2, false};
     const struct dti_blocks four = {swap_block, 64, 4, 4, false};
     const struct dti_blocks eight = {swap_block, 32, 8, 8, false};
@@ -109,13 +111,13 @@ DTI_INLINE void copy_block(const void *constants, unsigned char *dst, const unsi
                            bool stream)
 {
     (void)constants;
-    for (size_t i = 0; i < 8; i++)
-        store256(dst + 32 * i, load256(src + 32 * i), stream);
+    for (size_t at = 0; at < 256; at += VECTOR)
+        store_vector(dst + at, load_vector(src + at), stream);
 }
 
 /* Within the caches nothing beats the C library. */
-void dti_copy_bytes_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                         const void *restrict src, size_t n)
+void VECTOR_NAME(dti_copy_bytes)(const struct dti_kernel_args *args, void *restrict dst,
+                                 const void *restrict src, size_t n)
 {
     const struct dti_blocks bytes = {copy_block, 256, 1, 1, false};
     if (args->stream)

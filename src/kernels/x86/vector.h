@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The widest registers of the level that a file is compiled for, under one name, for kernels that
+ * are the same in 32 and in 64 bytes: those files are listed for both levels in meson.build. */
+#ifndef DTINFO_KERNELS_X86_VECTOR_H
+#define DTINFO_KERNELS_X86_VECTOR_H
+
+#ifdef __AVX512BW__
+#include "kernels/x86/avx512.h"
+
+#define VECTOR_NAME(stem)       stem##_avx512
+#define VECTOR_BITS(name)       _mm512_##name
+#define VECTOR_WHOLE(operation) _mm512_##operation##_si512
+enum { VECTOR = 64 };
+typedef __m512i vector;
+
+DTI_INLINE vector load_vector(const unsigned char *src)
+{
+    return load512(src);
+}
+
+DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
+{
+    store512(dst, value, stream);
+}
+
+/* Bytes of half a vector, each in 16 bits. */
+DTI_INLINE vector widen_bytes(const unsigned char *src)
+{
+    return _mm512_cvtepu8_epi16(load256(src));
+}
+
+/* The lower bytes of a's 16-bit words, which are below 256, then of b's. */
+DTI_INLINE vector narrow_words(vector a, vector b)
+{
+    return join256(_mm512_cvtepi16_epi8(a), _mm512_cvtepi16_epi8(b));
+}
+#elif defined __AVX2__
+#include "kernels/x86/avx2.h"
+
+#define VECTOR_NAME(stem)       stem##_avx2
+#define VECTOR_BITS(name)       _mm256_##name
+#define VECTOR_WHOLE(operation) _mm256_##operation##_si256
+enum { VECTOR = 32 };
+typedef __m256i vector;
+
+DTI_INLINE vector load_vector(const unsigned char *src)
+{
+    return load256(src);
+}
+
+DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
+{
+    store256(dst, value, stream);
+}
+
+DTI_INLINE vector widen_bytes(const unsigned char *src)
+{
+    return _mm256_cvtepu8_epi16(load128(src));
+}
+
+DTI_INLINE vector narrow_words(vector a, vector b)
+{
+    return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);
+}
+#endif
+
+#endif
