@@ -3,6 +3,7 @@
  * fp32 <-> bf16 in AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx2.h"
+#include "kernels/x86/modes.h"
 
 /* A bf16 is the upper half of an fp32. */
 /* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
@@ -42,9 +43,11 @@ DTI_INLINE __m256i bf16_of(__m256i bits, enum dti_round round, bool plain)
     return _mm256_srli_epi32(_mm256_blendv_epi8(round_to_half(bits, round), answer, nan), 16);
 }
 
-DTI_INLINE void bf16_encode_block(unsigned char *dst, const unsigned char *src, bool stream,
-                                  enum dti_round round, bool plain)
+DTI_INLINE void bf16_encode_block(const void *constants, unsigned char *dst,
+                                  const unsigned char *src, bool stream, enum dti_round round,
+                                  bool plain)
 {
+    (void)constants;
     for (size_t i = 0; i < 4; i++) {
         const __m256i a = bf16_of(load256(src + 64 * i), round, plain);
         const __m256i b = bf16_of(load256(src + 64 * i + 32), round, plain);
@@ -53,57 +56,12 @@ DTI_INLINE void bf16_encode_block(unsigned char *dst, const unsigned char *src, 
     }
 }
 
-#define BLOCK(name, round, plain)                                           \
-    DTI_INLINE void name##_block(const void *constants, unsigned char *dst, \
-                                 const unsigned char *src, bool stream)     \
-    {                                                                       \
-        (void)constants;                                                    \
-        bf16_encode_block(dst, src, stream, round, plain);                  \
-    }
-#define MODE(name, round)                                                              \
-    BLOCK(name, round, true)                                                           \
-    BLOCK(name##_canonical, round, false)                                              \
-    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
-    {                                                                                  \
-        const struct dti_blocks keeping = {name##_block, 64, 4, 2, false};             \
-        const struct dti_blocks canonical = {name##_canonical_block, 64, 4, 2, false}; \
-        if (plain)                                                                     \
-            dti_blocks_run(keeping, NULL, dst, src, n, stream);                        \
-        else                                                                           \
-            dti_blocks_run(canonical, NULL, dst, src, n, stream);                      \
-    }
-MODE(to_nearest_even, DTI_ROUND_NEAREST_EVEN)
-MODE(to_nearest_away, DTI_ROUND_NEAREST_AWAY)
-MODE(to_zero, DTI_ROUND_ZERO)
-MODE(up, DTI_ROUND_UP)
-MODE(down, DTI_ROUND_DOWN)
-MODE(to_odd, DTI_ROUND_ODD)
+DTI_SIX_MODES(bf16_encode, 64, 4, 2)
 
 void dti_fp32_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
-    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
-    switch (args->encoder->policy.round) {
-    case DTI_ROUND_NEAREST_AWAY:
-        to_nearest_away(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_ZERO:
-        to_zero(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_UP:
-        up(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_DOWN:
-        down(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_ODD:
-        to_odd(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_NEAREST_EVEN:
-    case DTI_ROUND_STOCHASTIC:
-        to_nearest_even(plain, dst, src, n, args->stream);
-        break;
-    }
+    bf16_encode_by_mode(NULL, args, dst, src, n);
 }
 
 /* NaNs are made quiet, as every cast makes them. */

@@ -3,6 +3,7 @@
  * fp32 <-> bf16 in AVX-512. Integer arithmetic: VCVTNEPS2BF16 takes subnormals for zero. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
+#include "kernels/x86/modes.h"
 
 static const uint16_t odd_words[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                        23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
@@ -49,68 +50,24 @@ DTI_INLINE __m512i bf16_of(__m512i bits, enum dti_round round, bool plain)
 }
 
 /* order: which words make the result. */
-DTI_INLINE void bf16_encode_block(const __m512i *order, unsigned char *dst,
-                                  const unsigned char *src, bool stream, enum dti_round round,
-                                  bool plain)
+DTI_INLINE void bf16_encode_block(const void *order, unsigned char *dst, const unsigned char *src,
+                                  bool stream, enum dti_round round, bool plain)
 {
+    const __m512i *const words = order;
     for (size_t i = 0; i < 2; i++) {
         const __m512i a = bf16_of(load512(src + 128 * i), round, plain);
         const __m512i b = bf16_of(load512(src + 128 * i + 64), round, plain);
-        store512(dst + 64 * i, _mm512_permutex2var_epi16(a, *order, b), stream);
+        store512(dst + 64 * i, _mm512_permutex2var_epi16(a, *words, b), stream);
     }
 }
 
-#define BLOCK(name, round, plain)                                           \
-    DTI_INLINE void name##_block(const void *constants, unsigned char *dst, \
-                                 const unsigned char *src, bool stream)     \
-    {                                                                       \
-        bf16_encode_block(constants, dst, src, stream, round, plain);       \
-    }
-#define MODE(name, round)                                                              \
-    BLOCK(name, round, true)                                                           \
-    BLOCK(name##_canonical, round, false)                                              \
-    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
-    {                                                                                  \
-        const __m512i order = _mm512_loadu_si512((const void *)odd_words);             \
-        const struct dti_blocks keeping = {name##_block, 64, 4, 2, false};             \
-        const struct dti_blocks canonical = {name##_canonical_block, 64, 4, 2, false}; \
-        if (plain)                                                                     \
-            dti_blocks_run(keeping, &order, dst, src, n, stream);                      \
-        else                                                                           \
-            dti_blocks_run(canonical, &order, dst, src, n, stream);                    \
-    }
-MODE(to_nearest_even, DTI_ROUND_NEAREST_EVEN)
-MODE(to_nearest_away, DTI_ROUND_NEAREST_AWAY)
-MODE(to_zero, DTI_ROUND_ZERO)
-MODE(up, DTI_ROUND_UP)
-MODE(down, DTI_ROUND_DOWN)
-MODE(to_odd, DTI_ROUND_ODD)
+DTI_SIX_MODES(bf16_encode, 64, 4, 2)
 
 void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict dst,
                              const void *restrict src, size_t n)
 {
-    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
-    switch (args->encoder->policy.round) {
-    case DTI_ROUND_NEAREST_AWAY:
-        to_nearest_away(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_ZERO:
-        to_zero(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_UP:
-        up(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_DOWN:
-        down(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_ODD:
-        to_odd(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_NEAREST_EVEN:
-    case DTI_ROUND_STOCHASTIC:
-        to_nearest_even(plain, dst, src, n, args->stream);
-        break;
-    }
+    const __m512i order = _mm512_loadu_si512((const void *)odd_words);
+    bf16_encode_by_mode(&order, args, dst, src, n);
 }
 
 /* NaNs are made quiet, as every cast makes them. */

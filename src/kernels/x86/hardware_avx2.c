@@ -5,6 +5,7 @@
  * even throughout the program. NaNs keep their sign and upper payload. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx2.h"
+#include "kernels/x86/modes.h"
 
 /* plain: NaNs as the processor leaves them; else every NaN becomes the positive one without payload
  * beforehand. */
@@ -20,55 +21,38 @@ DTI_INLINE __m256d fp64_or_nan(__m256d x, bool plain)
     return plain ? x : _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q));
 }
 
-#define BLOCK(name, mode, plain)                                                \
-    DTI_INLINE void name##_block(const void *constants, unsigned char *dst,     \
-                                 const unsigned char *src, bool stream)         \
-    {                                                                           \
-        (void)constants;                                                        \
-        for (size_t i = 0; i < 4; i++) {                                        \
-            const __m256 a = fp32_or_nan(load256_ps(src + 64 * i), plain);      \
-            const __m256 b = fp32_or_nan(load256_ps(src + 64 * i + 32), plain); \
-            store256(dst + 32 * i,                                              \
-                     join128(_mm256_cvtps_ph(a, (mode) | _MM_FROUND_NO_EXC),    \
-                             _mm256_cvtps_ph(b, (mode) | _MM_FROUND_NO_EXC)),   \
-                     stream);                                                   \
-        }                                                                       \
+/* 8 at once, rounded as the instruction says. */
+DTI_INLINE __m128i fp16_of(__m256 x, enum dti_round round)
+{
+    switch (round) {
+    case DTI_ROUND_ZERO:
+        return _mm256_cvtps_ph(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    case DTI_ROUND_UP:
+        return _mm256_cvtps_ph(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    case DTI_ROUND_DOWN:
+        return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    default:
+        return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
-#define MODE(name, mode)                                                               \
-    BLOCK(name, mode, true)                                                            \
-    BLOCK(name##_canonical, mode, false)                                               \
-    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
-    {                                                                                  \
-        const struct dti_blocks keeping = {name##_block, 64, 4, 2, false};             \
-        const struct dti_blocks canonical = {name##_canonical_block, 64, 4, 2, false}; \
-        if (plain)                                                                     \
-            dti_blocks_run(keeping, NULL, dst, src, n, stream);                        \
-        else                                                                           \
-            dti_blocks_run(canonical, NULL, dst, src, n, stream);                      \
+}
+
+DTI_INLINE void fp16_encode_block(const void *constants, unsigned char *dst,
+                                  const unsigned char *src, bool stream, enum dti_round round,
+                                  bool plain)
+{
+    (void)constants;
+    for (size_t i = 0; i < 4; i++) {
+        const __m256 a = fp32_or_nan(load256_ps(src + 64 * i), plain);
+        const __m256 b = fp32_or_nan(load256_ps(src + 64 * i + 32), plain);
+        store256(dst + 32 * i, join128(fp16_of(a, round), fp16_of(b, round)), stream);
     }
-MODE(to_nearest_even, _MM_FROUND_TO_NEAREST_INT)
-MODE(to_zero, _MM_FROUND_TO_ZERO)
-MODE(up, _MM_FROUND_TO_POS_INF)
-MODE(down, _MM_FROUND_TO_NEG_INF)
+}
+DTI_FOUR_MODES(fp16_encode, 64, 4, 2)
 
 void dti_fp32_to_fp16_avx2(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
-    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
-    switch (args->encoder->policy.round) {
-    case DTI_ROUND_ZERO:
-        to_zero(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_UP:
-        up(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_DOWN:
-        down(plain, dst, src, n, args->stream);
-        break;
-    default: /* the row asks for no other */
-        to_nearest_even(plain, dst, src, n, args->stream);
-        break;
-    }
+    fp16_encode_by_mode(NULL, args, dst, src, n);
 }
 
 DTI_INLINE void fp16_block(const void *constants, unsigned char *dst, const unsigned char *src,

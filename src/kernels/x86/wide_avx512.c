@@ -5,6 +5,7 @@
  * -> fp64. Rounding modes stand in the instructions. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
+#include "kernels/x86/modes.h"
 
 DTI_INLINE __m512d nan_or_plain(__m512d x, bool plain)
 {
@@ -12,56 +13,40 @@ DTI_INLINE __m512d nan_or_plain(__m512d x, bool plain)
     return plain ? x : _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
 }
 
-/* plain: NaNs as the processor leaves them, quiet, with sign and upper payload. */
-#define BLOCK(name, mode, plain)                                                                 \
-    DTI_INLINE void name##_block(const void *constants, unsigned char *dst,                      \
-                                 const unsigned char *src, bool stream)                          \
-    {                                                                                            \
-        (void)constants;                                                                         \
-        for (size_t i = 0; i < 2; i++) {                                                         \
-            const __m512d a = nan_or_plain(load512_pd(src + 128 * i), plain);                    \
-            const __m512d b = nan_or_plain(load512_pd(src + 128 * i + 64), plain);               \
-            const __m256 low = _mm512_cvt_roundpd_ps(a, (mode) | _MM_FROUND_NO_EXC);             \
-            const __m256 high = _mm512_cvt_roundpd_ps(b, (mode) | _MM_FROUND_NO_EXC);            \
-            store512(dst + 64 * i, join256(_mm256_castps_si256(low), _mm256_castps_si256(high)), \
-                     stream);                                                                    \
-        }                                                                                        \
+/* 8 at once, rounded as the instruction says. */
+DTI_INLINE __m256 fp32_of(__m512d x, enum dti_round round)
+{
+    switch (round) {
+    case DTI_ROUND_ZERO:
+        return _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    case DTI_ROUND_UP:
+        return _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    case DTI_ROUND_DOWN:
+        return _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    default:
+        return _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
-#define MODE(name, mode)                                                               \
-    BLOCK(name, mode, true)                                                            \
-    BLOCK(name##_canonical, mode, false)                                               \
-    static void name(bool plain, void *dst, const void *src, size_t n, bool stream)    \
-    {                                                                                  \
-        const struct dti_blocks keeping = {name##_block, 32, 8, 4, false};             \
-        const struct dti_blocks canonical = {name##_canonical_block, 32, 8, 4, false}; \
-        if (plain)                                                                     \
-            dti_blocks_run(keeping, NULL, dst, src, n, stream);                        \
-        else                                                                           \
-            dti_blocks_run(canonical, NULL, dst, src, n, stream);                      \
+}
+
+DTI_INLINE void fp32_from_fp64_block(const void *constants, unsigned char *dst,
+                                     const unsigned char *src, bool stream, enum dti_round round,
+                                     bool plain)
+{
+    (void)constants;
+    for (size_t i = 0; i < 2; i++) {
+        const __m512d a = nan_or_plain(load512_pd(src + 128 * i), plain);
+        const __m512d b = nan_or_plain(load512_pd(src + 128 * i + 64), plain);
+        const __m256i low = _mm256_castps_si256(fp32_of(a, round));
+        const __m256i high = _mm256_castps_si256(fp32_of(b, round));
+        store512(dst + 64 * i, join256(low, high), stream);
     }
-MODE(to_nearest_even, _MM_FROUND_TO_NEAREST_INT)
-MODE(to_zero, _MM_FROUND_TO_ZERO)
-MODE(up, _MM_FROUND_TO_POS_INF)
-MODE(down, _MM_FROUND_TO_NEG_INF)
+}
+DTI_FOUR_MODES(fp32_from_fp64, 32, 8, 4)
 
 void dti_fp64_to_fp32_avx512(const struct dti_kernel_args *args, void *restrict dst,
                              const void *restrict src, size_t n)
 {
-    const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET;
-    switch (args->encoder->policy.round) {
-    case DTI_ROUND_ZERO:
-        to_zero(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_UP:
-        up(plain, dst, src, n, args->stream);
-        break;
-    case DTI_ROUND_DOWN:
-        down(plain, dst, src, n, args->stream);
-        break;
-    default: /* the row asks for no other */
-        to_nearest_even(plain, dst, src, n, args->stream);
-        break;
-    }
+    fp32_from_fp64_by_mode(NULL, args, dst, src, n);
 }
 
 DTI_INLINE void fp32_block(const void *constants, unsigned char *dst, const unsigned char *src,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One loop for each rounding mode and NaN policy of an encoding. From
+ *
+ *     DTI_INLINE void x_block(const void *constants, unsigned char *dst, const unsigned char *src,
+ *                             bool stream, enum dti_round round, bool plain)
+ *
+ * in which round and plain are constants wherever it is inlined, DTI_FOUR_MODES(x, ...), those that
+ * the processor knows, or DTI_SIX_MODES(x, ...) make x_by_mode(). plain: NaNs keep sign and upper
+ * payload and are made quiet; else they all become the positive one without payload. */
+#ifndef DTINFO_KERNELS_X86_MODES_H
+#define DTINFO_KERNELS_X86_MODES_H
+
+#include "kernels/kernels.h"
+#include "kernels/x86/blocks.h"
+
+#define DTI_MODE(x, mode, block_units, src_bytes, dst_bytes)                                   \
+    DTI_INLINE void x##_plain_##mode(const void *constants, unsigned char *dst,                \
+                                     const unsigned char *src, bool stream)                    \
+    {                                                                                          \
+        x##_block(constants, dst, src, stream, DTI_ROUND_##mode, true);                        \
+    }                                                                                          \
+    DTI_INLINE void x##_canonical_##mode(const void *constants, unsigned char *dst,            \
+                                         const unsigned char *src, bool stream)                \
+    {                                                                                          \
+        x##_block(constants, dst, src, stream, DTI_ROUND_##mode, false);                       \
+    }                                                                                          \
+    static void x##_##mode(const void *constants, bool plain, void *dst, const void *src,      \
+                           size_t n, bool stream)                                              \
+    {                                                                                          \
+        const struct dti_blocks plains = {x##_plain_##mode, block_units, src_bytes, dst_bytes, \
+                                          false};                                              \
+        const struct dti_blocks canonicals = {x##_canonical_##mode, block_units, src_bytes,    \
+                                              dst_bytes, false};                               \
+        if (plain)                                                                             \
+            dti_blocks_run(plains, constants, dst, src, n, stream);                            \
+        else                                                                                   \
+            dti_blocks_run(canonicals, constants, dst, src, n, stream);                        \
+    }
+
+#define DTI_MODE_CASE(x, mode)                             \
+    case DTI_ROUND_##mode:                                 \
+        x##_##mode(constants, plain, dst, src, n, stream); \
+        break;
+
+/* Rows name the modes that they do, so the default is for nearest-even. */
+#define DTI_BY_MODE(x, more_cases)                                                                \
+    static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, void *dst, \
+                            const void *src, size_t n)                                            \
+    {                                                                                             \
+        const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET, stream = args->stream;     \
+        switch (args->encoder->policy.round) {                                                    \
+            DTI_MODE_CASE(x, ZERO)                                                                \
+            DTI_MODE_CASE(x, UP)                                                                  \
+            DTI_MODE_CASE(x, DOWN)                                                                \
+            more_cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);         \
+            break;                                                                                \
+        }                                                                                         \
+    }
+
+#define DTI_HARDWARE_MODES(x, units, in, out) \
+    DTI_MODE(x, NEAREST_EVEN, units, in, out) \
+    DTI_MODE(x, ZERO, units, in, out)         \
+    DTI_MODE(x, UP, units, in, out)           \
+    DTI_MODE(x, DOWN, units, in, out)
+
+#define DTI_FOUR_MODES(x, units, in, out) \
+    DTI_HARDWARE_MODES(x, units, in, out) \
+    DTI_BY_MODE(x, )
+
+#define DTI_SIX_MODES(x, units, in, out)      \
+    DTI_HARDWARE_MODES(x, units, in, out)     \
+    DTI_MODE(x, NEAREST_AWAY, units, in, out) \
+    DTI_MODE(x, ODD, units, in, out)          \
+    DTI_BY_MODE(x, DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD))
+
+#endif
