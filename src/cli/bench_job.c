@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/amount.h"
 #include "cli/bench_job.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
@@ -50,57 +51,6 @@ static bool equals(const struct word *word, const char *text)
     return word->length == strlen(text) && dti_ascii_equal_start(word->text, text, word->length);
 }
 
-/* Digits at the start of a word, which loses them; false when there are none, or too many. */
-static bool take_digits(struct word *word, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    const char *const start = word->text;
-    for (; word->length > 0 && *word->text >= '0' && *word->text <= '9';
-         word->text++, word->length--) {
-        if (!dti_mul_u64(number, 10, &number) ||
-            !dti_add_u64(number, (uint64_t)(*word->text - '0'), &number))
-            return false;
-    }
-    *ret_number = number;
-    return word->text != start;
-}
-
-static bool parse_size(struct word word, uint64_t *ret_bytes)
-{
-    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-    uint64_t number, factor = 1;
-    if (!take_digits(&word, &number) || number == 0)
-        return false;
-    if (word.length > 0 && word.text[0] == ' ')
-        word.text++, word.length--;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++, factor *= 1024) {
-        if (equals(&word, units[i]))
-            return dti_mul_u64(number, factor, ret_bytes);
-    }
-    return false;
-}
-
-/* "1M" and "1MB" might be powers of ten as well: the answer says how to write what is taken. */
-static enum dti_status refuse_size(const struct word *word, struct dti_error *reterr)
-{
-    static const char letters[] = "kKmMgGtT", what[] = "--size takes bytes, as in 4096,64KiB,1GiB";
-    char quoted[DTI_QUOTE_SIZE];
-    struct word unit = *word;
-    uint64_t number;
-    (void)refuse(DTI_USAGE, what, word, reterr);
-    if (!take_digits(&unit, &number) || number == 0 || unit.length < 1 || unit.length > 2 ||
-        (unit.length == 2 && unit.text[1] != 'B' && unit.text[1] != 'b'))
-        return DTI_USAGE;
-    const char *const letter = memchr(letters, unit.text[0], sizeof letters - 1);
-    if (!letter)
-        return DTI_USAGE;
-    (void)dti_fail(reterr, DTI_USAGE, "%s; %s is not: write %llu%ciB", what,
-                   dti_quote(quoted, word->text, word->length), (unsigned long long)number,
-                   letters[(size_t)(letter - letters) | 1]);
-    dti_error_argument(reterr, word->text, word->length);
-    return DTI_USAGE;
-}
-
 static enum dti_status parse_sizes(struct bench_job *job, const char *list,
                                    struct dti_error *reterr)
 {
@@ -108,8 +58,10 @@ static enum dti_status parse_sizes(struct bench_job *job, const char *list,
         const struct word word = next_word(&list);
         if (job->size_count == BENCH_SIZES_MAX)
             return too_many("sizes", reterr);
-        if (!parse_size(word, &job->sizes[job->size_count]))
-            return refuse_size(&word, reterr);
+        const enum dti_status status = dti_amount_bytes("--size", word.text, word.length,
+                                                        &job->sizes[job->size_count], reterr);
+        if (status != DTI_OK)
+            return status;
         job->size_count++;
     }
     return DTI_OK;
@@ -120,21 +72,17 @@ static enum dti_status parse_threads(struct bench_job *job, const char *list,
 {
     while (list) {
         const struct word word = next_word(&list);
-        struct word rest = word;
-        uint64_t number;
+        size_t number;
         if (job->thread_count == BENCH_THREADS_MAX)
             return too_many("numbers of threads", reterr);
-        if (equals(&word, "all"))
-            number = dti_cpu_count();
-        else if (!take_digits(&rest, &number) || rest.length > 0 || number == 0 ||
-                 number > DTI_THREADS_MAX)
-            return refuse(DTI_USAGE, "--threads takes numbers from 1 to 1024, or 'all'", &word,
-                          reterr);
+        const enum dti_status status = dti_amount_threads(word.text, word.length, &number, reterr);
+        if (status != DTI_OK)
+            return status;
         if (number > dti_cpu_count())
             dti_warn(job->cx,
-                     "%llu threads take turns on %zu CPU%s; that measures the system as well",
-                     (unsigned long long)number, dti_cpu_count(), dti_cpu_count() == 1 ? "" : "s");
-        job->threads[job->thread_count++] = (size_t)number;
+                     "%zu threads take turns on %zu CPU%s; that measures the system as well",
+                     number, dti_cpu_count(), dti_cpu_count() == 1 ? "" : "s");
+        job->threads[job->thread_count++] = number;
     }
     return DTI_OK;
 }
@@ -257,11 +205,11 @@ static enum dti_status parse_time(struct bench_job *job, const char *text, struc
     const struct word word = {.text = text, .length = strlen(text)};
     struct word rest = word;
     uint64_t seconds = 0, fraction = 0;
-    bool good = take_digits(&rest, &seconds);
+    bool good = dti_amount_digits(&rest.text, &rest.length, &seconds);
     if (good && rest.length > 0 && rest.text[0] == '.') {
         rest.text++, rest.length--;
         const size_t digits = rest.length;
-        good = digits <= 3 && take_digits(&rest, &fraction);
+        good = digits <= 3 && dti_amount_digits(&rest.text, &rest.length, &fraction);
         for (size_t i = digits; i < 3; i++)
             fraction *= 10;
     }

@@ -6,11 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/amount.h"
 #include "convert/transfer.h"
 #include "dtinfo/parallel.h"
-
-/* A thread is worth starting for this much input. */
-enum { BYTES_PER_THREAD = 512 << 10 };
 
 const char *dti_cast_path(char buffer[DTI_QUOTE_SIZE], const char *path)
 {
@@ -55,16 +53,11 @@ bool dti_cast_array_saturated(const struct cast_array *array, char ret_native[DT
 
 static size_t choose_threads(const struct cast_array *array)
 {
-    const size_t cpus = dti_cpu_count();
-    const size_t most = cpus < DTI_THREADS_MAX ? cpus : DTI_THREADS_MAX;
     if (array->from_text || array->to_text)
         return 1;
     if (array->threads > 0)
         return array->threads;
-    if (!array->input.seekable)
-        return most;
-    const uint64_t useful = array->input.size / BYTES_PER_THREAD + 1;
-    return useful < most ? (size_t)useful : most;
+    return dti_amount_useful_threads(array->input.seekable ? array->input.size : UINT64_MAX);
 }
 
 static void show_progress(void *context, uint64_t done)

@@ -7,48 +7,11 @@
 
 #include "cli/cast_array.h"
 #include "cli/choices.h"
-#include "cli/number_json.h"
-#include "dtinfo/utf8.h"
+#include "cli/file_json.h"
 
 static void put_name(struct dti_json *json, const char *key, const char *name)
 {
     dti_json_ascii(json, key, name, name ? strlen(name) : 0);
-}
-
-static bool is_utf8(const char *text, size_t length)
-{
-    uint32_t point;
-    while (length > 0) {
-        const size_t taken = dti_utf8_decode(text, length, &point);
-        if (taken == 0)
-            return false;
-        text += taken;
-        length -= taken;
-    }
-    return true;
-}
-
-/* A file's name is bytes: what is no UTF-8 is there in hexadecimal, otherwise null. */
-static enum dti_status put_path(struct dti_json *json, const char *path, struct dti_error *reterr)
-{
-    static const char digits[] = "0123456789abcdef";
-    const size_t length = strlen(path);
-    dti_json_string(json, "path", path);
-    if (is_utf8(path, length)) {
-        dti_json_null(json, "path_hex");
-        return DTI_OK;
-    }
-    char *const hex = malloc(2 * length + 1);
-    if (!hex)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < length; i++) {
-        hex[2 * i] = digits[(unsigned char)path[i] >> 4];
-        hex[2 * i + 1] = digits[path[i] & 15];
-    }
-    hex[2 * length] = '\0';
-    dti_json_ascii(json, "path_hex", hex, 2 * length);
-    free(hex);
-    return DTI_OK;
 }
 
 /* One side: where it is, and how its numbers are written. format is NULL for text that is not the
@@ -60,7 +23,8 @@ static enum dti_status put_side(struct dti_json *json, const char *key, const ch
     const bool packed = !text && format->width < 8;
     const bool ordered = !text && dti_format_container(format) > 1;
     dti_json_object(json, key);
-    const enum dti_status status = put_path(json, path, reterr);
+    const enum dti_status status =
+        dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
     put_name(json, "form", text ? "text" : "raw");
     put_name(json, "dtype", format ? format->name : NULL);
     put_name(json, "packing",
@@ -69,14 +33,6 @@ static enum dti_status put_side(struct dti_json *json, const char *key, const ch
     dti_json_uint(json, "bytes", bytes);
     dti_json_end(json);
     return status;
-}
-
-/* A figure in the twins of a number, those of the fp64 that it is. */
-static enum dti_status put_figure(struct dti_json *json, const char *key, bool there, double figure,
-                                  struct dti_error *reterr)
-{
-    return dti_json_code(json, key, dti_format_get(DTI_FP64), there, dti_double_code(figure),
-                         reterr);
 }
 
 static enum dti_status put_loss(struct dti_json *json, const struct dti_loss *loss,
@@ -96,19 +52,21 @@ static enum dti_status put_loss(struct dti_json *json, const struct dti_loss *lo
     dti_json_uint(json, "stray", loss->stray);
     dti_json_uint(json, "compared", loss->compared);
     enum dti_status status =
-        put_figure(json, "max_absolute_error", compared, loss->max_absolute, reterr);
+        dti_json_figure(json, "max_absolute_error", compared, loss->max_absolute, reterr);
     if (loss->max_absolute > 0)
         dti_json_uint(json, "max_absolute_error_index", loss->max_index);
     else
         dti_json_null(json, "max_absolute_error_index");
     if (status == DTI_OK)
-        status = put_figure(json, "mean_absolute_error", compared && !isnan(mean), mean, reterr);
+        status =
+            dti_json_figure(json, "mean_absolute_error", compared && !isnan(mean), mean, reterr);
     if (status == DTI_OK)
-        status = put_figure(json, "root_mean_square_error", compared && !isnan(root), root, reterr);
+        status =
+            dti_json_figure(json, "root_mean_square_error", compared && !isnan(root), root, reterr);
     if (status == DTI_OK)
-        status = put_figure(json, "max_relative_error", compared, loss->max_relative, reterr);
+        status = dti_json_figure(json, "max_relative_error", compared, loss->max_relative, reterr);
     if (status == DTI_OK)
-        status = put_figure(json, "sqnr_db", compared && !isnan(sqnr), sqnr, reterr);
+        status = dti_json_figure(json, "sqnr_db", compared && !isnan(sqnr), sqnr, reterr);
     dti_json_end(json);
     return status;
 }

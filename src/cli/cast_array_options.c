@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/amount.h"
 #include "cli/cast_array.h"
 #include "cli/dtype_operands.h"
 #include "dtinfo/ascii.h"
@@ -164,24 +165,10 @@ static enum dti_status check_options(const struct cast_array *array, struct dti_
 static enum dti_status parse_threads(struct cast_array *array, struct dti_error *reterr)
 {
     const char *text = array->args->threads;
-    char quoted[DTI_QUOTE_SIZE];
-    size_t number = 0;
     array->threads = 0;
     if (!text || strcmp(text, "all") == 0)
         return DTI_OK;
-    const size_t length = strlen(text);
-    const bool digits = length > 0 && length <= 4 && strspn(text, "0123456789") == length;
-    for (size_t i = 0; digits && i < length; i++)
-        number = 10 * number + (size_t)(text[i] - '0');
-    if (number == 0 || number > DTI_THREADS_MAX) {
-        (void)dti_fail(reterr, DTI_USAGE,
-                       "--threads takes a number from 1 to %d, or 'all'; %s is neither",
-                       (int)DTI_THREADS_MAX, dti_quote(quoted, text, length));
-        dti_error_argument(reterr, text, length);
-        return DTI_USAGE;
-    }
-    array->threads = number;
-    return DTI_OK;
+    return dti_amount_threads(text, strlen(text), &array->threads, reterr);
 }
 
 /* Packing is of codes of less than 8 bits. */

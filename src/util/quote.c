@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/error.h"
+#include "dtinfo/escape.h"
 #include "dtinfo/utf8.h"
 
 enum { QUOTE_CHARACTERS = 60 };
@@ -59,4 +60,15 @@ const char *dti_quote(char buffer[DTI_QUOTE_SIZE], const char *text, size_t leng
     }
     strcpy(buffer + used, taken < length ? cut : "'");
     return buffer;
+}
+
+void dti_escape(struct dti_buffer *buffer, const char *text, size_t length)
+{
+    while (length > 0) {
+        char piece[16];
+        const size_t size = spell_character(piece, text, length);
+        dti_buffer_puts(buffer, piece);
+        text += size;
+        length -= size;
+    }
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The casts of many tensors at once: from byte ranges of regular files into one output, by a team,
+ * in memory that does not grow with the files. */
+#ifndef DTINFO_BATCH_H
+#define DTINFO_BATCH_H
+
+#include <stdint.h>
+
+#include "dtinfo/input.h"
+#include "dtinfo/output.h"
+#include "dtinfo/plan.h"
+
+struct dti_batch_part {
+    const struct dti_plan *plan; /* NULL: bytes are copied, and elements are bytes */
+    const struct dti_input *input;
+    uint64_t input_offset;
+    uint64_t elements;
+    struct dti_output_file *output;
+    uint64_t output_offset; /* of an output that is not seekable: where the part before ended */
+    struct dti_loss *loss;  /* NULL: not counted; initialised by the caller and added to */
+};
+
+struct dti_batch_options {
+    uint64_t max_memory; /* bytes for buffers of all threads; 0 for the default (16 MiB). At least a
+                          * tile's worth is taken, with fewer threads where need be */
+    void (*progress)(void *context, uint64_t done); /* bytes of input; may be NULL */
+    void *progress_context;
+};
+
+/* Casts all parts; team and options may be NULL. The same bytes and losses whatever the team and
+ * the memory. Parts of a seekable output may come in any order. Fails as dti_transfer_run() does,
+ * with the error that comes first in the order of the parts. */
+enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
+                              struct dti_team *team, const struct dti_batch_options *options,
+                              struct dti_error *reterr);
+
+#endif

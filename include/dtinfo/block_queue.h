@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Much work cut into blocks for a team of threads: many arrays, each of many tiles, one queue. */
+#ifndef DTINFO_BLOCK_QUEUE_H
+#define DTINFO_BLOCK_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+#include "dtinfo/parallel.h"
+
+/* One array: its elements, and how many of them make a block (a multiple of DTI_TILE; the last one
+ * may be shorter). Without elements there is no block. */
+struct dti_queue_part {
+    uint64_t elements, block;
+};
+
+/* Does the elements first to first + n - 1 of a part. member tells the threads apart. */
+typedef enum dti_status dti_queue_fn(void *context, size_t member, size_t part, uint64_t first,
+                                     size_t n, struct dti_error *reterr);
+
+struct dti_queue {
+    const struct dti_queue_part *parts;
+    size_t count;
+    dti_queue_fn *work;   /* in several threads, begun in order */
+    dti_queue_fn *finish; /* NULL, or called after work() by the same thread, for one block after
+                           * another in the order of the parts: writing to a pipe */
+    void *context;
+    /* NULL, or called between blocks, by one thread at a time, with elements done so far of all
+     * parts, which only grow. */
+    void (*progress)(void *context, uint64_t done);
+    void *progress_context;
+};
+
+/* Runs all blocks; team may be NULL. Of several errors the one that comes first in order is
+ * returned, whoever was faster; what comes before it has been done. */
+enum dti_status dti_queue_run(const struct dti_queue *blocks, struct dti_team *team,
+                              struct dti_error *reterr);
+
+#endif

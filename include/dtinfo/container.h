@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that hold tensors, behind one interface: a reader finds out what there is (name, dtype,
+ * shape, byte range) from headers alone, a writer lays out a new file. Nobody here reads the data,
+ * save to unpack what is compressed. Everything in a file is untrusted: sizes are checked before
+ * memory is taken, names are bytes and may hold anything. */
+#ifndef DTINFO_CONTAINER_H
+#define DTINFO_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/dtype.h"
+#include "dtinfo/input.h"
+#include "dtinfo/storage.h"
+
+enum dti_container_kind {
+#define CONTAINER(id, ...) DTI_CONTAINER_##id,
+#include "dtinfo/containers.def"
+#undef CONTAINER
+    DTI_CONTAINER_COUNT
+};
+
+/* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
+const char *dti_container_name(enum dti_container_kind kind);
+const char *dti_container_extension(enum dti_container_kind kind);
+bool dti_container_is_written(enum dti_container_kind kind);
+
+/* One tensor as its file describes it. A length stands beside every text that comes from a file:
+ * it may hold NUL; it is followed by a NUL all the same. */
+struct dti_tensor {
+    const char *name;
+    size_t name_length;
+    const char *stored_as; /* its type in the file's words, safe for a terminal: "F8_E4M3", "<f4" */
+    const struct dti_format *format;      /* NULL: no dtype, but blocks or something unknown */
+    const struct dti_block_format *block; /* q8_0, mxfp4 ...: a row of ours; else NULL */
+    struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
+    unsigned rank;
+    const uint64_t *shape; /* rank dimensions in elements, slowest first */
+    bool fortran;          /* the first dimension varies fastest; only where that differs */
+    bool compressed;       /* dti_container_data() must unpack it first */
+    uint64_t elements;     /* product of shape; 1 for rank 0 */
+    uint64_t bytes;        /* as stored in memory, that is after unpacking */
+    unsigned file;         /* index into files */
+    uint64_t offset;       /* of its first byte in that file */
+    const char *refusal;   /* why its values cannot be read ("holds Python objects"), else NULL */
+};
+
+/* A key and its value, as the file spells them. */
+enum dti_metadata_kind {
+    DTI_METADATA_STRING, /* value is the string itself */
+    DTI_METADATA_TOKEN,  /* value is a JSON token: a number, true, false, or "nan" and the like
+                          * with their quotes */
+    DTI_METADATA_ARRAY,  /* value is a JSON array of the first elements; count tells how many */
+};
+struct dti_metadata {
+    const char *key, *value;
+    size_t key_length, value_length;
+    enum dti_metadata_kind kind;
+    const char *type; /* in the file's words: "string", "uint32", "array of float32" */
+    uint64_t count;   /* elements of an array, else 1 */
+};
+
+/* Something odd that is no error: "total_size says 100 bytes, the tensors have 96". */
+struct dti_container_note {
+    const char *code; /* for JSON, snake_case: "total_size" */
+    const char *text; /* one line, safe for a terminal */
+};
+
+struct dti_container_file {
+    const char *path; /* as given, or that of the index's folder and the name in the index */
+    struct dti_input input;
+    uint64_t header_bytes; /* before the data; 0 for raw */
+};
+
+struct dti_container {
+    enum dti_container_kind kind;
+    const char *version; /* "2.0" of npy, "3" of GGUF; NULL where the format has none */
+    const char *path;    /* as given */
+    const char *index;   /* sharded: the name of the index file in its folder, or NULL for a folder
+                          * without one */
+    size_t file_count;   /* 1, or the shards in the order of their names */
+    struct dti_container_file *files;
+    size_t tensor_count; /* in the order of their data, file after file */
+    struct dti_tensor *tensors;
+    size_t metadata_count; /* in the file's order; sharded: of the first shard that has any */
+    struct dti_metadata *metadata;
+    size_t note_count;
+    struct dti_container_note *notes;
+    void *own; /* what the reader keeps */
+};
+
+/* What the operand is when the file itself does not tell. */
+struct dti_raw {
+    struct dti_format format;
+    struct dti_layout layout;
+    bool shaped; /* otherwise: one dimension with all that there is */
+    unsigned rank;
+    const uint64_t *shape;
+};
+struct dti_container_options {
+    const struct dti_format *assume; /* npy: what V1, V2 and <f1 hold; NULL: not said */
+    bool lenient;                    /* accept bytes behind the data of a safetensors file */
+    const struct dti_raw *raw;       /* no header: all of the file is one tensor called "data" */
+};
+
+/* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from
+ * the content. options may be NULL. Fails with DTI_BAD_INPUT in one line that names the file and
+ * the tensor, with DTI_NO_MEMORY; with DTI_USAGE when a remedy is an option (raw data without
+ * --from). */
+enum dti_status dti_container_open(struct dti_container **ret, const char *path,
+                                   const struct dti_container_options *options,
+                                   struct dti_error *reterr);
+void dti_container_free(struct dti_container *container); /* closes the files; NULL is fine */
+
+/* Whether the first bytes of a file are those of a container (raw and text are none): for those who
+ * must decide what an operand is. False also for what cannot be opened. */
+bool dti_container_is(const char *path);
+
+/* Where a tensor's bytes are: an input and an offset in it, until the container is freed. What is
+ * compressed is unpacked into an unnamed temporary file (in $TMPDIR or /tmp) at the first call.
+ * Not from several threads at once. Fails with DTI_BAD_INPUT, DTI_WRITE_FAILED. */
+enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
+                                   const struct dti_input **ret_input, uint64_t *ret_offset,
+                                   struct dti_error *reterr);
+
+/* A tensor of a file to be written. */
+struct dti_new_tensor {
+    const char *name;
+    size_t name_length;
+    const struct dti_format *format;
+    struct dti_layout layout; /* must be what the container stores: see dti_container_stores() */
+    unsigned rank;
+    const uint64_t *shape;
+    bool fortran;    /* npy only */
+    uint64_t bytes;  /* filled by dti_container_layout(), as is */
+    uint64_t offset; /* from the start of the file */
+};
+
+/* Whether a kind of file has a name for the dtype, and how elements lie in it. */
+bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
+                          struct dti_layout *ret_layout);
+
+/* Lays out a file: all that stands before the data goes to ret_head (initialised by the caller),
+ * bytes and offset of each tensor are filled, *ret_size is the size of the whole file. Data follows
+ * in the order given and without gaps, unless (safetensors) a tensor would not be aligned to its
+ * element's size: then tensors are sorted, stably, by falling element size, and the array is in
+ * that order on return. npy and raw take exactly one tensor. Fails with DTI_BAD_INPUT (two tensors
+ * of one name, a header beyond 100,000,000 bytes), DTI_WRONG_KIND (no name for a dtype). */
+enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
+                                     size_t count, const struct dti_metadata *metadata,
+                                     size_t metadata_count, struct dti_buffer *ret_head,
+                                     uint64_t *ret_size, struct dti_error *reterr);
+
+/* The index of a sharded checkpoint as JSON: shard[i] names the file of tensors[i]. */
+enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const char *const *shard,
+                                  size_t count, struct dti_buffer *ret, struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text that is not ours, made safe for a terminal and otherwise whole. */
+#ifndef DTINFO_ESCAPE_H
+#define DTINFO_ESCAPE_H
+
+#include "dtinfo/buffer.h"
+
+/* Appends text with the escapes of dti_quote(), without quotes and without a cut. */
+void dti_escape(struct dti_buffer *buffer, const char *text, size_t length);
+
+#endif

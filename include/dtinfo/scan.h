@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading the tensors of containers from beginning to end: their statistics, their differences. A
+ * team of threads, memory that does not grow with the files. Tensors without values that can be
+ * read (format NULL, a refusal) must be left out by the caller; complex ones are scanned as arrays
+ * of their parts, twice as many elements. */
+#ifndef DTINFO_SCAN_H
+#define DTINFO_SCAN_H
+
+#include "dtinfo/comparison.h"
+#include "dtinfo/container.h"
+#include "dtinfo/parallel.h"
+#include "dtinfo/stats.h"
+
+struct dti_scan_options {
+    struct dti_team *team; /* NULL: this thread alone */
+    enum dti_level level;  /* the highest to use */
+    uint64_t max_memory;   /* bytes for buffers, 0 for the default (16 MiB) */
+    void (*progress)(void *context, uint64_t done_bytes); /* of input; may be NULL */
+    void *progress_context;
+};
+
+struct dti_tensor_stats {
+    size_t tensor; /* which one: filled by the caller */
+    struct dti_stats_rule rule;
+    struct dti_stats stats;
+    struct dti_histogram
+        *histogram; /* NULL: not wanted; otherwise it is initialised, then filled */
+};
+/* Fills all of them. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY, DTI_WRITE_FAILED (unpacking). */
+enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tensor_stats *tensors,
+                               size_t count, const struct dti_scan_options *options,
+                               struct dti_error *reterr);
+
+/* A pair of tensors for which dti_scan_comparable() holds. */
+struct dti_tensor_pair {
+    size_t a, b; /* filled by the caller */
+    struct dti_comparison_rule rule;
+    struct dti_comparison comparison;
+    bool identical; /* the same dtype, and not a bit differs */
+};
+/* Whether two tensors can be held against each other: equal shapes and orders, values that can be
+ * read, both complex or none. Otherwise `why` says why not: "shapes [2, 3] and [3, 2] differ". */
+enum { DTI_SCAN_WHY_SIZE = 160 };
+bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
+                         char why[DTI_SCAN_WHY_SIZE]);
+enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
+                                    struct dti_tensor_pair *pairs, size_t count, double atol,
+                                    double rtol, const struct dti_scan_options *options,
+                                    struct dti_error *reterr);
+
+#endif

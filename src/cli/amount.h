@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Amounts in options: bytes with binary units, numbers of threads. */
+#ifndef DTINFO_CLI_AMOUNT_H
+#define DTINFO_CLI_AMOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+
+/* "4096", "64KiB", "1 GiB": bytes, not 0. option names the option in the error ("--size"). Fails
+ * with DTI_USAGE; "1M" and "1MB", which might be powers of ten, get told how to write them. */
+enum dti_status dti_amount_bytes(const char *option, const char *text, size_t length,
+                                 uint64_t *ret_bytes, struct dti_error *reterr);
+
+/* A number from 1 to DTI_THREADS_MAX, or "all": one for each CPU. */
+enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_threads,
+                                   struct dti_error *reterr);
+
+/* Threads that are worth their start for so many bytes of input: at most one for each CPU. */
+size_t dti_amount_useful_threads(uint64_t bytes);
+
+/* Digits at the start of *text, which moves behind them; false when there are none, or too many for
+ * 64 bits. */
+bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts that are bytes, and figures, as JSON. */
+#include "cli/file_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/number_json.h"
+#include "dtinfo/utf8.h"
+
+static bool is_utf8(const char *text, size_t length)
+{
+    uint32_t point;
+    while (length > 0) {
+        const size_t taken = dti_utf8_decode(text, length, &point);
+        if (taken == 0)
+            return false;
+        text += taken;
+        length -= taken;
+    }
+    return true;
+}
+
+enum dti_status dti_json_bytes(struct dti_json *json, const char *key, const char *hex_key,
+                               const char *text, size_t length, struct dti_error *reterr)
+{
+    static const char digits[] = "0123456789abcdef";
+    dti_json_text(json, key, text, length);
+    if (is_utf8(text, length)) {
+        dti_json_null(json, hex_key);
+        return DTI_OK;
+    }
+    char *const hex = malloc(2 * length + 1);
+    if (!hex)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < length; i++) {
+        hex[2 * i] = digits[(unsigned char)text[i] >> 4];
+        hex[2 * i + 1] = digits[text[i] & 15];
+    }
+    hex[2 * length] = '\0';
+    dti_json_ascii(json, hex_key, hex, 2 * length);
+    free(hex);
+    return DTI_OK;
+}
+
+enum dti_status dti_json_figure(struct dti_json *json, const char *key, bool there, double figure,
+                                struct dti_error *reterr)
+{
+    uint64_t code;
+    memcpy(&code, &figure, sizeof code);
+    return dti_json_code(json, key, dti_format_get(DTI_FP64), there, code, reterr);
+}

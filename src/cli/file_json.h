@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the answers about files share as JSON: texts that are bytes, and figures. */
+#ifndef DTINFO_CLI_FILE_JSON_H
+#define DTINFO_CLI_FILE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dtinfo/json.h"
+
+/* A text that may be no UTF-8 (a file's name, a tensor's): the member key holds it with U+FFFD for
+ * what is not, and hex_key all bytes in hexadecimal, or null where key tells it all. */
+enum dti_status dti_json_bytes(struct dti_json *json, const char *key, const char *hex_key,
+                               const char *text, size_t length, struct dti_error *reterr);
+
+/* A figure in the twins of a number, those of the fp64 that it is; null unless there. */
+enum dti_status dti_json_figure(struct dti_json *json, const char *key, bool there, double figure,
+                                struct dti_error *reterr);
+
+#endif
