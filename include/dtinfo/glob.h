@@ -17,4 +17,7 @@ bool dti_glob_match(const char *pattern, size_t pattern_length, const char *name
  * name is written "\,". */
 bool dti_glob_list_match(const char *list, const char *name, size_t name_length);
 
+/* The length of a list's first pattern: up to its comma, or its end. */
+size_t dti_glob_list_item(const char *list);
+
 #endif

@@ -25,6 +25,9 @@ struct dti_output_file; /* opaque */
 enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
                                 uint64_t size, struct dti_error *reterr);
 
+/* What dti_output_open() would say of PATH, as far as that can be known without making anything. */
+enum dti_status dti_output_check(const char *path, bool force, struct dti_error *reterr);
+
 /* Whether what is written to PATH goes where standard output goes: one of its names, or the pipe
  * that it is. Not so for a file that will be replaced, nor for devices such as /dev/null, where
  * nothing meets. */
@@ -44,6 +47,10 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
 /* From any thread; where dti_output_seekable(). */
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr);
+
+/* Syncs what is written so far, for several files that belong together: after this a commit seldom
+ * fails. */
+enum dti_status dti_output_sync(struct dti_output_file *output, struct dti_error *reterr);
 
 /* Syncs, renames, syncs the folder; frees output in any case. Without force a file that has
  * appeared meanwhile is not replaced. On failure nothing is left, save that a folder that cannot be

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * File descriptors that cannot be mistaken for the standard streams. */
+ * File descriptors: such as cannot be mistaken for the standard streams, and disk space for them.
+ */
+#define _GNU_SOURCE /* fallocate() */
 #include "util/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+enum { RESERVE_FROM = 1 << 20 }; /* a smaller file is soon written */
 
 int dti_descriptor_above_standard(int fd)
 {
@@ -16,4 +22,34 @@ int dti_descriptor_above_standard(int fd)
     close(fd);
     errno = error;
     return moved;
+}
+
+/* Never emulates: posix_fallocate() would write. */
+int dti_descriptor_reserve(int fd, uint64_t size)
+{
+#ifdef __linux__
+    if (size < RESERVE_FROM || size > INT64_MAX)
+        return 0;
+    int result;
+    do
+        result = fallocate(fd, 0, 0, (off_t)size);
+    while (result != 0 && errno == EINTR);
+    if (result != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        return errno;
+#else
+    (void)fd;
+    (void)size;
+#endif
+    return 0;
+}
+
+void dti_descriptor_allow(size_t count)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= count)
+        return;
+    const bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= count;
+    limit.rlim_cur = enough ? (rlim_t)count : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -79,12 +79,18 @@ bool dti_glob_match(const char *pattern, size_t pattern_length, const char *name
     return pattern == pattern_end;
 }
 
+size_t dti_glob_list_item(const char *list)
+{
+    size_t length = 0;
+    while (list[length] != '\0' && list[length] != ',')
+        length += list[length] == '\\' && list[length + 1] != '\0' ? 2 : 1;
+    return length;
+}
+
 bool dti_glob_list_match(const char *list, const char *name, size_t name_length)
 {
     for (;;) {
-        size_t length = 0;
-        while (list[length] != '\0' && list[length] != ',')
-            length += list[length] == '\\' && list[length + 1] != '\0' ? 2 : 1;
+        const size_t length = dti_glob_list_item(list);
         if (dti_glob_match(list, length, name, name_length))
             return true;
         if (list[length] == '\0')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing: a new file under another name until it is complete, or a pipe as it comes. */
-#define _GNU_SOURCE /* fallocate(), renameat2() */
+#define _GNU_SOURCE /* renameat2() */
 #include "dtinfo/output.h"
 
 #include <errno.h>
@@ -12,10 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
 #include "util/output_path.h"
 #include "util/output_temp.h"
-
-enum { RESERVE_FROM = 1 << 20 }; /* a smaller file is soon written */
 
 struct dti_output_file {
     int fd;
@@ -70,25 +69,6 @@ static enum dti_status begin_in_place(struct dti_output_file *output, struct dti
     return DTI_OK;
 }
 
-/* Notices a full disk before the work. Never emulates: posix_fallocate() would write. */
-static int reserve(int fd, uint64_t size)
-{
-#ifdef __linux__
-    if (size < RESERVE_FROM || size > INT64_MAX)
-        return 0;
-    int result;
-    do
-        result = fallocate(fd, 0, 0, (off_t)size);
-    while (result != 0 && errno == EINTR);
-    if (result != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-        return errno;
-#else
-    (void)fd;
-    (void)size;
-#endif
-    return 0;
-}
-
 /* Permissions and owner of the file that will be replaced; data does not run as somebody. Where the
  * group cannot be kept, members of the other group are others. */
 static int keep_mode(int fd, const struct stat *old)
@@ -104,8 +84,9 @@ static int keep_mode(int fd, const struct stat *old)
     return fchmod(fd, mode) == 0 ? 0 : errno;
 }
 
-static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
-                                         struct dti_error *reterr)
+/* Finds out what is at PATH, and whether it may be replaced. */
+static enum dti_status find_target(struct dti_output_file *output, const char *path,
+                                   struct dti_error *reterr)
 {
     struct dti_output_path *const target = &output->target;
     const enum dti_status status = dti_output_path_resolve(target, path, output->label, reterr);
@@ -115,6 +96,16 @@ static enum dti_status begin_replacement(struct dti_output_file *output, const c
         return dti_fail(reterr, DTI_USAGE, "%s is no file that could be replaced", output->label);
     if (target->exists && !output->force)
         return fail_exists(output, reterr);
+    return DTI_OK;
+}
+
+static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
+                                         struct dti_error *reterr)
+{
+    struct dti_output_path *const target = &output->target;
+    const enum dti_status status = find_target(output, path, reterr);
+    if (status != DTI_OK)
+        return status;
     output->fd = dti_output_temp_make(&output->temp, target->folder, target->name,
                                       target->exists ? 0600 : 0666);
     if (output->fd < 0)
@@ -122,7 +113,7 @@ static enum dti_status begin_replacement(struct dti_output_file *output, const c
     const int error = target->exists ? keep_mode(output->fd, &target->old) : 0;
     if (error != 0)
         return dti_output_fail(reterr, output->label, error);
-    const int full = reserve(output->fd, output->size);
+    const int full = dti_descriptor_reserve(output->fd, output->size);
     if (full != 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, for its %llu bytes",
                         output->label, strerror(full), (unsigned long long)output->size);
@@ -145,6 +136,11 @@ bool dti_output_is_standard(const char *path)
             target.st_ino == own.st_ino);
 }
 
+static bool is_stream(const struct stat *st)
+{
+    return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode);
+}
+
 static enum dti_status begin(struct dti_output_file *output, const char *path,
                              struct dti_error *reterr)
 {
@@ -155,7 +151,7 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
         return begin_in_place(output, reterr);
     }
     dti_quote(output->label, path, strlen(path));
-    if (stat(path, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+    if (stat(path, &st) != 0 || !is_stream(&st))
         return begin_replacement(output, path, reterr);
     do
         output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -182,6 +178,21 @@ enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, 
         *ret = output;
     else
         dti_output_discard(output);
+    if (status == DTI_USAGE)
+        dti_error_argument(reterr, path, strlen(path));
+    return status;
+}
+
+enum dti_status dti_output_check(const char *path, bool force, struct dti_error *reterr)
+{
+    struct dti_output_file output = {.fd = -1, .force = force, .target = {.folder = -1}};
+    struct stat st;
+    if (names_standard_output(path) || (stat(path, &st) == 0 && is_stream(&st)))
+        return DTI_OK;
+    dti_quote(output.label, path, strlen(path));
+    const enum dti_status status = find_target(&output, path, reterr);
+    if (output.target.folder >= 0)
+        (void)close(output.target.folder);
     if (status == DTI_USAGE)
         dti_error_argument(reterr, path, strlen(path));
     return status;
@@ -288,13 +299,25 @@ static enum dti_status commit_in_place(struct dti_output_file *output, struct dt
     return dti_output_fail(reterr, output->label, errno);
 }
 
-static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
+/* 0 or an errno value. */
+static int sync_file(int fd)
 {
     int result;
     do
-        result = fsync(output->fd);
+        result = fsync(fd);
     while (result != 0 && errno == EINTR);
-    int error = result == 0 ? 0 : errno;
+    return result == 0 ? 0 : errno;
+}
+
+enum dti_status dti_output_sync(struct dti_output_file *output, struct dti_error *reterr)
+{
+    const int error = output->in_place ? 0 : sync_file(output->fd);
+    return error == 0 ? DTI_OK : dti_output_fail(reterr, output->label, error);
+}
+
+static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
+{
+    int error = sync_file(output->fd);
     const int closed = close(output->fd);
     output->fd = -1;
     if (error == 0 && closed != 0 && errno != EINTR)

@@ -20,7 +20,7 @@
 #include "util/descriptor.h"
 
 enum {
-    SLOTS = 32, /* files at a time that a signal removes; further ones would stay */
+    SLOTS = 512, /* files at a time that a signal removes; further ones would stay */
     ATTEMPTS = 100,
     RANDOM_LETTERS = 6,
 };
@@ -33,6 +33,8 @@ static struct {
     int folder;
     char name[NAME_MAX + 1];
 } slots[SLOTS];
+
+static _Atomic(const char *) new_folder;
 
 static const char infix[] = ".dtinfo-";
 
@@ -135,6 +137,11 @@ void dti_output_temp_remove(struct dti_output_temp *temp)
     dti_output_temp_forget(temp);
 }
 
+void dti_output_temp_folder(const char *path)
+{
+    atomic_store(&new_folder, path);
+}
+
 /* Only what may be called in a handler. The signal is blocked here and its default action restored
  * (SA_RESETHAND), so the one raised again ends the process as soon as this returns. */
 static void remove_and_raise(int number)
@@ -143,6 +150,9 @@ static void remove_and_raise(int number)
         if (atomic_load(&slots[i].state) == SLOT_LIVE)
             (void)unlinkat(slots[i].folder, slots[i].name, 0);
     }
+    const char *const folder = atomic_load(&new_folder);
+    if (folder)
+        (void)rmdir(folder);
     (void)raise(number);
 }
 

@@ -22,4 +22,8 @@ int dti_output_temp_make(struct dti_output_temp *ret, int folder, const char *na
 void dti_output_temp_forget(struct dti_output_temp *temp);
 void dti_output_temp_remove(struct dti_output_temp *temp);
 
+/* A new folder for outputs, which a signal removes too, after the files and when nothing else is in
+ * it; NULL: none any more. path must live until then. */
+void dti_output_temp_folder(const char *path);
+
 #endif

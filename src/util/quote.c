@@ -62,9 +62,24 @@ const char *dti_quote(char buffer[DTI_QUOTE_SIZE], const char *text, size_t leng
     return buffer;
 }
 
+/* How many characters stand for themselves: nearly all that names of tensors are made of. */
+static size_t plain_length(const char *text, size_t length)
+{
+    size_t plain = 0;
+    while (plain < length && text[plain] >= 0x20 && text[plain] < 0x7F)
+        plain++;
+    return plain;
+}
+
 void dti_escape(struct dti_buffer *buffer, const char *text, size_t length)
 {
-    while (length > 0) {
+    for (;;) {
+        const size_t plain = plain_length(text, length);
+        dti_buffer_append(buffer, text, plain);
+        text += plain;
+        length -= plain;
+        if (length == 0)
+            return;
         char piece[16];
         const size_t size = spell_character(piece, text, length);
         dti_buffer_puts(buffer, piece);

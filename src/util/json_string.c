@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The strings of JSON: most are short, plain and ASCII, so that is what is fast. */
+#include "util/json_string.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "dtinfo/utf8.h"
+
+/* The end of a run of characters that stand for themselves and are ASCII: eight at a time, each
+ * byte tested for a value that the loop below must look at. */
+static const char *plain_end(const char *at, const char *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    while (end - at >= 8) {
+        uint64_t eight;
+        memcpy(&eight, at, sizeof eight);
+        const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
+        /* x - 1 borrows into the top bit of a byte that is 0, x - 0x20 of one below 0x20; a byte
+         * above it may be flagged wrongly, and is then looked at in vain */
+        if (((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | eight) & tops)
+            break;
+        at += 8;
+    }
+    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
+           *at != '\\')
+        at++;
+    return at;
+}
+
+static bool read_hex(const char *text, uint32_t *ret_value)
+{
+    uint32_t value = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const char c = text[i];
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint32_t)(c - '0');
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+static bool is_high(uint32_t unit)
+{
+    return unit >= 0xD800 && unit <= 0xDBFF;
+}
+
+static bool is_low(uint32_t unit)
+{
+    return unit >= 0xDC00 && unit <= 0xDFFF;
+}
+
+/* The length of the escape at `at` (a backslash) and the character it stands for; 0 when it is
+ * none. */
+static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
+                          const char **ret_problem)
+{
+    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, character */
+    const size_t left = (size_t)(end - at);
+    *ret_problem = "an escape that JSON does not have";
+    for (size_t i = 0; left >= 2 && i + 1 < sizeof named; i += 2) {
+        if (named[i] == at[1]) {
+            *ret_point = (unsigned char)named[i + 1];
+            return 2;
+        }
+    }
+    uint32_t unit, second;
+    if (left < 6 || at[1] != 'u' || !read_hex(at + 2, &unit))
+        return 0;
+    if (!is_high(unit) && !is_low(unit)) {
+        *ret_point = unit;
+        return 6;
+    }
+    *ret_problem = "half of a surrogate pair";
+    if (is_low(unit) || left < 12 || at[6] != '\\' || at[7] != 'u' || !read_hex(at + 8, &second) ||
+        !is_low(second))
+        return 0;
+    *ret_point = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00);
+    return 12;
+}
+
+static void append_point(struct dti_buffer *out, uint32_t point)
+{
+    char piece[4];
+    size_t size = 0;
+    if (point < 0x80) {
+        piece[size++] = (char)point;
+    } else {
+        if (point < 0x800) {
+            piece[size++] = (char)(0xC0 | point >> 6);
+        } else {
+            if (point < 0x10000) {
+                piece[size++] = (char)(0xE0 | point >> 12);
+            } else {
+                piece[size++] = (char)(0xF0 | point >> 18);
+                piece[size++] = (char)(0x80 | (point >> 12 & 0x3F));
+            }
+            piece[size++] = (char)(0x80 | (point >> 6 & 0x3F));
+        }
+        piece[size++] = (char)(0x80 | (point & 0x3F));
+    }
+    dti_buffer_append(out, piece, size);
+}
+
+void dti_json_string_decode(struct dti_buffer *ret, const char *text, size_t length)
+{
+    const char *at = text, *const end = text + length;
+    dti_buffer_clear(ret);
+    dti_buffer_reserve(ret, length);
+    while (at < end) {
+        const char *const next = memchr(at, '\\', (size_t)(end - at));
+        const char *const run_end = next ? next : end;
+        dti_buffer_append(ret, at, (size_t)(run_end - at));
+        at = run_end;
+        if (at < end) {
+            uint32_t point;
+            const char *problem;
+            at += read_escape(at, end, &point, &problem);
+            append_point(ret, point);
+        }
+    }
+}
+
+const char *dti_json_string_end(const char *at, const char *end, bool *ret_escaped,
+                                const char **ret_problem)
+{
+    bool escaped = false;
+    for (;;) {
+        at = plain_end(at, end);
+        if (at == end) {
+            *ret_problem = "the text ends within a string";
+            return at;
+        }
+        if (*at == '"')
+            break;
+        uint32_t point;
+        size_t size;
+        const char *problem = "not UTF-8";
+        if (*at == '\\') {
+            escaped = true;
+            size = read_escape(at, end, &point, &problem);
+        } else if ((unsigned char)*at < 0x20) {
+            problem = "a control character in a string is not escaped";
+            size = 0;
+        } else {
+            size = dti_utf8_decode(at, (size_t)(end - at), &point);
+        }
+        if (size == 0) {
+            *ret_problem = problem;
+            return at;
+        }
+        at += size;
+    }
+    *ret_escaped = escaped;
+    return at;
+}

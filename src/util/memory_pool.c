@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool: chunks that double in size up to a limit, each carved from front to back. */
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/memory_pool.h"
+
+enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
+
+struct dti_pool_chunk {
+    struct dti_pool_chunk *next;
+    size_t size;
+    alignas(max_align_t) char memory[];
+};
+
+static struct dti_pool_chunk *chunk_new(size_t size)
+{
+    struct dti_pool_chunk *const chunk = malloc(sizeof *chunk + size);
+    if (chunk)
+        chunk->size = size;
+    return chunk;
+}
+
+/* A piece of its own for what would leave much of a chunk unused. */
+static void *take_alone(struct dti_pool *pool, size_t size)
+{
+    struct dti_pool_chunk *const chunk = chunk_new(size);
+    if (!chunk)
+        return NULL;
+    if (pool->chunks) {
+        chunk->next = pool->chunks->next;
+        pool->chunks->next = chunk;
+    } else {
+        chunk->next = NULL;
+        pool->chunks = chunk;
+        pool->left = 0;
+    }
+    return chunk->memory;
+}
+
+void *dti_pool_alloc(struct dti_pool *pool, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size += size == 0; /* every piece has an address of its own */
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (size <= pool->left) {
+        pool->left -= size;
+        return pool->chunks->memory + (pool->chunks->size - pool->left - size);
+    }
+    const size_t last = pool->chunks ? pool->chunks->size : 0;
+    const size_t next = last >= LAST_CHUNK / 2 ? LAST_CHUNK : last > 0 ? 2 * last : FIRST_CHUNK;
+    if (size > next / 4)
+        return take_alone(pool, size);
+    struct dti_pool_chunk *const chunk = chunk_new(next);
+    if (!chunk)
+        return NULL;
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    pool->left = next - size;
+    return chunk->memory;
+}
+
+void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        return NULL;
+    return dti_pool_alloc(pool, count * size);
+}
+
+char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length)
+{
+    char *const copy = length < SIZE_MAX / 2 ? dti_pool_alloc(pool, length + 1) : NULL;
+    if (!copy)
+        return NULL;
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void dti_pool_free(struct dti_pool *pool)
+{
+    for (struct dti_pool_chunk *chunk = pool->chunks; chunk;) {
+        struct dti_pool_chunk *const next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    *pool = (struct dti_pool){.chunks = NULL};
+}
