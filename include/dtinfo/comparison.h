@@ -17,7 +17,7 @@
 
 /* The arithmetic of a comparison. */
 enum dti_comparison_hub {
-    DTI_COMPARISON_F32,  /* both dtypes decode to fp32 exactly */
+    DTI_COMPARISON_F32,  /* both dtypes decode to fp32 exactly, and steps can be counted in it */
     DTI_COMPARISON_F64,  /* to fp64 */
     DTI_COMPARISON_I64,  /* both to int64 */
     DTI_COMPARISON_U64,  /* both to uint64 */
@@ -33,9 +33,11 @@ const struct dti_format *dti_comparison_hub_format(enum dti_comparison_hub hub);
 struct dti_comparison_rule {
     enum dti_comparison_hub hub;
     struct dti_format a, b;
-    struct dti_format ulp; /* steps are counted in this dtype: the one with less precision; of two
-                            * integers, or an integer and a float, none (width 0) */
-    double atol, rtol;     /* an element exceeds them when |a - b| > atol + rtol |b| */
+    struct dti_format ulp; /* steps are counted in this dtype: the one with fewer mantissa bits (of
+                            * equals the narrower, then b); of two integers, or an integer and a
+                            * float, none (width 0) */
+    double atol, rtol;     /* an element exceeds them when |a - b| > atol + rtol |b|: each of these
+                            * operations rounds once, in fp64 */
 };
 void dti_comparison_rule_init(struct dti_comparison_rule *ret, const struct dti_format *a,
                               const struct dti_format *b, double atol, double rtol);
@@ -49,11 +51,14 @@ struct dti_comparison {
     uint64_t exceeding;  /* pairs beyond atol + rtol |b|, `unmatched` included */
     uint64_t compared;   /* pairs of finite numbers */
     double max_absolute; /* of |a - b|, rounded once; 0 when nothing was compared */
-    uint64_t max_index;  /* the lowest global index that has it */
-    double max_relative; /* |a - b| / |b| over b that are not zero */
+    uint64_t max_index;  /* the lowest global index that has it; 0 when max_absolute is 0 */
+    double max_relative; /* |a - b|, rounded, by |b|, over b that are not zero */
     double max_ulp; /* steps of rule->ulp between a and b, counted along its numbers: neighbours
-                     * are 1 apart, across powers of two and zero as well; whole where both are
-                     * numbers of it, else a multiple of 2^-k as fp32 or fp64 resolve it */
+                     * are 1 apart, across powers of two and zero as well, both zeros are one;
+                     * between two neighbours, and beyond its largest number as if it went on, the
+                     * place is a fraction. Exact, and rounded once, where rule->ulp holds both;
+                     * else places are to the nearest 2^m / 2^23 in the F32 hub and 2^m / 2^52 in
+                     * the F64 hub, m being its mantissa bits */
     uint64_t first_differing, first_unmatched; /* index, UINT64_MAX for none */
     struct dti_exact_sum sum_absolute, sum_squared, sum_aa, sum_bb, sum_ab;
 };

@@ -47,6 +47,11 @@ static inline double dti_fp64_add(double a, double b)
     return a + b;
 }
 
+static inline double dti_fp64_multiply(double a, double b)
+{
+    return a * b;
+}
+
 static inline double dti_fp64_divide(double a, double b)
 {
     return a / b;
@@ -57,6 +62,13 @@ static inline double dti_fp64_add(double a, double b)
 {
     static const volatile double one = 1;
     return fma(one, a, b);
+}
+
+/* -0 leaves the sign of a product that is zero as it is. */
+static inline double dti_fp64_multiply(double a, double b)
+{
+    static const volatile double nothing = -0.0;
+    return fma(a, b, nothing);
 }
 
 /* a / b for finite a >= 0, b > 0 by integers: 63 bits or more of the quotient, and whether there is

@@ -50,9 +50,9 @@ static void place(const struct dti_value *value, int64_t shift, uint64_t ret_wor
     ret_word[WORDS - 1] |= lost;
 }
 
-/* RN(|a - b|) of finite numbers or zeros. The 127 bits below the larger one's 129 keep the smaller
- * one whole where they nearly cancel; farther down only whether it has bits matters. */
-static double distance(const struct dti_value *a, const struct dti_value *b)
+/* The 127 bits below the larger one's 129 keep the smaller one whole where they nearly cancel;
+ * farther down only whether it has bits matters. */
+double dti_loss_distance(const struct dti_value *a, const struct dti_value *b)
 {
     const bool a_zero = a->class == DTI_CLASS_ZERO, b_zero = b->class == DTI_CLASS_ZERO;
     if (a_zero || b_zero) {
@@ -169,20 +169,19 @@ static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
     loss->to_subnormal += is_normal_source(&rule->src, x) && is_subnormal_stored(&rule->dst, y);
 }
 
-/* RN(|e| / |x|) of numbers that fp64 does not hold: both are moved to where it does. */
-static double relative_beyond(const struct dti_value *x, const struct dti_value *y)
+double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_value *y)
 {
     struct dti_value source = *x, stored = *y;
     source.exponent = 0;
     if (stored.class == DTI_CLASS_FINITE)
         stored.exponent -= x->exponent;
-    return dti_fp64_divide(distance(&source, &stored), fabs(dti_fp64_from_value(&source)));
+    return dti_fp64_divide(dti_loss_distance(&source, &stored), fabs(dti_fp64_from_value(&source)));
 }
 
 static void add_error(const struct dti_value *x, const struct dti_value *y, uint64_t index,
                       size_t lane, struct dti_loss *loss, struct dti_loss_lanes *lanes)
 {
-    const double error = distance(x, y);
+    const double error = dti_loss_distance(x, y);
     const double source = x->class == DTI_CLASS_ZERO ? 0 : fabs(dti_fp64_from_value(x));
     loss->compared++;
     lanes->absolute[lane] = dti_fp64_add(lanes->absolute[lane], error);
@@ -194,7 +193,7 @@ static void add_error(const struct dti_value *x, const struct dti_value *y, uint
         loss->max_index = index;
     }
     const bool beyond = x->class == DTI_CLASS_FINITE && (!(source > 0) || isinf(source));
-    const double relative = beyond       ? relative_beyond(x, y)
+    const double relative = beyond       ? dti_loss_relative_beyond(x, y)
                             : source > 0 ? dti_fp64_divide(error, source)
                                          : 0;
     if (relative > loss->max_relative)

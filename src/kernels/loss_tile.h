@@ -104,4 +104,11 @@ static inline unsigned dti_loss_count_specials(const struct dti_loss_rule *rule,
  * for its index. */
 bool dti_loss_overflows(const struct dti_loss_rule *rule, double source, uint64_t index);
 
+/* RN(|a - b|) of finite numbers or zeros. */
+double dti_loss_distance(const struct dti_value *a, const struct dti_value *b);
+
+/* RN(RN(|x - y|) / |x|) where fp64 does not hold x, which is not zero: both are moved to where it
+ * does. */
+double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_value *y);
+
 #endif

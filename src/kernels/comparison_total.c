@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Comparisons as a whole: starting, adding one to another, and the figures that follow from the
+ * sums. */
+#include "dtinfo/comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/fp64.h"
+
+void dti_comparison_init(struct dti_comparison *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->max_absolute = ret->max_relative = ret->max_ulp = 0;
+    ret->first_differing = ret->first_unmatched = UINT64_MAX;
+    dti_exact_sum_init(&ret->sum_absolute);
+    dti_exact_sum_init(&ret->sum_squared);
+    dti_exact_sum_init(&ret->sum_aa);
+    dti_exact_sum_init(&ret->sum_bb);
+    dti_exact_sum_init(&ret->sum_ab);
+}
+
+void dti_comparison_merge(struct dti_comparison *comparison, const struct dti_comparison *part)
+{
+    struct dti_comparison *const c = comparison;
+    c->elements += part->elements;
+    c->differing += part->differing;
+    c->unmatched += part->unmatched;
+    c->exceeding += part->exceeding;
+    c->compared += part->compared;
+    if (part->max_absolute > c->max_absolute ||
+        (part->max_absolute >= c->max_absolute && part->max_index < c->max_index)) {
+        c->max_absolute = part->max_absolute;
+        c->max_index = part->max_index;
+    }
+    if (part->max_relative > c->max_relative)
+        c->max_relative = part->max_relative;
+    if (part->max_ulp > c->max_ulp)
+        c->max_ulp = part->max_ulp;
+    if (part->first_differing < c->first_differing)
+        c->first_differing = part->first_differing;
+    if (part->first_unmatched < c->first_unmatched)
+        c->first_unmatched = part->first_unmatched;
+    dti_exact_sum_merge(&c->sum_absolute, &part->sum_absolute);
+    dti_exact_sum_merge(&c->sum_squared, &part->sum_squared);
+    dti_exact_sum_merge(&c->sum_aa, &part->sum_aa);
+    dti_exact_sum_merge(&c->sum_bb, &part->sum_bb);
+    dti_exact_sum_merge(&c->sum_ab, &part->sum_ab);
+}
+
+/* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares
+ * may have lost bits, or vanished. any: whether one of the squared numbers is not 0. */
+static double squares(const struct dti_exact_sum *sum, bool any)
+{
+    const double value = dti_exact_sum_value(sum);
+    return !isfinite(value) || (any && value < 0x1p-960) ? NAN : value;
+}
+
+double dti_comparison_mean_absolute(const struct dti_comparison *comparison)
+{
+    const double sum = dti_exact_sum_value(&comparison->sum_absolute);
+    if (comparison->compared == 0)
+        return 0;
+    return isfinite(sum) ? dti_fp64_divide(sum, (double)comparison->compared) : NAN;
+}
+
+double dti_comparison_root_mean_square(const struct dti_comparison *comparison)
+{
+    const double sum = squares(&comparison->sum_squared, comparison->max_absolute > 0);
+    return comparison->compared == 0 ? 0 : sqrt(dti_fp64_divide(sum, (double)comparison->compared));
+}
+
+double dti_comparison_cosine(const struct dti_comparison *comparison)
+{
+    const double aa = squares(&comparison->sum_aa, true);
+    const double bb = squares(&comparison->sum_bb, true);
+    const double ab = dti_exact_sum_value(&comparison->sum_ab);
+    if (comparison->compared == 0 || isnan(aa) || isnan(bb) || !isfinite(ab))
+        return NAN;
+    const double product = aa * bb; /* its root is aa where both sides are equal */
+    const double cosine =
+        product > 0x1p-900 && isfinite(product) ? ab / sqrt(product) : ab / sqrt(aa) / sqrt(bb);
+    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Statistics as a whole: starting, adding one to another, and the figures that follow. */
+#include "dtinfo/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/stats_tile.h"
+
+void dti_stats_init(struct dti_stats *ret, const struct dti_stats_rule *rule)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->hub = rule->hub;
+    ret->first_nan = ret->first_inf = UINT64_MAX;
+    ret->shift = rule->shift;
+    dti_exact_sum_init(&ret->sum);
+    dti_exact_sum_init(&ret->sum_squared);
+}
+
+static void merge_extreme(const struct dti_stats *part, bool smaller, struct dti_stats *stats)
+{
+    uint64_t *const have = smaller ? &stats->min : &stats->max;
+    uint64_t *const have_index = smaller ? &stats->min_index : &stats->max_index;
+    const uint64_t code = smaller ? part->min : part->max;
+    const uint64_t index = smaller ? part->min_index : part->max_index;
+    const uint64_t key = dti_stats_key(stats->hub, code), bar = dti_stats_key(stats->hub, *have);
+    if (stats->finite > 0 && (smaller ? key > bar : key < bar))
+        return;
+    if (stats->finite > 0 && key == bar && index > *have_index)
+        return;
+    *have = code;
+    *have_index = index;
+}
+
+void dti_stats_merge(struct dti_stats *stats, const struct dti_stats *part)
+{
+    if (part->finite > 0) {
+        merge_extreme(part, true, stats);
+        merge_extreme(part, false, stats);
+        dti_stats_see_absmax(stats);
+    }
+    stats->elements += part->elements;
+    stats->nan += part->nan;
+    stats->inf += part->inf;
+    stats->negative_inf += part->negative_inf;
+    stats->zeros += part->zeros;
+    stats->negative += part->negative;
+    stats->subnormals += part->subnormals;
+    stats->finite += part->finite;
+    if (part->first_nan < stats->first_nan)
+        stats->first_nan = part->first_nan;
+    if (part->first_inf < stats->first_inf)
+        stats->first_inf = part->first_inf;
+    dti_exact_sum_merge(&stats->sum, &part->sum);
+    dti_exact_sum_merge(&stats->sum_squared, &part->sum_squared);
+}
+
+void dti_histogram_init(struct dti_histogram *ret)
+{
+    memset(ret, 0, sizeof *ret);
+}
+
+void dti_histogram_merge(struct dti_histogram *histogram, const struct dti_histogram *part)
+{
+    for (unsigned i = 0; i < DTI_BINADES; i++)
+        histogram->binade[i] += part->binade[i];
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
+        histogram->overflow[i] += part->overflow[i];
+        histogram->to_zero[i] += part->to_zero[i];
+        histogram->to_subnormal[i] += part->to_subnormal[i];
+    }
+}
+
+/* shift x finite is added as two exact doubles for each half of the count. */
+static void add_multiple(struct dti_exact_sum *sum, double number, uint64_t count)
+{
+    const double halves[2] = {(double)(count >> 32) * 0x1p32, (double)(count & UINT32_MAX)};
+    for (unsigned i = 0; i < 2; i++) {
+        const double product = dti_fp64_multiply(number, halves[i]);
+        dti_exact_sum_add(sum, product);
+        dti_exact_sum_add(sum, fma(number, halves[i], -product));
+    }
+}
+
+/* A quotient of a sum of either sign. */
+static double mean_of(double sum, uint64_t count)
+{
+    const double size = dti_fp64_divide(fabs(sum), (double)count);
+    return sum < 0 ? -size : size;
+}
+
+double dti_stats_mean(const struct dti_stats *stats)
+{
+    if (stats->finite == 0)
+        return NAN;
+    struct dti_exact_sum sum = stats->sum;
+    add_multiple(&sum, stats->shift, stats->finite);
+    const double value = dti_exact_sum_value(&sum);
+    return isfinite(value) ? mean_of(value, stats->finite) : NAN;
+}
+
+double dti_stats_deviation(const struct dti_stats *stats)
+{
+    if (stats->finite == 0)
+        return NAN;
+    if (dti_stats_key(stats->hub, stats->min) == dti_stats_key(stats->hub, stats->max))
+        return 0;
+    const double sum = dti_exact_sum_value(&stats->sum);
+    const double squared = dti_exact_sum_value(&stats->sum_squared);
+    /* below 2^-960 some of the squares may have lost bits, or vanished */
+    if (!isfinite(sum) || !isfinite(squared) || squared < 0x1p-960)
+        return NAN;
+    const double mean = mean_of(sum, stats->finite);
+    const double mean_square = mean_of(squared, stats->finite);
+    const double variance = fma(-mean, mean, mean_square);
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+bool dti_stats_extremes(const struct dti_stats *stats, const struct dti_stats_rule *rule,
+                        struct dti_value *ret_min, struct dti_value *ret_max,
+                        struct dti_value *ret_absmax)
+{
+    const struct dti_format *const format = dti_stats_hub_format(rule->hub);
+    if (stats->finite == 0)
+        return false;
+    dti_decode(format, stats->min, ret_min);
+    dti_decode(format, stats->max, ret_max);
+    dti_decode(rule->hub == DTI_STATS_I64 ? dti_format_get(DTI_UINT64) : format, stats->absmax,
+               ret_absmax);
+    return true;
+}
+
+bool dti_stats_fit(const struct dti_stats *stats, const struct dti_stats_rule *rule,
+                   const struct dti_format *dst)
+{
+    const bool to_float = dti_format_is_float(dst);
+    const struct dti_policy policy = {.round = to_float ? DTI_ROUND_NEAREST_EVEN : DTI_ROUND_ZERO};
+    struct dti_value extreme[3];
+    if ((stats->nan > 0 && !dti_format_has_nan(dst)) ||
+        (stats->inf > 0 && !dti_format_has_inf(dst)) ||
+        (stats->negative_inf > 0 && !dti_format_is_signed(dst)))
+        return false;
+    if (!dti_stats_extremes(stats, rule, &extreme[0], &extreme[1], &extreme[2]))
+        return true;
+    for (unsigned i = 0; i < 2; i++) {
+        struct dti_outcome outcome;
+        dti_encode(dst, &extreme[i], &policy, 0, &outcome);
+        if (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
+            return false;
+    }
+    return true;
+}
