@@ -29,8 +29,10 @@ struct dti_batch_options {
 };
 
 /* Casts all parts; team and options may be NULL. The same bytes and losses whatever the team and
- * the memory. Parts of a seekable output may come in any order. Fails as dti_transfer_run() does,
- * with the error that comes first in the order of the parts. */
+ * the memory. Parts of a seekable output may come in any order; small ones are faster when they
+ * follow each other in input and output. Fails as dti_transfer_run() does, with the error that
+ * comes first in the order of the parts; the outputs are then to be discarded, and losses mean
+ * nothing. */
 enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
                               struct dti_team *team, const struct dti_batch_options *options,
                               struct dti_error *reterr);

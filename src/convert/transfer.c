@@ -210,26 +210,17 @@ static enum dti_status work(struct dti_transfer_job *job, struct dti_team *team,
     struct dti_input *const input = job->transfer->input;
     advise(job);
     pthread_mutex_init(&job->reading, NULL);
-    pthread_mutex_init(&job->lock, NULL);
-    pthread_mutex_init(&job->reporting, NULL);
-    pthread_cond_init(&job->turn, NULL);
+    dti_turns_init(&job->turns, job->transfer->progress, job->transfer->progress_context);
     if (job->member_count == 1) {
         dti_transfer_work(job, 0, 1);
     } else {
         const atomic_bool *const stop = input->stop;
-        input->stop = &job->stop;
+        input->stop = &job->turns.stop;
         dti_team_run(team, dti_transfer_work, job);
         input->stop = stop;
     }
-    pthread_cond_destroy(&job->turn);
-    pthread_mutex_destroy(&job->reporting);
-    pthread_mutex_destroy(&job->lock);
     pthread_mutex_destroy(&job->reading);
-    if (job->failed_block == UINT64_MAX)
-        return DTI_OK;
-    if (reterr)
-        *reterr = job->error;
-    return job->status;
+    return dti_turns_end(&job->turns, reterr);
 }
 
 enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *team,
@@ -242,9 +233,7 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
         .transfer = transfer,
         .with_loss = loss != NULL,
         .elements = transfer->elements,
-        .failed_block = UINT64_MAX,
     };
-    atomic_init(&job.stop, false);
     const size_t threads = team ? dti_team_size(team) : 1;
     enum dti_status status = prepare(&job, options ? options->block_bytes : 0, threads, reterr);
     if (status == DTI_OK)
@@ -256,6 +245,6 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
     }
     free(job.members);
     if (status == DTI_OK)
-        *ret_elements = job.done;
+        *ret_elements = job.turns.done;
     return status;
 }

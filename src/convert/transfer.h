@@ -5,11 +5,11 @@
 #define DTINFO_CONVERT_TRANSFER_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/turns.h"
 #include "dtinfo/convert.h"
 
 /* One thread's own things. */
@@ -19,9 +19,7 @@ struct dti_transfer_member {
     struct dti_loss loss;
 };
 
-/* Blocks are numbered in the order of the array. A thread takes the next one, and then finishes it
- * whatever happens to later ones; so everything before the first error is done, and the error is
- * the same whoever was faster. */
+/* Blocks are numbered in the order of the array. */
 struct dti_transfer_job {
     const struct dti_plan *plan;
     const struct dti_transfer *transfer;
@@ -34,18 +32,10 @@ struct dti_transfer_job {
     size_t member_count;
     struct dti_transfer_member *members;
 
-    pthread_mutex_t reading; /* held while the next block of a pipe is read */
-    bool at_end;             /* under reading */
-    uint64_t next_block;     /* under reading, or under lock with parallel_read */
-    pthread_mutex_t lock;    /* for what follows */
-    pthread_cond_t turn;     /* next_written or failed_block has changed */
-    uint64_t next_written;
-    uint64_t done;         /* elements */
-    uint64_t failed_block; /* the first one that failed, or UINT64_MAX */
-    enum dti_status status;
-    struct dti_error error;
-    atomic_bool stop;          /* some block has failed */
-    pthread_mutex_t reporting; /* held while progress() runs */
+    pthread_mutex_t reading; /* held while the next block is taken, and read from a pipe */
+    bool at_end;
+    uint64_t next_block;
+    struct dti_turns turns;
 };
 
 /* The work of one member, in the form that dti_team_run() wants; context is the job. */

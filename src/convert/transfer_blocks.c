@@ -3,28 +3,12 @@
  * The loop of one thread: take a block, read it, cast it, write it. Files are read and written
  * anywhere at any time; pipes are read by one thread at a time and written in turn, while others
  * cast. */
-#include <signal.h>
-
 #include "convert/transfer.h"
 
 struct block {
     uint64_t number;
     size_t n; /* elements */
 };
-
-static void fail(struct dti_transfer_job *job, uint64_t number, enum dti_status status,
-                 const struct dti_error *error)
-{
-    pthread_mutex_lock(&job->lock);
-    if (number < job->failed_block) {
-        job->failed_block = number;
-        job->status = status;
-        job->error = *error;
-    }
-    atomic_store(&job->stop, true);
-    pthread_cond_broadcast(&job->turn);
-    pthread_mutex_unlock(&job->lock);
-}
 
 /* A block of at most block_elements, so that nothing here overflows. */
 static size_t bytes_of(uint64_t n, unsigned bits)
@@ -42,13 +26,13 @@ static uint64_t offset_of(uint64_t first, unsigned bits)
 static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_member *member,
                            struct block *ret)
 {
-    pthread_mutex_lock(&job->lock);
+    pthread_mutex_lock(&job->reading);
     const uint64_t number = job->next_block;
     const uint64_t blocks =
         job->elements / job->block_elements + (job->elements % job->block_elements != 0);
-    const bool any = !atomic_load(&job->stop) && number < blocks;
+    const bool any = !dti_turns_stopped(&job->turns) && number < blocks;
     job->next_block += any;
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_unlock(&job->reading);
     if (!any)
         return false;
 
@@ -60,7 +44,7 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
         dti_input_read_at(job->transfer->input, member->src, bytes_of(n, job->src_bits),
                           job->transfer->input_offset + offset_of(first, job->src_bits), &error);
     if (status != DTI_OK) {
-        fail(job, number, status, &error);
+        dti_turns_fail(&job->turns, number, status, &error);
         return false;
     }
     *ret = (struct block){.number = number, .n = (size_t)n};
@@ -95,7 +79,7 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
 static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_member *member,
                          struct block *ret)
 {
-    if (job->at_end || atomic_load(&job->stop))
+    if (job->at_end || dti_turns_stopped(&job->turns))
         return false;
     const uint64_t number = job->next_block;
     const uint64_t first = number * job->block_elements;
@@ -106,14 +90,14 @@ static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_membe
     size_t got = 0;
     struct dti_error error;
     enum dti_status status = dti_input_read(job->transfer->input, member->src, want, &got, &error);
-    if (status == DTI_OK && got < want && atomic_load(&job->stop))
+    if (status == DTI_OK && got < want && dti_turns_stopped(&job->turns))
         return false; /* given up, not at the end */
     if (status == DTI_OK && got < want)
         status = count_rest(job, first, member->src, got, &n, &error);
     job->at_end = status != DTI_OK || got < want || n == 0 ||
                   (job->elements != DTI_UNTIL_END && job->elements - first == n);
     if (status != DTI_OK)
-        fail(job, number, status, &error);
+        dti_turns_fail(&job->turns, number, status, &error);
     if (status != DTI_OK || n == 0)
         return false;
     job->next_block++;
@@ -132,17 +116,6 @@ static bool take(struct dti_transfer_job *job, struct dti_transfer_member *membe
     return any;
 }
 
-/* False when an earlier block failed, so that the turn will not come. */
-static bool await_turn(struct dti_transfer_job *job, uint64_t number)
-{
-    pthread_mutex_lock(&job->lock);
-    while (job->next_written != number && job->failed_block > number)
-        pthread_cond_wait(&job->turn, &job->lock);
-    const bool mine = job->failed_block > number;
-    pthread_mutex_unlock(&job->lock);
-    return mine;
-}
-
 static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *member,
                 const struct block *block)
 {
@@ -156,43 +129,13 @@ static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *
                                      job->transfer->output_offset + offset_of(first, job->dst_bits),
                                      &error);
     } else {
-        if (!await_turn(job, block->number))
+        if (!dti_turns_await(&job->turns, block->number))
             return false;
         status = dti_output_write(output, member->dst, size, &error);
     }
     if (status != DTI_OK)
-        fail(job, block->number, status, &error);
+        dti_turns_fail(&job->turns, block->number, status, &error);
     return status == DTI_OK;
-}
-
-/* Whoever finds another thread reporting leaves it to the next block. */
-static void finish(struct dti_transfer_job *job, const struct block *block)
-{
-    const struct dti_transfer *const transfer = job->transfer;
-    pthread_mutex_lock(&job->lock);
-    job->done += block->n;
-    if (!job->parallel_write) {
-        job->next_written = block->number + 1;
-        pthread_cond_broadcast(&job->turn);
-    }
-    pthread_mutex_unlock(&job->lock);
-    if (!transfer->progress || pthread_mutex_trylock(&job->reporting) != 0)
-        return;
-    pthread_mutex_lock(&job->lock);
-    const uint64_t done = job->done;
-    pthread_mutex_unlock(&job->lock);
-    transfer->progress(transfer->progress_context, done);
-    pthread_mutex_unlock(&job->reporting);
-}
-
-/* Members of a team block signals, which are for the caller. But that a reader is gone is told to
- * the thread that writes, and must end the process wherever that happens. */
-static void heed_sigpipe(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void dti_transfer_work(void *context, size_t member, size_t size)
@@ -202,7 +145,7 @@ void dti_transfer_work(void *context, size_t member, size_t size)
     if (member >= job->member_count)
         return;
     if (!job->parallel_write && member > 0)
-        heed_sigpipe();
+        dti_turns_heed_sigpipe();
     struct dti_transfer_member *const mine = &job->members[member];
     struct block block;
     while (take(job, mine, &block)) {
@@ -211,11 +154,11 @@ void dti_transfer_work(void *context, size_t member, size_t size)
             job->plan, mine->dst, mine->src, block.n, block.number * job->block_elements,
             DTI_STORES_CACHED, job->with_loss ? &mine->loss : NULL, &error);
         if (status != DTI_OK) {
-            fail(job, block.number, status, &error);
+            dti_turns_fail(&job->turns, block.number, status, &error);
             return;
         }
         if (!put(job, mine, &block))
             return;
-        finish(job, &block);
+        dti_turns_done(&job->turns, block.number, block.n, !job->parallel_write);
     }
 }

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One block of a batch: it is read, cast and written, in the memory of one thread. */
+#include <string.h>
+
+#include "convert/batch_job.h"
+#include "convert/turns.h"
+
+struct dti_batch_widths dti_batch_widths(const struct dti_batch_part *part)
+{
+    if (!part->plan)
+        return (struct dti_batch_widths){8, 8};
+    const struct dti_request *const request = dti_plan_request(part->plan);
+    return (struct dti_batch_widths){
+        .src = dti_format_stored_bits(&request->src, &request->src_layout),
+        .dst = dti_format_stored_bits(&request->cast.dst, &request->dst_layout),
+    };
+}
+
+/* Whole eights first, so that nothing overflows unless the result does. */
+static uint64_t bytes_of(uint64_t n, unsigned bits)
+{
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+struct dti_batch_sizes dti_batch_sizes(const struct dti_batch_part *part, uint64_t n)
+{
+    const struct dti_batch_widths bits = dti_batch_widths(part);
+    return (struct dti_batch_sizes){bytes_of(n, bits.src), bytes_of(n, bits.dst)};
+}
+
+/* Elements of a part, and where they are. */
+struct piece {
+    const struct dti_batch_part *part;
+    uint64_t index; /* of the first; whole tiles are before it */
+    size_t n;
+    uint64_t input_offset, output_offset;
+    size_t src_size, dst_size;
+};
+
+static struct piece piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
+{
+    const struct dti_batch_widths bits = dti_batch_widths(part);
+    const uint64_t index = first / bits.src * 8, left = part->elements - index;
+    const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may hold padding */
+    const uint64_t n = fits < left ? fits : left;
+    return (struct piece){
+        .part = part,
+        .index = index,
+        .n = (size_t)n,
+        .input_offset = part->input_offset + first,
+        .output_offset = part->output_offset + index / 8 * bits.dst,
+        .src_size = size,
+        .dst_size = (size_t)bytes_of(n, bits.dst),
+    };
+}
+
+/* Where a block is read to and written from. Kernels take any alignment, but the system copies
+ * faster between places that are equally far from a line's begin. */
+struct room {
+    unsigned char *src, *dst;
+};
+
+static struct room room_of(const struct dti_batch_job *job, size_t member,
+                           const struct piece *first, size_t src_size)
+{
+    const size_t line = DTI_BATCH_LINE;
+    const size_t size = (src_size + line - 1) / line * line;
+    unsigned char *const memory = job->members[member].memory;
+    const uint64_t from = first->part->input->start + first->input_offset;
+    return (struct room){
+        .src = memory + from % line,
+        .dst = memory + line + size + first->output_offset % line,
+    };
+}
+
+static enum dti_status read_piece(const struct piece *piece, size_t size, const struct room *room,
+                                  struct dti_error *reterr)
+{
+    return dti_input_read_at(piece->part->input, room->src, size, piece->input_offset, reterr);
+}
+
+static enum dti_status write_piece(const struct piece *piece, size_t size, const struct room *room,
+                                   struct dti_error *reterr)
+{
+    return dti_output_write_at(piece->part->output, room->dst, size, piece->output_offset, reterr);
+}
+
+static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
+                                  const struct piece *piece, const struct room *room,
+                                  struct dti_error *reterr)
+{
+    const struct dti_batch_part *const part = piece->part;
+    struct dti_loss *const loss = part->loss ? &job->members[member].loss : NULL;
+    if (!part->plan) {
+        memcpy(room->dst, room->src, piece->src_size);
+        return DTI_OK;
+    }
+    if (loss)
+        dti_loss_init(loss);
+    const enum dti_status status = dti_plan_run(part->plan, room->dst, room->src, piece->n,
+                                                piece->index, DTI_STORES_CACHED, loss, reterr);
+    if (status == DTI_OK && loss) {
+        pthread_mutex_lock(&job->merging);
+        dti_loss_merge(part->loss, loss);
+        pthread_mutex_unlock(&job->merging);
+    }
+    return status;
+}
+
+/* A copy is written from where it was read to. */
+static struct room room_of_piece(const struct dti_batch_job *job, size_t member,
+                                 const struct piece *piece)
+{
+    struct room room = room_of(job, member, piece, piece->src_size);
+    if (!piece->part->plan)
+        room.dst = room.src;
+    return room;
+}
+
+static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const struct piece *piece,
+                                struct dti_error *reterr)
+{
+    const struct room room = room_of_piece(job, member, piece);
+    enum dti_status status = read_piece(piece, piece->src_size, &room, reterr);
+    if (status == DTI_OK && piece->part->plan)
+        status = cast_piece(job, member, piece, &room, reterr);
+    if (status == DTI_OK && dti_output_seekable(piece->part->output))
+        status = write_piece(piece, piece->dst_size, &room, reterr);
+    return status;
+}
+
+/* Several whole parts with one read and one write. */
+static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t begin, size_t end,
+                                size_t size, struct dti_error *reterr)
+{
+    const struct piece first = piece_of(&job->parts[begin], 0, 0);
+    const struct room room = room_of(job, member, &first, size);
+    struct room at = room;
+    enum dti_status status = read_piece(&first, size, &room, reterr);
+    for (size_t i = begin; i < end && status == DTI_OK; i++) {
+        const struct dti_batch_part *const part = &job->parts[i];
+        const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
+        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        status = cast_piece(job, member, &piece, &at, reterr);
+        at.src += piece.src_size;
+        at.dst += piece.dst_size;
+    }
+    if (status == DTI_OK)
+        status = write_piece(&first, (size_t)(at.dst - room.dst), &room, reterr);
+    return status;
+}
+
+enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint64_t first,
+                                size_t size, struct dti_error *reterr)
+{
+    struct dti_batch_job *const job = context;
+    const size_t begin = job->firsts[group], end = job->firsts[group + 1];
+    if (end - begin == 1) {
+        const struct piece piece = piece_of(&job->parts[begin], first, size);
+        return do_piece(job, member, &piece, reterr);
+    }
+    const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
+    /* Again one by one: of several errors the first is wanted. Losses no longer matter. */
+    for (size_t i = begin; i < end && failed != DTI_OK; i++) {
+        const struct dti_batch_part *const part = &job->parts[i];
+        const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
+        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const enum dti_status status = do_piece(job, member, &piece, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    return failed;
+}
+
+enum dti_status dti_batch_put(void *context, size_t member, size_t group, uint64_t first,
+                              size_t size, struct dti_error *reterr)
+{
+    struct dti_batch_job *const job = context;
+    struct dti_batch_member *const mine = &job->members[member];
+    const struct dti_batch_part *const part = &job->parts[job->firsts[group]];
+    if (dti_output_seekable(part->output))
+        return DTI_OK;
+    if (member > 0 && !mine->heeds_sigpipe) {
+        dti_turns_heed_sigpipe();
+        mine->heeds_sigpipe = true;
+    }
+    const struct piece piece = piece_of(part, first, size);
+    const struct room room = room_of_piece(job, member, &piece);
+    return dti_output_write(part->output, room.dst, piece.dst_size, reterr);
+}

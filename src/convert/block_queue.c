@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of many arrays, handed out one after another. */
+#include "dtinfo/block_queue.h"
+
+#include "convert/turns.h"
+
+struct run {
+    const struct dti_queue *queue;
+    size_t members; /* that have something to do */
+    struct dti_turns turns;
+    pthread_mutex_t taking; /* over the next block: */
+    uint64_t number;
+    size_t part;
+    uint64_t first;
+};
+
+struct block {
+    uint64_t number;
+    size_t part;
+    uint64_t first;
+    size_t n;
+};
+
+static bool take(struct run *run, struct block *ret)
+{
+    const struct dti_queue_part *const parts = run->queue->parts;
+    const size_t count = run->queue->count;
+    if (dti_turns_stopped(&run->turns))
+        return false;
+    pthread_mutex_lock(&run->taking);
+    while (run->part < count && run->first >= parts[run->part].elements) {
+        run->part++;
+        run->first = 0;
+    }
+    const bool any = run->part < count;
+    if (any) {
+        const struct dti_queue_part *const part = &parts[run->part];
+        const uint64_t left = part->elements - run->first;
+        const uint64_t n = left < part->block ? left : part->block;
+        *ret = (struct block){
+            .number = run->number++, .part = run->part, .first = run->first, .n = (size_t)n};
+        run->first += n;
+    }
+    pthread_mutex_unlock(&run->taking);
+    return any;
+}
+
+/* Whether the member goes on: not after an error of its own, nor of an earlier block. */
+static bool do_block(struct run *run, size_t member, const struct block *block)
+{
+    const struct dti_queue *const queue = run->queue;
+    struct dti_error error;
+    enum dti_status status =
+        queue->work(queue->context, member, block->part, block->first, block->n, &error);
+    if (status == DTI_OK && queue->finish) {
+        if (!dti_turns_await(&run->turns, block->number))
+            return false;
+        status = queue->finish(queue->context, member, block->part, block->first, block->n, &error);
+    }
+    if (status != DTI_OK)
+        dti_turns_fail(&run->turns, block->number, status, &error);
+    else
+        dti_turns_done(&run->turns, block->number, block->n, queue->finish != NULL);
+    return status == DTI_OK;
+}
+
+/* For dti_team_run(). */
+static void run_member(void *context, size_t member, size_t size)
+{
+    struct run *const run = context;
+    struct block block;
+    (void)size;
+    while (member < run->members && take(run, &block) && do_block(run, member, &block))
+        continue;
+}
+
+/* No more members than blocks. */
+static size_t count_members(const struct dti_queue *queue, struct dti_team *team)
+{
+    size_t most = team ? dti_team_size(team) : 1;
+    if (queue->members > 0 && queue->members < most)
+        most = queue->members;
+    uint64_t blocks = 0;
+    for (size_t i = 0; i < queue->count && blocks < most; i++) {
+        const struct dti_queue_part *const part = &queue->parts[i];
+        const uint64_t more = part->elements > 0 ? (part->elements - 1) / part->block + 1 : 0;
+        blocks = more < most ? blocks + more : most;
+    }
+    return blocks < most ? (size_t)blocks : most;
+}
+
+enum dti_status dti_queue_run(const struct dti_queue *queue, struct dti_team *team,
+                              struct dti_error *reterr)
+{
+    struct run run = {.queue = queue, .members = count_members(queue, team)};
+    pthread_mutex_init(&run.taking, NULL);
+    dti_turns_init(&run.turns, queue->progress, queue->progress_context);
+    if (run.members > 1)
+        dti_team_run(team, run_member, &run);
+    else
+        run_member(&run, 0, 1);
+    pthread_mutex_destroy(&run.taking);
+    return dti_turns_end(&run.turns, reterr);
+}
