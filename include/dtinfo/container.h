@@ -115,8 +115,10 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    struct dti_error *reterr);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is fine */
 
-/* Whether the first bytes of a file are those of a container (raw and text are none): for those who
- * must decide what an operand is. False also for what cannot be opened. */
+/* Whether an operand is meant to be one: a folder, a file whose name ends as theirs do (there or
+ * not, broken or not), a file whose first bytes are those of a container or of something that is
+ * refused by name (a pickle, a web page). Raw and text are none. For those who must decide what an
+ * operand is; opens no pipe. False also for what cannot be opened. */
 bool dti_container_is(const char *path);
 
 /* Where a tensor's bytes are: an input and an offset in it, until the container is freed. What is
@@ -137,6 +139,7 @@ struct dti_new_tensor {
     bool fortran;    /* npy only */
     uint64_t bytes;  /* filled by dti_container_layout(), as is */
     uint64_t offset; /* from the start of the file */
+    size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */
 };
 
 /* Whether a kind of file has a name for the dtype, and how elements lie in it. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing a JSON string. */
+#ifndef DTINFO_JSON_QUOTED_H
+#define DTINFO_JSON_QUOTED_H
+
+#include "dtinfo/buffer.h"
+
+/* Appends text as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void dti_json_quoted(struct dti_buffer *buffer, const char *text, size_t length);
+
+#endif

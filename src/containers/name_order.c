@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finding names, and names that occur twice. */
+#include "containers/name_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Eight bytes a step; any mixing will do, as equal hashes are compared in full. */
+static uint64_t hash_of(const char *name, size_t length)
+{
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = length * odd;
+    while (length > 0) {
+        uint64_t word = 0;
+        const size_t part = length < sizeof word ? length : sizeof word;
+        memcpy(&word, name, part);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 29;
+        name += part;
+        length -= part;
+    }
+    return hash;
+}
+
+/* By hash, length and bytes. */
+static int compare_names(const struct dti_name_row *a, const struct dti_name_row *b)
+{
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    return a->length > 0 ? memcmp(a->name, b->name, a->length) : 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct dti_name_row *const one = a, *const other = b;
+    const int names = compare_names(one, other);
+    if (names != 0)
+        return names;
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
+{
+    struct dti_name_row *const rows = calloc(capacity > 0 ? capacity : 1, sizeof *rows);
+    if (!rows)
+        return false;
+    *ret = (struct dti_name_order){.rows = rows};
+    return true;
+}
+
+void dti_name_order_free(struct dti_name_order *order)
+{
+    free(order->rows);
+    order->rows = NULL;
+    order->count = 0;
+}
+
+void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length)
+{
+    order->rows[order->count] = (struct dti_name_row){
+        .hash = hash_of(name, length),
+        .name = name,
+        .length = length,
+        .index = order->count,
+    };
+    order->count++;
+}
+
+void dti_name_order_sort(struct dti_name_order *order)
+{
+    if (order->count > 1)
+        qsort(order->rows, order->count, sizeof *order->rows, compare_rows);
+}
+
+bool dti_name_order_repeated(const struct dti_name_order *order, size_t *ret_index)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 1; i < order->count; i++) {
+        if (order->rows[i].index < found &&
+            compare_names(&order->rows[i - 1], &order->rows[i]) == 0)
+            found = order->rows[i].index;
+    }
+    if (found == SIZE_MAX)
+        return false;
+    *ret_index = found;
+    return true;
+}
+
+bool dti_name_order_find(const struct dti_name_order *order, const char *name, size_t length,
+                         size_t *ret_index)
+{
+    const struct dti_name_row wanted = {
+        .hash = hash_of(name, length), .name = name, .length = length};
+    size_t low = 0, high = order->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_names(&order->rows[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == order->count || compare_names(&order->rows[low], &wanted) != 0)
+        return false;
+    *ret_index = order->rows[low].index;
+    return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many names, to find one of them and those that occur twice. Sorted by a hash first, so that names
+ * with long common beginnings are compared quickly; names made to have the same hash cost no more
+ * than comparing them. */
+#ifndef DTINFO_NAME_ORDER_H
+#define DTINFO_NAME_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dti_name_row {
+    uint64_t hash;
+    const char *name; /* not copied */
+    size_t length;
+    size_t index; /* its place in the order of adding */
+};
+struct dti_name_order {
+    struct dti_name_row *rows;
+    size_t count;
+};
+
+/* Room for so many; false: memory ran out. Then add them, then sort, then ask. */
+bool dti_name_order_init(struct dti_name_order *ret, size_t capacity);
+void dti_name_order_free(struct dti_name_order *order);
+void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length);
+void dti_name_order_sort(struct dti_name_order *order);
+
+/* The index of the first name added that repeats an earlier one; false: there is none. */
+bool dti_name_order_repeated(const struct dti_name_order *order, size_t *ret_index);
+/* The index of a name; the lowest of several. */
+bool dti_name_order_find(const struct dti_name_order *order, const char *name, size_t length,
+                         size_t *ret_index);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dtypes of safetensors: the rows of dtype_names.def that are its own. */
+#include <string.h>
+
+#include "containers/containers.h"
+#include "containers/safetensors.h"
+
+struct type {
+    enum dti_dtype dtype;
+    size_t length;
+    const char *name;
+};
+
+/* A row of each system, of which those of one stay. */
+#define ROW_COMMON(id, spelling)
+#define ROW_TORCH(id, spelling)
+#define ROW_NUMPY(id, spelling)
+#define ROW_NPY(id, spelling)
+#define ROW_ML_DTYPES(id, spelling)
+#define ROW_XLA(id, spelling)
+#define ROW_MLIR(id, spelling)
+#define ROW_ONNX(id, spelling)
+#define ROW_GGUF(id, spelling)
+#define ROW_CUDA(id, spelling)
+#define ROW_SAFETENSORS(id, spelling) \
+    {.dtype = DTI_##id, .length = sizeof spelling - 1, .name = spelling},
+static const struct type types[] = {
+#define NAME(id, system, spelling, number) ROW_##system(id, spelling)
+#include "dtinfo/dtype_names.def"
+#undef NAME
+};
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+const char *dti_safetensors_name(const struct dti_format *format)
+{
+    for (size_t i = 0; format->id != DTI_NONE && i < TYPE_COUNT; i++) {
+        if (types[i].dtype == format->id)
+            return types[i].name;
+    }
+    return NULL;
+}
+
+const struct dti_format *dti_safetensors_format(const char *name, size_t length,
+                                                const char **ret_name)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].length == length && memcmp(types[i].name, name, length) == 0) {
+            *ret_name = types[i].name;
+            return dti_format_get(types[i].dtype);
+        }
+    }
+    return NULL;
+}
+
+bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout)
+{
+    if (!dti_safetensors_name(format))
+        return false;
+    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
+    return true;
+}
+
+/* All that have a name are as wide as what they take. */
+unsigned dti_safetensors_bits(const struct dti_format *format)
+{
+    return format->width;
+}

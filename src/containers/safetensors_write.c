@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The front of a safetensors file to be written: the length of the header, the header, blanks up to
+ * a multiple of eight bytes. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/containers.h"
+#include "containers/json_quoted.h"
+#include "containers/name_order.h"
+#include "containers/safetensors.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/utf8.h"
+
+static const char metadata_name[] = "__metadata__";
+
+static enum dti_status fail_tensor(struct dti_error *reterr, enum dti_status status,
+                                   const struct dti_new_tensor *tensor, const char *what)
+{
+    char name[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, status, "tensor %s %s",
+                    dti_quote(name, tensor->name, tensor->name_length), what);
+}
+
+/* Appends a JSON string; false: it is not UTF-8. */
+static bool append_string(struct dti_buffer *out, const char *text, size_t length)
+{
+    for (size_t at = 0, size; at < length; at += size) {
+        uint32_t point;
+        size = dti_utf8_decode(text + at, length - at, &point);
+        if (size == 0)
+            return false;
+    }
+    dti_json_quoted(out, text, length);
+    return true;
+}
+
+static void append_uint(struct dti_buffer *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    dti_buffer_append(out, digits + at, sizeof digits - at);
+}
+
+static enum dti_status fail_twice(struct dti_error *reterr, const char *what, const char *name,
+                                  size_t length)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s would be written twice", what,
+                    dti_quote(quoted, name, length));
+}
+
+static enum dti_status check_duplicates(const struct dti_new_tensor *tensors, size_t count,
+                                        const struct dti_metadata *metadata, size_t metadata_count,
+                                        struct dti_error *reterr)
+{
+    struct dti_name_order order;
+    size_t found;
+    if (!dti_name_order_init(&order, metadata_count))
+        return dti_container_no_memory(reterr);
+    for (size_t i = 0; i < metadata_count; i++)
+        dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
+    dti_name_order_sort(&order);
+    const bool in_metadata = dti_name_order_repeated(&order, &found);
+    dti_name_order_free(&order);
+    if (in_metadata)
+        return fail_twice(reterr, "metadata", metadata[found].key, metadata[found].key_length);
+
+    if (!dti_name_order_init(&order, count))
+        return dti_container_no_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        dti_name_order_add(&order, tensors[i].name, tensors[i].name_length);
+    dti_name_order_sort(&order);
+    const bool in_tensors = dti_name_order_repeated(&order, &found);
+    dti_name_order_free(&order);
+    if (in_tensors)
+        return fail_twice(reterr, "tensor", tensors[found].name, tensors[found].name_length);
+    return DTI_OK;
+}
+
+/* Fills bytes. */
+static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
+{
+    if (tensor->name_length == sizeof metadata_name - 1 &&
+        memcmp(tensor->name, metadata_name, tensor->name_length) == 0)
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "has a name that safetensors keeps for metadata");
+    if (!dti_safetensors_name(tensor->format)) {
+        char name[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_WRONG_KIND, "safetensors has no dtype %s (tensor %s)",
+                        tensor->format->name, dti_quote(name, tensor->name, tensor->name_length));
+    }
+    const unsigned width = dti_safetensors_bits(tensor->format);
+    uint64_t elements = 1, bits = 0;
+    bool fits = true;
+    for (unsigned i = 0; fits && i < tensor->rank; i++)
+        fits = dti_mul_u64(elements, tensor->shape[i], &elements);
+    if (!fits || !dti_mul_u64(elements, width, &bits))
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor, "takes more bits than 64 bits can count");
+    if (bits % 8 != 0)
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "does not fill whole bytes, as safetensors demands");
+    tensor->bytes = bits / 8;
+    return DTI_OK;
+}
+
+/* Gives the tensors their offsets from the start of the data, in their order. *ret_aligned: whether
+ * each is at a multiple of its element's size. */
+static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint64_t *ret_size,
+                             bool *ret_aligned, struct dti_error *reterr)
+{
+    uint64_t offset = 0;
+    bool aligned = true;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned element = (dti_safetensors_bits(tensors[i].format) + 7) / 8;
+        tensors[i].offset = offset;
+        aligned = aligned && (tensors[i].bytes == 0 || offset % element == 0);
+        if (!dti_add_u64(offset, tensors[i].bytes, &offset))
+            return fail_tensor(reterr, DTI_BAD_INPUT, &tensors[i],
+                               "ends beyond what 64 bits can count");
+    }
+    *ret_size = offset;
+    *ret_aligned = aligned;
+    return DTI_OK;
+}
+
+/* By falling element size, then in the order given, which offset tells meanwhile. */
+static int compare(const void *a, const void *b)
+{
+    const struct dti_new_tensor *const left = a, *const right = b;
+    const unsigned left_bits = dti_safetensors_bits(left->format);
+    const unsigned right_bits = dti_safetensors_bits(right->format);
+    if (left_bits != right_bits)
+        return left_bits > right_bits ? -1 : 1;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_metadata *metadata,
+                                       size_t count, struct dti_error *reterr)
+{
+    append_string(out, metadata_name, sizeof metadata_name - 1);
+    dti_buffer_puts(out, ":{");
+    for (size_t i = 0; i < count; i++) {
+        char key[DTI_QUOTE_SIZE];
+        dti_quote(key, metadata[i].key, metadata[i].key_length);
+        if (metadata[i].kind != DTI_METADATA_STRING)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "metadata %s is no string, which is all that safetensors holds", key);
+        dti_buffer_append(out, ",", i > 0);
+        bool ok = append_string(out, metadata[i].key, metadata[i].key_length);
+        dti_buffer_append(out, ":", 1);
+        ok = ok && append_string(out, metadata[i].value, metadata[i].value_length);
+        if (!ok)
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "metadata %s is not UTF-8, as safetensors demands", key);
+    }
+    dti_buffer_puts(out, "}");
+    return DTI_OK;
+}
+
+static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_new_tensor *tensor,
+                                     struct dti_error *reterr)
+{
+    if (!append_string(out, tensor->name, tensor->name_length))
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "has a name that is not UTF-8, as safetensors demands");
+    dti_buffer_puts(out, ":{\"dtype\":\"");
+    dti_buffer_puts(out, dti_safetensors_name(tensor->format));
+    dti_buffer_puts(out, "\",\"shape\":[");
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        dti_buffer_append(out, ",", i > 0);
+        append_uint(out, tensor->shape[i]);
+    }
+    dti_buffer_puts(out, "],\"data_offsets\":[");
+    append_uint(out, tensor->offset);
+    dti_buffer_append(out, ",", 1);
+    append_uint(out, tensor->offset + tensor->bytes);
+    dti_buffer_puts(out, "]}");
+    return DTI_OK;
+}
+
+/* Appends the header: prefix, JSON, blanks. */
+static enum dti_status append_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
+                                     size_t count, const struct dti_metadata *metadata,
+                                     size_t metadata_count, struct dti_error *reterr)
+{
+    const size_t start = out->length;
+    enum dti_status status = DTI_OK;
+    dti_buffer_fill(out, '\0', DTI_SAFETENSORS_PREFIX);
+    dti_buffer_append(out, "{", 1);
+    if (metadata_count > 0)
+        status = append_metadata(out, metadata, metadata_count, reterr);
+    for (size_t i = 0; status == DTI_OK && i < count; i++) {
+        dti_buffer_append(out, ",", i > 0 || metadata_count > 0);
+        status = append_tensor(out, &tensors[i], reterr);
+    }
+    if (status != DTI_OK)
+        return status;
+    dti_buffer_append(out, "}", 1);
+    dti_buffer_fill(out, ' ', (8 - (out->length - start) % 8) % 8);
+    if (out->failed)
+        return dti_container_no_memory(reterr);
+    const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
+    if (length > DTI_SAFETENSORS_HEADER_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "the header would have %" PRIu64 " bytes; safetensors allows %d", length,
+                        (int)DTI_SAFETENSORS_HEADER_MAX);
+    for (unsigned i = 0; i < DTI_SAFETENSORS_PREFIX; i++)
+        out->data[start + i] = (char)(unsigned char)(length >> 8 * i & 0xFF);
+    return DTI_OK;
+}
+
+enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
+                                       const struct dti_metadata *metadata, size_t metadata_count,
+                                       struct dti_buffer *ret_head, uint64_t *ret_size,
+                                       struct dti_error *reterr)
+{
+    enum dti_status status = check_duplicates(tensors, count, metadata, metadata_count, reterr);
+    for (size_t i = 0; status == DTI_OK && i < count; i++)
+        status = measure(&tensors[i], reterr);
+    uint64_t data_bytes = 0, size;
+    bool aligned = true;
+    if (status == DTI_OK)
+        status = place(tensors, count, &data_bytes, &aligned, reterr);
+    if (status == DTI_OK && !aligned) {
+        for (size_t i = 0; i < count; i++)
+            tensors[i].offset = i;
+        qsort(tensors, count, sizeof *tensors, compare);
+        status = place(tensors, count, &data_bytes, &aligned, reterr);
+        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones stand before */
+    }
+    const size_t start = ret_head->length;
+    if (status == DTI_OK)
+        status = append_header(ret_head, tensors, count, metadata, metadata_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t head_bytes = ret_head->length - start;
+    if (!dti_add_u64(head_bytes, data_bytes, &size))
+        return dti_fail(reterr, DTI_BAD_INPUT, "the file would be larger than 64 bits can count");
+    for (size_t i = 0; i < count; i++)
+        tensors[i].offset += head_bytes;
+    *ret_size = size;
+    return DTI_OK;
+}
