@@ -3,7 +3,7 @@
  * Reading the tensors of containers from beginning to end: their statistics, their differences. A
  * team of threads, memory that does not grow with the files. Tensors without values that can be
  * read (format NULL, a refusal) must be left out by the caller; complex ones are scanned as arrays
- * of their parts, twice as many elements. */
+ * of their parts, twice as many elements. Indices are places in the file's order. */
 #ifndef DTINFO_SCAN_H
 #define DTINFO_SCAN_H
 
@@ -24,8 +24,8 @@ struct dti_tensor_stats {
     size_t tensor; /* which one: filled by the caller */
     struct dti_stats_rule rule;
     struct dti_stats stats;
-    struct dti_histogram
-        *histogram; /* NULL: not wanted; otherwise it is initialised, then filled */
+    struct dti_histogram *histogram; /* NULL: not wanted; otherwise it is initialised, then filled;
+                                      * several tensors may share one */
 };
 /* Fills all of them. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY, DTI_WRITE_FAILED (unpacking). */
 enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tensor_stats *tensors,
@@ -37,7 +37,8 @@ struct dti_tensor_pair {
     size_t a, b; /* filled by the caller */
     struct dti_comparison_rule rule;
     struct dti_comparison comparison;
-    bool identical; /* the same dtype, and not a bit differs */
+    bool identical; /* the same dtype, and not a bit differs; between different byte orders or
+                     * packings, NaNs that differ in their signalling bit alone are the same */
 };
 /* Whether two tensors can be held against each other: equal shapes and orders, values that can be
  * read, both complex or none. Otherwise `why` says why not: "shapes [2, 3] and [3, 2] differ". */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a tensor's elements are read in the order in which they are written, and what is made of
+ * its loss. */
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/transpose.h"
+#include "files/file_cast_parts.h"
+
+/* Bytes of an element in its file, for moving it about: a multiple of 8 bits. */
+static size_t item_bytes(const struct dti_tensor *tensor)
+{
+    if (tensor->format->kind == DTI_KIND_COMPLEX)
+        return 2 * dti_format_container(dti_format_get(tensor->format->part));
+    return dti_format_container(tensor->format);
+}
+
+enum dti_status dti_file_cast_source_open(struct dti_file_cast *cast, size_t at,
+                                          uint64_t max_memory, struct dti_file_cast_source *ret,
+                                          struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
+    ret->is_turned = false;
+    enum dti_status status = dti_container_data(cast->container, cast->tensors[at].source,
+                                                &ret->input, &ret->offset, reterr);
+    if (status != DTI_OK || !tensor->fortran || cast->request.kind == DTI_CONTAINER_NPY)
+        return status;
+    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape, item_bytes(tensor),
+                           max_memory, &ret->turned, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->is_turned = true;
+    ret->input = &ret->turned;
+    ret->offset = 0;
+    return DTI_OK;
+}
+
+void dti_file_cast_source_close(struct dti_file_cast_source *source)
+{
+    if (source->is_turned)
+        dti_input_close(&source->turned);
+    source->is_turned = false;
+}
+
+static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
+                                 const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_format *const without =
+        dti_loss_without_nan(loss, &cast->request.cast, cast->request.rule);
+    char place[DTI_FILE_CAST_PLACE], element[48] = "a NaN";
+    if (!without)
+        return DTI_OK;
+    if (loss->first_no_code != UINT64_MAX)
+        (void)snprintf(element, sizeof element, "element %llu is NaN",
+                       (unsigned long long)loss->first_no_code);
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
+                    "%s: %s; %s has no NaN; --overflow saturate stores the largest number in its "
+                    "place",
+                    dti_file_cast_place(cast, cast->tensors[at].source, place), element,
+                    without->name);
+}
+
+enum dti_status dti_file_cast_add_loss(struct dti_file_cast *cast, size_t at,
+                                       const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const enum dti_status status = check_nan(cast, at, loss, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_loss_summarize(loss, &cast->tensors[at].loss);
+    if (loss->max_absolute > cast->loss.max_absolute)
+        cast->max_tensor = at;
+    dti_loss_merge(&cast->loss, loss);
+    return DTI_OK;
+}

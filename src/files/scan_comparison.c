@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The differences of many pairs of tensors, block by block as in scan_stats.c. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/block_queue.h"
+#include "files/scan_side.h"
+
+enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
+
+struct sides {
+    struct dti_scan_side a, b;
+    bool same_bytes; /* equal codes are equal bytes */
+};
+
+struct scan {
+    struct dti_tensor_pair *pairs;
+    struct sides *sides;
+    struct dti_queue_part *parts;
+    struct dti_scan_memory memory;
+    dti_comparison_fn *kernel[HUBS];
+    pthread_mutex_t lock; /* held while something is added to a pair's */
+    const struct dti_scan_options *options;
+    atomic_uint_fast64_t bytes; /* done, of both */
+};
+
+/* A block of both sides in memory. */
+struct block {
+    const unsigned char *a, *b;
+    uint64_t first;
+    size_t n;
+};
+
+/* *ret_equal: no bit of a code differs. */
+static enum dti_status look_at(struct scan *scan, size_t part, const struct block *block,
+                               const struct dti_scan_room *room, struct dti_comparison *comparison,
+                               bool *ret_equal, struct dti_error *reterr)
+{
+    const struct dti_tensor_pair *const pair = &scan->pairs[part];
+    const struct sides *const sides = &scan->sides[part];
+    dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
+    const bool single = pair->rule.hub == DTI_COMPARISON_F32;
+    bool equal = true;
+    if (sides->same_bytes)
+        equal = memcmp(block->a, block->b, dti_scan_bytes(&sides->a, block->n)) == 0;
+    for (size_t at = 0; at < block->n; at += DTI_TILE) {
+        const size_t n = block->n - at < DTI_TILE ? block->n - at : DTI_TILE;
+        const uint64_t index = block->first + at;
+        const void *a, *b;
+        enum dti_status status =
+            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at), room->numbers[0],
+                             n, index, &a, reterr);
+        if (status == DTI_OK)
+            status = dti_scan_numbers(&sides->b, block->b + dti_scan_bytes(&sides->b, at),
+                                      room->numbers[1], n, index, &b, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (!sides->same_bytes)
+            equal = equal && memcmp(a, b, n * (single ? sizeof(float) : sizeof(uint64_t))) == 0;
+        kernel(&pair->rule, a, b, n, index, comparison);
+    }
+    *ret_equal = equal;
+    return DTI_OK;
+}
+
+static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                                struct dti_error *reterr)
+{
+    struct scan *const scan = context;
+    struct dti_tensor_pair *const pair = &scan->pairs[part];
+    const struct sides *const sides = &scan->sides[part];
+    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
+    unsigned char *const a = room.raw, *const b = room.raw + (bytes_a + LINE - 1) / LINE * LINE;
+    const struct block block = {.a = a, .b = b, .first = first, .n = n};
+    const bool whole = n == sides->a.elements;
+    struct dti_comparison own, *const comparison = whole ? &pair->comparison : &own;
+    bool equal = false;
+    enum dti_status status = dti_scan_read(&sides->a, a, first, n, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_read(&sides->b, b, first, n, reterr);
+    if (!whole)
+        dti_comparison_init(&own);
+    if (status == DTI_OK)
+        status = look_at(scan, part, &block, &room, comparison, &equal, reterr);
+    if (status != DTI_OK)
+        return status;
+    pthread_mutex_lock(&scan->lock);
+    if (!whole)
+        dti_comparison_merge(&pair->comparison, &own);
+    pair->identical = pair->identical && equal;
+    pthread_mutex_unlock(&scan->lock);
+    (void)atomic_fetch_add(&scan->bytes, bytes_a + bytes_b);
+    return DTI_OK;
+}
+
+static void tell_progress(void *context, uint64_t done)
+{
+    struct scan *const scan = context;
+    (void)done; /* elements, of different sizes */
+    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
+}
+
+static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
+{
+    return a->layout.swapped == b->layout.swapped &&
+           (a->format->width >= 8 || a->layout.packing == b->layout.packing);
+}
+
+static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_container *a,
+                                    struct dti_container *b, double atol, double rtol,
+                                    struct dti_scan_plans *plans, struct dti_error *reterr)
+{
+    struct dti_tensor_pair *const pair = &scan->pairs[at];
+    struct sides *const sides = &scan->sides[at];
+    const struct dti_format *const format_a = dti_scan_format(&a->tensors[pair->a]);
+    const struct dti_format *const format_b = dti_scan_format(&b->tensors[pair->b]);
+    dti_comparison_rule_init(&pair->rule, format_a, format_b, atol, rtol);
+    dti_comparison_init(&pair->comparison);
+    const struct dti_format *const hub = dti_comparison_hub_format(pair->rule.hub);
+    enum dti_status status = dti_scan_side_init(&sides->a, a, pair->a, hub, plans, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_side_init(&sides->b, b, pair->b, hub, plans, reterr);
+    if (status != DTI_OK)
+        return status;
+    pair->identical = strcmp(format_a->name, format_b->name) == 0;
+    sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
+    if (sides->a.elements != sides->b.elements)
+        return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
+    return DTI_OK;
+}
+
+static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+{
+    unsigned most = 8;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned bits = scan->sides[i].a.bits + scan->sides[i].b.bits;
+        most = bits > most ? bits : most;
+    }
+    enum dti_status status = dti_scan_memory_init(&scan->memory, scan->options, most, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        const struct sides *const sides = &scan->sides[i];
+        scan->parts[i] = (struct dti_queue_part){
+            .elements = sides->a.elements,
+            .block = dti_scan_block(&scan->memory, sides->a.bits + sides->b.bits),
+        };
+    }
+    for (unsigned hub = 0; hub < HUBS; hub++)
+        scan->kernel[hub] =
+            dti_comparison_kernel((enum dti_comparison_hub)hub, scan->options->level);
+    const struct dti_queue queue = {
+        .parts = scan->parts,
+        .count = count,
+        .work = do_block,
+        .context = scan,
+        .progress = scan->options->progress ? tell_progress : NULL,
+        .progress_context = scan,
+    };
+    pthread_mutex_init(&scan->lock, NULL);
+    status = dti_queue_run(&queue, scan->options->team, reterr);
+    pthread_mutex_destroy(&scan->lock);
+    dti_scan_memory_free(&scan->memory);
+    return status;
+}
+
+enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
+                                    struct dti_tensor_pair *pairs, size_t count, double atol,
+                                    double rtol, const struct dti_scan_options *options,
+                                    struct dti_error *reterr)
+{
+    struct dti_scan_plans plans = {.first = NULL, .level = options->level};
+    struct scan scan = {.pairs = pairs, .options = options};
+    if (count == 0)
+        return DTI_OK;
+    scan.sides = calloc(count, sizeof *scan.sides);
+    scan.parts = calloc(count, sizeof *scan.parts);
+    enum dti_status status = DTI_OK;
+    if (!scan.sides || !scan.parts)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    for (size_t i = 0; status == DTI_OK && i < count; i++)
+        status = prepare_pair(&scan, i, a, b, atol, rtol, &plans, reterr);
+    if (status == DTI_OK)
+        status = run(&scan, count, reterr);
+    dti_scan_plans_free(&plans);
+    free(scan.parts);
+    free(scan.sides);
+    return status;
+}

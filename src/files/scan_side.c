@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elements of tensors as numbers, and the memory that it takes. A block is small enough to stay in
+ * a core's second cache from the read to the kernel; from there on tiles stay in the first. */
+#include "files/scan_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+
+enum {
+    MEMORY = 16 << 20,       /* all threads together */
+    BLOCK_BYTES = 512 << 10, /* all sides of a block */
+    LINE = 64,
+};
+
+struct dti_scan_plan {
+    struct dti_scan_plan *next;
+    struct dti_plan *plan;
+};
+
+void dti_scan_plans_free(struct dti_scan_plans *plans)
+{
+    struct dti_scan_plan *next;
+    for (struct dti_scan_plan *at = plans->first; at; at = next) {
+        next = at->next;
+        dti_plan_free(at->plan);
+        free(at);
+    }
+    plans->first = NULL;
+}
+
+static bool is_for(const struct dti_plan *plan, const struct dti_format *format,
+                   const struct dti_layout *layout, const struct dti_format *hub)
+{
+    const struct dti_request *const request = dti_plan_request(plan);
+    return request->cast.dst.id == hub->id && request->src_layout.packing == layout->packing &&
+           request->src_layout.swapped == layout->swapped &&
+           strcmp(request->src.name, format->name) == 0;
+}
+
+static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_format *format,
+                                 const struct dti_layout *layout, const struct dti_format *hub,
+                                 const struct dti_plan **ret_plan, struct dti_error *reterr)
+{
+    for (const struct dti_scan_plan *at = plans->first; at; at = at->next) {
+        if (is_for(at->plan, format, layout, hub)) {
+            *ret_plan = at->plan;
+            return DTI_OK;
+        }
+    }
+    struct dti_scan_plan *const row = malloc(sizeof *row);
+    if (!row)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    const struct dti_request request = {
+        .src = *format,
+        .src_layout = *layout,
+        .dst_layout = {.packing = DTI_PACKING_BYTES},
+        .cast = {.dst = *hub, .policy = {.round = DTI_ROUND_NEAREST_EVEN}, .round_given = true},
+    };
+    const enum dti_status status = dti_plan_new(&row->plan, &request, plans->level, reterr);
+    if (status != DTI_OK) {
+        free(row);
+        return status;
+    }
+    row->next = plans->first;
+    plans->first = row;
+    *ret_plan = row->plan;
+    return DTI_OK;
+}
+
+const struct dti_format *dti_scan_format(const struct dti_tensor *tensor)
+{
+    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->part)
+                                                    : tensor->format;
+}
+
+enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_container *container,
+                                   size_t tensor, const struct dti_format *hub,
+                                   struct dti_scan_plans *plans, struct dti_error *reterr)
+{
+    const struct dti_tensor *const t = &container->tensors[tensor];
+    const struct dti_format *const format = dti_scan_format(t);
+    struct dti_scan_side side = {
+        .format = format,
+        .layout = t->layout,
+        .bits = dti_format_stored_bits(format, &t->layout),
+        .wide = !hub,
+    };
+    uint64_t bits;
+    if (!dti_mul_u64(t->elements, format == t->format ? 1 : 2, &side.elements) ||
+        !dti_mul_u64(side.elements, side.bits, &bits))
+        return dti_fail(reterr, DTI_BAD_INPUT, "a tensor of %llu elements is too large",
+                        (unsigned long long)t->elements);
+    if (side.elements > 0) {
+        const enum dti_status status =
+            dti_container_data(container, tensor, &side.input, &side.offset, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    if (hub && (format->id != hub->id || t->layout.swapped)) {
+        const enum dti_status status =
+            find_plan(plans, format, &t->layout, hub, &side.plan, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    *ret = side;
+    return DTI_OK;
+}
+
+enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
+                              size_t n, struct dti_error *reterr)
+{
+    return dti_input_read_at(side->input, buffer, dti_scan_bytes(side, n),
+                             side->offset + first / 8 * side->bits, reterr);
+}
+
+enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
+                                 size_t n, uint64_t index, const void **ret_numbers,
+                                 struct dti_error *reterr)
+{
+    if (side->plan) {
+        const enum dti_status status =
+            dti_plan_run(side->plan, buffer, raw, n, index, DTI_STORES_CACHED, NULL, reterr);
+        if (status != DTI_OK)
+            return status;
+    } else if (side->wide) {
+        uint64_t *const codes = buffer;
+        for (size_t i = 0; i < n; i++)
+            codes[i] = dti_storage_get(side->format, &side->layout, raw, i);
+    }
+    *ret_numbers = side->plan || side->wide ? buffer : raw;
+    return DTI_OK;
+}
+
+static size_t lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+enum dti_status dti_scan_memory_init(struct dti_scan_memory *ret,
+                                     const struct dti_scan_options *options, unsigned bits,
+                                     struct dti_error *reterr)
+{
+    const size_t members = options->team ? dti_team_size(options->team) : 1;
+    const uint64_t all = options->max_memory > 0 ? options->max_memory : MEMORY;
+    const uint64_t share = all / members;
+    const size_t tile = DTI_TILE / 8 * (size_t)bits, numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
+    size_t block = tile;
+    if (share > numbers + tile)
+        block = share - numbers < BLOCK_BYTES ? (size_t)(share - numbers) : BLOCK_BYTES;
+    struct dti_scan_memory memory = {.members = members,
+                                     .block_bytes = block > tile ? block : tile};
+    /* a line more for each side, so that both begin at one */
+    memory.member_bytes = numbers + lines(memory.block_bytes) + 2 * (size_t)LINE;
+    uint64_t bytes;
+    if (!dti_mul_u64(memory.member_bytes, members, &bytes) || bytes > SIZE_MAX)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    memory.bytes = aligned_alloc(LINE, (size_t)bytes);
+    if (!memory.bytes)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    *ret = memory;
+    return DTI_OK;
+}
+
+void dti_scan_memory_free(struct dti_scan_memory *memory)
+{
+    free(memory->bytes);
+}
+
+uint64_t dti_scan_block(const struct dti_scan_memory *memory, unsigned bits)
+{
+    const uint64_t tiles = memory->block_bytes / (DTI_TILE / 8 * (uint64_t)bits);
+    return (tiles > 0 ? tiles : 1) * DTI_TILE;
+}
+
+struct dti_scan_room dti_scan_room(const struct dti_scan_memory *memory, size_t member)
+{
+    unsigned char *const own = memory->bytes + member * memory->member_bytes;
+    return (struct dti_scan_room){
+        .numbers = {own, own + DTI_SCAN_NUMBERS},
+        .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
+    };
+}

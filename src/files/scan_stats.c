@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The statistics of many tensors: each block is read, made numbers and looked at by one thread, and
+ * then added to its tensor's. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/block_queue.h"
+#include "files/scan_side.h"
+
+enum { HUBS = DTI_STATS_U64 + 1 };
+
+/* One thread's histogram, until the tensors of another one come. */
+struct member {
+    struct dti_histogram *into;
+    struct dti_histogram counted;
+};
+
+struct scan {
+    struct dti_tensor_stats *tensors;
+    struct dti_scan_side *sides;
+    struct dti_queue_part *parts;
+    bool *begun; /* the shift of a tensor of several blocks is known; under lock */
+    struct member *members;
+    struct dti_scan_memory memory;
+    dti_stats_fn *stats[HUBS];
+    dti_histogram_fn *histogram[HUBS];
+    pthread_mutex_t lock; /* held while something is added to a tensor's */
+    const struct dti_scan_options *options;
+    atomic_uint_fast64_t bytes; /* done */
+};
+
+/* The first tile decides what is taken off all elements. */
+static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, size_t n)
+{
+    tensor->rule.shift = dti_stats_choose_shift(&tensor->rule, numbers, n);
+    tensor->stats.shift = tensor->rule.shift;
+}
+
+/* For whoever comes first to a tensor of several blocks, whichever block that is. */
+static enum dti_status begin_large(struct scan *scan, size_t part, const struct dti_scan_room *room,
+                                   struct dti_error *reterr)
+{
+    const struct dti_scan_side *const side = &scan->sides[part];
+    const void *numbers;
+    pthread_mutex_lock(&scan->lock);
+    enum dti_status status = DTI_OK;
+    if (!scan->begun[part]) {
+        status = dti_scan_read(side, room->raw, 0, DTI_TILE, reterr);
+        if (status == DTI_OK)
+            status =
+                dti_scan_numbers(side, room->raw, room->numbers[0], DTI_TILE, 0, &numbers, reterr);
+        if (status == DTI_OK)
+            begin_tensor(&scan->tensors[part], numbers, DTI_TILE);
+        scan->begun[part] = status == DTI_OK;
+    }
+    pthread_mutex_unlock(&scan->lock);
+    return status;
+}
+
+static void give_histogram(struct scan *scan, struct member *member, struct dti_histogram *next)
+{
+    if (member->into == next)
+        return;
+    if (member->into) {
+        pthread_mutex_lock(&scan->lock);
+        dti_histogram_merge(member->into, &member->counted);
+        pthread_mutex_unlock(&scan->lock);
+    }
+    dti_histogram_init(&member->counted);
+    member->into = next;
+}
+
+static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
+                                struct dti_error *reterr)
+{
+    struct scan *const scan = context;
+    struct dti_tensor_stats *const tensor = &scan->tensors[part];
+    const struct dti_scan_side *const side = &scan->sides[part];
+    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const bool whole = n == side->elements;
+    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &room, reterr);
+    if (status == DTI_OK)
+        status = dti_scan_read(side, room.raw, first, n, reterr);
+    if (status != DTI_OK)
+        return status;
+
+    struct dti_histogram *const into = tensor->histogram;
+    struct member *const mine = &scan->members[member];
+    struct dti_stats own, *const stats = whole ? &tensor->stats : &own;
+    if (!whole)
+        dti_stats_init(&own, &tensor->rule);
+    if (into)
+        give_histogram(scan, mine, into);
+    for (size_t at = 0; at < n; at += DTI_TILE) {
+        const size_t count = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const void *numbers;
+        status = dti_scan_numbers(side, room.raw + dti_scan_bytes(side, at), room.numbers[0], count,
+                                  first + at, &numbers, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (whole && at == 0)
+            begin_tensor(tensor, numbers, count);
+        scan->stats[tensor->rule.hub](&tensor->rule, numbers, count, first + at, stats);
+        if (into)
+            scan->histogram[tensor->rule.hub](&tensor->rule, numbers, count, &mine->counted);
+    }
+    if (!whole) {
+        pthread_mutex_lock(&scan->lock);
+        dti_stats_merge(&tensor->stats, &own);
+        pthread_mutex_unlock(&scan->lock);
+    }
+    (void)atomic_fetch_add(&scan->bytes, dti_scan_bytes(side, n));
+    return DTI_OK;
+}
+
+static void tell_progress(void *context, uint64_t done)
+{
+    struct scan *const scan = context;
+    (void)done; /* elements, of different sizes */
+    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
+}
+
+/* Rules are costly: one for each dtype. */
+static void init_rule(struct dti_tensor_stats *tensors, size_t at, const struct dti_format *format)
+{
+    enum { LOOK_BACK = 16 };
+    for (size_t i = at; i > 0 && at - i < LOOK_BACK; i--) {
+        if (strcmp(tensors[i - 1].rule.format.name, format->name) == 0) {
+            tensors[at].rule = tensors[i - 1].rule;
+            return;
+        }
+    }
+    dti_stats_rule_init(&tensors[at].rule, format, 0);
+}
+
+static enum dti_status prepare(struct scan *scan, struct dti_container *container, size_t count,
+                               struct dti_scan_plans *plans, struct dti_error *reterr)
+{
+    unsigned most = 8;
+    for (size_t i = 0; i < count; i++) {
+        struct dti_tensor_stats *const tensor = &scan->tensors[i];
+        init_rule(scan->tensors, i, dti_scan_format(&container->tensors[tensor->tensor]));
+        dti_stats_init(&tensor->stats, &tensor->rule);
+        if (tensor->histogram)
+            dti_histogram_init(tensor->histogram);
+        const enum dti_status status =
+            dti_scan_side_init(&scan->sides[i], container, tensor->tensor,
+                               dti_stats_hub_format(tensor->rule.hub), plans, reterr);
+        if (status != DTI_OK)
+            return status;
+        most = scan->sides[i].bits > most ? scan->sides[i].bits : most;
+    }
+    const enum dti_status status = dti_scan_memory_init(&scan->memory, scan->options, most, reterr);
+    if (status != DTI_OK)
+        return status;
+    scan->members = calloc(scan->memory.members, sizeof *scan->members);
+    if (!scan->members)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    for (size_t i = 0; i < count; i++)
+        scan->parts[i] = (struct dti_queue_part){
+            .elements = scan->sides[i].elements,
+            .block = dti_scan_block(&scan->memory, scan->sides[i].bits),
+        };
+    for (unsigned hub = 0; hub < HUBS; hub++) {
+        scan->stats[hub] = dti_stats_kernel((enum dti_stats_hub)hub, scan->options->level);
+        scan->histogram[hub] = dti_histogram_kernel((enum dti_stats_hub)hub, scan->options->level);
+    }
+    return DTI_OK;
+}
+
+static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+{
+    const struct dti_queue queue = {
+        .parts = scan->parts,
+        .count = count,
+        .work = do_block,
+        .context = scan,
+        .progress = scan->options->progress ? tell_progress : NULL,
+        .progress_context = scan,
+    };
+    pthread_mutex_init(&scan->lock, NULL);
+    const enum dti_status status = dti_queue_run(&queue, scan->options->team, reterr);
+    for (size_t i = 0; i < scan->memory.members; i++)
+        give_histogram(scan, &scan->members[i], NULL);
+    pthread_mutex_destroy(&scan->lock);
+    return status;
+}
+
+enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tensor_stats *tensors,
+                               size_t count, const struct dti_scan_options *options,
+                               struct dti_error *reterr)
+{
+    struct dti_scan_plans plans = {.first = NULL, .level = options->level};
+    struct scan scan = {.tensors = tensors, .options = options};
+    if (count == 0)
+        return DTI_OK;
+    scan.sides = calloc(count, sizeof *scan.sides);
+    scan.parts = calloc(count, sizeof *scan.parts);
+    scan.begun = calloc(count, sizeof *scan.begun);
+    enum dti_status status = DTI_OK;
+    if (!scan.sides || !scan.parts || !scan.begun)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    if (status == DTI_OK)
+        status = prepare(&scan, container, count, &plans, reterr);
+    if (status == DTI_OK)
+        status = run(&scan, count, reterr);
+    dti_scan_memory_free(&scan.memory);
+    dti_scan_plans_free(&plans);
+    free(scan.members);
+    free(scan.begun);
+    free(scan.parts);
+    free(scan.sides);
+    return status;
+}
