@@ -40,10 +40,11 @@ void dti_json_ascii(struct dti_json *json, const char *key, const char *text, si
 /* A ready JSON token: a number spelled by spell.c; NULL gives null. */
 void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length);
 
-/* Called with an array open that is a member of the document itself: each element (an object or
- * array) goes to out once it is finished, and its memory is used again, so that a document can be
- * of any length. The document is ended by dti_json_write() with the same out; nothing is written
- * before the first element. Write errors show at the end, or in ferror(out). */
+/* Called with an array open: each element (an object or array) goes to out once it is finished,
+ * with all that stands before it, and its memory is used again, so that a document can be of any
+ * length. Another array may follow it, or stand in a later element of an array around it. The
+ * document is ended by dti_json_write() with the same out; nothing is written before the first
+ * element. Write errors show at the end, or in ferror(out). */
 void dti_json_stream(struct dti_json *json, FILE *out);
 
 /* Writes the document on one line with a newline. */

@@ -43,6 +43,9 @@ struct dti_table;
 struct dti_table *dti_table_new(
     size_t columns); /* NULL when memory ran out; then all calls do nothing */
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
+/* Texts of more than `most` columns do not make the table's column wider: they push the rest of
+ * their own row aside. For texts that others wrote, of any length. */
+void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
 bool dti_table_write(const struct dti_table *table, FILE *out, bool colour,
                      size_t indent) DTI_MUST_CHECK;

@@ -144,7 +144,8 @@ void dti_json_begin(struct dti_json *json, const char *schema)
     json->bound = 64;
     json->failed = false;
     json->stream = NULL;
-    json->streamed = false;
+    json->stream_depth = 0;
+    json->begun = 0;
 
     struct dti_item *const root = dti_json_item(json, cJSON_Object);
     if (!root)
@@ -170,7 +171,7 @@ void dti_json_end(struct dti_json *json)
         return;
     assert(json->depth > 1);
     json->depth--;
-    if (json->stream && json->depth <= DTI_JSON_STREAM_DEPTH)
+    if (json->stream)
         dti_json_stream_end(json);
 }
 

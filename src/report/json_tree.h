@@ -10,7 +10,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
 
-enum { DTI_JSON_DEEPEST = 32, DTI_JSON_STREAM_DEPTH = 2, DTI_JSON_ALIGNMENT = 16 };
+enum { DTI_JSON_DEEPEST = 32, DTI_JSON_ALIGNMENT = 16 };
 
 /* cJSON links the nodes; the lengths beside them save a strlen() for each key and text. */
 struct dti_item {
@@ -31,8 +31,10 @@ struct dti_json {
     size_t depth;
     size_t bound; /* no less than the bytes that printing takes */
     bool failed;
-    FILE *stream;  /* where finished elements of the array at depth 2 go, or NULL */
-    bool streamed; /* part of the document is out already: root holds the members after it */
+    FILE *stream;        /* where finished elements of an array go, or NULL */
+    size_t stream_depth; /* of what is open inside that array: its elements' is one more; or 0 */
+    size_t begun;        /* so many of the open containers are out in part, from the outermost on */
+    bool has_members[DTI_JSON_DEEPEST]; /* of those: a comma comes before the next one */
 };
 
 /* An item in zeroed memory from the arena, without a parent. NULL, and `failed`, as below. */
@@ -41,7 +43,8 @@ struct dti_item *dti_json_item(struct dti_json *json, int type);
 /* Memory from the arena; NULL, and `failed`, when there is none. */
 void *dti_json_take(struct dti_json *json, size_t size);
 
-/* An element of the streamed array, or the array itself, was closed. */
+/* A container was closed: an element of the streamed array, or one that was written in part, or
+ * another. */
 void dti_json_stream_end(struct dti_json *json);
 
 #endif

@@ -79,7 +79,7 @@ struct cell {
 };
 
 struct column {
-    size_t width;
+    size_t width, most; /* most: 0 for no limit */
     bool right;
 };
 
@@ -110,6 +110,12 @@ void dti_table_right(struct dti_table *table, size_t column)
         table->column[column].right = true;
 }
 
+void dti_table_limit(struct dti_table *table, size_t column, size_t most)
+{
+    if (table && column < table->columns)
+        table->column[column].most = most;
+}
+
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text)
 {
     if (!table)
@@ -121,7 +127,7 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
 
     struct column *const column = &table->column[table->count++ % table->columns];
     const size_t width = text_columns(text, cell.length);
-    if (width > column->width)
+    if (width > column->width && (column->most == 0 || width <= column->most))
         column->width = width;
 }
 
@@ -135,7 +141,8 @@ bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size
         struct cell cell;
         memcpy(&cell, table->cells.data + i * sizeof cell, sizeof cell);
         const char *const text = table->text.data + cell.start;
-        const size_t padding = column->width - text_columns(text, cell.length);
+        const size_t width = text_columns(text, cell.length);
+        const size_t padding = width < column->width ? column->width - width : 0;
 
         if (cell.length > 0) {
             put_blanks(out, owed + (column->right ? padding : 0));
