@@ -18,10 +18,17 @@ _dtinfo() {
         cut=${current%%=*}=
     fi
 
+    # what is typed stays as it is; the rest may hold what the shell would take for itself
+    local typed=${current#"$cut"} rest
     COMPREPLY=()
     while IFS= read -r line; do
         line=${line%%$'\t'*}
-        COMPREPLY+=("${line#"$cut"}")
+        line=${line#"$cut"}
+        rest=${line#"$typed"}
+        if [[ $rest == *[^[:alnum:]_.,:=/@%+-]* ]]; then
+            printf -v rest %q "$rest"
+        fi
+        COMPREPLY+=("$typed$rest")
     done < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
 }
 complete -o default -F _dtinfo dtinfo

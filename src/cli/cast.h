@@ -24,6 +24,11 @@ struct cast_args {
     uint64_t count;
     bool as_given, packing_given, from_packing_given, endian_given, count_given;
     bool force, report;
+    /* files of tensors: see cast_file.h */
+    const char *shape, *assume, *only, *keep, *select, *max_memory;
+    int progress; /* enum cast_progress */
+    bool progress_given;
+    bool ints, dry_run, lenient;
 };
 
 /* A destination: for complex dtypes the cast is that of one part. */

@@ -4,10 +4,10 @@
 #include "cli/cast_array.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/amount.h"
 #include "convert/transfer.h"
+#include "dtinfo/loss_summary.h"
 #include "dtinfo/parallel.h"
 
 const char *dti_cast_path(char buffer[DTI_QUOTE_SIZE], const char *path)
@@ -29,26 +29,6 @@ uint64_t dti_double_code(double number)
 void dti_double_value(double number, struct dti_value *ret_value)
 {
     dti_decode(dti_format_get(DTI_FP64), dti_double_code(number), ret_value);
-}
-
-bool dti_cast_array_saturated(const struct cast_array *array, char ret_native[DTI_TEXT_SIZE],
-                              char ret_text[DTI_TEXT_SIZE])
-{
-    struct dti_cast cast = array->request.cast;
-    struct dti_value beyond;
-    struct dti_scalar native, saturated;
-    if (array->request.rule || cast.policy.overflow != DTI_OVERFLOW_NATIVE ||
-        !dti_format_is_float(&cast.dst))
-        return false;
-    dti_value_set(&beyond, false, 1, DTI_EXPONENT_LIMIT / 2);
-    dti_scalar_store(&cast, &beyond, NULL, 0, &native);
-    cast.policy.overflow = DTI_OVERFLOW_SATURATE;
-    dti_scalar_store(&cast, &beyond, NULL, 0, &saturated);
-    if (native.code == saturated.code)
-        return false;
-    dti_spell_text(ret_native, &native.stored);
-    dti_spell_text(ret_text, &saturated.stored);
-    return true;
 }
 
 static size_t choose_threads(const struct cast_array *array)
@@ -146,8 +126,7 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
 
 static enum dti_status run(struct cast_array *array, struct dti_error *reterr)
 {
-    const bool bar =
-        !array->cx->quiet && isatty(STDERR_FILENO) && !(array->to_stdout && isatty(STDOUT_FILENO));
+    const bool bar = dti_cast_has_bar(array->args, array->cx, array->to_stdout);
     const char *units = array->from_text ? "bytes" : "elements";
     const uint64_t total =
         array->from_text && array->input.seekable ? array->input.size : expected_elements(array);
@@ -164,31 +143,23 @@ static enum dti_status run(struct cast_array *array, struct dti_error *reterr)
     return status;
 }
 
-/* As for values: a NaN for which a dtype on the way or at its end has no code is refused. An
- * integer dtype makes a number of it. */
+/* As for values: a NaN for which a dtype on the way or at its end has no code is refused. */
 static enum dti_status check_nan(const struct cast_array *array, struct dti_error *reterr)
 {
-    const struct dti_cast *cast = &array->request.cast;
     const struct dti_loss *loss = &array->loss;
-    if (array->from_text || array->request.rule || loss->no_code == 0 ||
-        cast->policy.overflow != DTI_OVERFLOW_NATIVE)
+    const struct dti_format *const without =
+        array->from_text ? NULL
+                         : dti_loss_without_nan(loss, &array->request.cast, array->request.rule);
+    char label[DTI_QUOTE_SIZE], place[64] = "";
+    if (!without)
         return DTI_OK;
-    for (size_t i = 0; i <= cast->via_count; i++) {
-        const struct dti_format *stage = dti_cast_stage(cast, i);
-        char label[DTI_QUOTE_SIZE], place[64] = "";
-        if (dti_format_is_integer(stage))
-            return DTI_OK;
-        if (dti_format_has_nan(stage))
-            continue;
-        if (loss->first_no_code != UINT64_MAX)
-            (void)snprintf(place, sizeof place, "element %llu is NaN; ",
-                           (unsigned long long)loss->first_no_code);
-        return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                        "%s: %s%s has no NaN; --overflow saturate stores the largest number in "
-                        "its place",
-                        dti_input_label(&array->input, label), place, stage->name);
-    }
-    return DTI_OK;
+    if (loss->first_no_code != UINT64_MAX)
+        (void)snprintf(place, sizeof place, "element %llu is NaN; ",
+                       (unsigned long long)loss->first_no_code);
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
+                    "%s: %s%s has no NaN; --overflow saturate stores the largest number in its "
+                    "place",
+                    dti_input_label(&array->input, label), place, without->name);
 }
 
 /* The events of --fail-on. Text is rounded one by one, and its flags are known. */

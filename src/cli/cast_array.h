@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "dtinfo/convert.h"
 
-enum cast_as { CAST_AS_RAW, CAST_AS_TEXT };
+enum cast_as { CAST_AS_RAW, CAST_AS_TEXT, CAST_AS_NPY, CAST_AS_SAFETENSORS };
 enum cast_endian { CAST_ENDIAN_LITTLE, CAST_ENDIAN_BIG };
 
 struct cast_array {
@@ -38,9 +38,19 @@ bool dti_cast_is_array(const struct cast_args *args);
 enum dti_status dti_cast_array_refuse(const struct cast_args *args, char **operands, int count,
                                       struct dti_error *reterr);
 
+/* An option of files of tensors that was given, or NULL. */
+const char *dti_cast_file_option(const struct cast_args *args);
+
+/* Whether a progress bar is shown: --progress, else on a terminal that does not get the data. */
+enum cast_progress { CAST_PROGRESS_AUTO, CAST_PROGRESS_ALWAYS, CAST_PROGRESS_NEVER };
+bool dti_cast_has_bar(const struct cast_args *args, const struct dti_context *cx, bool to_stdout);
+
 /* For an operand that is no number: when it is a file, the error becomes that it needs --from. */
 void dti_cast_array_hint(const char *operand, struct dti_error *error);
 bool dti_cast_is_file(const char *operand);
+bool dti_cast_is_number(const char *operand);
+/* "cannot read 'in.bin': No such file or directory", or another errno value. */
+enum dti_status dti_cast_no_such_file(const char *path, int cause, struct dti_error *reterr);
 
 /* cast_array.c: the whole command. */
 enum dti_status dti_cast_array(const struct cast_args *args, const struct dti_context *cx,
@@ -59,10 +69,6 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
 /* cast_array_human.c, cast_array_json.c: the report. */
 void dti_cast_array_human(const struct cast_array *array);
 enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *reterr);
-
-/* What --overflow saturate would store for a number beyond the range; false when the same. */
-bool dti_cast_array_saturated(const struct cast_array *array, char ret_native[DTI_TEXT_SIZE],
-                              char ret_text[DTI_TEXT_SIZE]);
 
 /* A double as a number of fp64. */
 uint64_t dti_double_code(double number);

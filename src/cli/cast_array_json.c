@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * An array cast as JSON: schema dtinfo.cast_array/1. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cast_array.h"
 #include "cli/choices.h"
 #include "cli/file_json.h"
+#include "cli/loss_human.h"
+#include "cli/loss_json.h"
 
 static void put_name(struct dti_json *json, const char *key, const char *name)
 {
@@ -35,46 +36,11 @@ static enum dti_status put_side(struct dti_json *json, const char *key, const ch
     return status;
 }
 
-static enum dti_status put_loss(struct dti_json *json, const struct dti_loss *loss,
-                                struct dti_error *reterr)
-{
-    const bool compared = loss->compared > 0;
-    const double mean = dti_loss_mean_absolute(loss), sqnr = dti_loss_sqnr_db(loss);
-    const double root = dti_loss_root_mean_square(loss);
-    dti_json_object(json, "loss");
-    dti_json_uint(json, "inexact", loss->inexact);
-    dti_json_uint(json, "overflowed", loss->overflowed);
-    dti_json_uint(json, "to_zero", loss->to_zero);
-    dti_json_uint(json, "to_subnormal", loss->to_subnormal);
-    dti_json_uint(json, "nan", loss->nan_in);
-    dti_json_uint(json, "inf", loss->inf_in);
-    dti_json_uint(json, "no_code", loss->no_code);
-    dti_json_uint(json, "stray", loss->stray);
-    dti_json_uint(json, "compared", loss->compared);
-    enum dti_status status =
-        dti_json_figure(json, "max_absolute_error", compared, loss->max_absolute, reterr);
-    if (loss->max_absolute > 0)
-        dti_json_uint(json, "max_absolute_error_index", loss->max_index);
-    else
-        dti_json_null(json, "max_absolute_error_index");
-    if (status == DTI_OK)
-        status =
-            dti_json_figure(json, "mean_absolute_error", compared && !isnan(mean), mean, reterr);
-    if (status == DTI_OK)
-        status =
-            dti_json_figure(json, "root_mean_square_error", compared && !isnan(root), root, reterr);
-    if (status == DTI_OK)
-        status = dti_json_figure(json, "max_relative_error", compared, loss->max_relative, reterr);
-    if (status == DTI_OK)
-        status = dti_json_figure(json, "sqnr_db", compared && !isnan(sqnr), sqnr, reterr);
-    dti_json_end(json);
-    return status;
-}
-
 static void put_hints(struct cast_array *array)
 {
     char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE], message[2 * DTI_TEXT_SIZE + 64];
-    if (array->loss.overflowed == 0 || !dti_cast_array_saturated(array, native, other))
+    if (array->loss.overflowed == 0 ||
+        !dti_loss_saturated(&array->request.cast, array->request.rule, native, other))
         return;
     (void)snprintf(message, sizeof message, "--overflow saturate stores %s instead of %s", other,
                    native);
@@ -106,7 +72,9 @@ enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *
     put_name(json, "kernel", array->plan ? dti_plan_describe(array->plan, kernels) : NULL);
     dti_json_uint(json, "threads", array->threads);
     dti_json_end(json);
-    status = put_loss(json, &array->loss, reterr);
+    struct dti_loss_summary loss;
+    dti_loss_summarize(&array->loss, &loss);
+    status = dti_loss_json(json, "loss", &loss, reterr);
     if (status != DTI_OK)
         return status;
     put_hints(array);

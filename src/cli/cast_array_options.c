@@ -27,6 +27,16 @@ bool dti_cast_is_file(const char *operand)
     return strcmp(operand, "-") != 0 && stat(operand, &file) == 0 && !S_ISDIR(file.st_mode);
 }
 
+bool dti_cast_is_number(const char *operand)
+{
+    struct cast_operand number;
+    struct dti_error ignored;
+    if (dti_cast_operand_parse(&number, operand, strlen(operand), 0, &ignored) != DTI_OK)
+        return false;
+    dti_cast_operand_free(&number);
+    return true;
+}
+
 static enum dti_status needs_from(const char *path, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -37,7 +47,7 @@ static enum dti_status needs_from(const char *path, struct dti_error *reterr)
     return DTI_USAGE;
 }
 
-static enum dti_status no_such_file(const char *path, int cause, struct dti_error *reterr)
+enum dti_status dti_cast_no_such_file(const char *path, int cause, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail(reterr, DTI_BAD_INPUT, "cannot read %s: %s",
@@ -58,7 +68,7 @@ void dti_cast_array_hint(const char *operand, struct dti_error *error)
         (void)needs_from(operand, error);
     else if (error->status == DTI_BAD_VALUE && looks_like_path(operand) &&
              access(operand, F_OK) != 0)
-        (void)no_such_file(operand, errno, error);
+        (void)dti_cast_no_such_file(operand, errno, error);
 }
 
 enum dti_status dti_cast_array_refuse(const struct cast_args *args, char **operands, int count,
@@ -74,10 +84,19 @@ enum dti_status dti_cast_array_refuse(const struct cast_args *args, char **opera
                        : args->endian_given       ? "--endian"
                        : args->report             ? "--report"
                                                   : NULL;
-    if (!name)
+    const char *const of_files = dti_cast_file_option(args);
+    if (!name && !of_files)
         return DTI_OK;
     if (count > 0 && dti_cast_is_file(operands[0]))
         return needs_from(operands[0], reterr);
+    if (count > 0 && strcmp(operands[0], "-") != 0 && !dti_cast_is_number(operands[0]) &&
+        access(operands[0], F_OK) != 0)
+        return dti_cast_no_such_file(operands[0], errno, reterr);
+    if (!name)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for files of tensors, as in 'dtinfo cast model.safetensors bf16 -o "
+                        "out.safetensors'",
+                        of_files);
     return dti_fail(
         reterr, DTI_USAGE,
         "%s is for arrays; say with --from what the file or standard input holds, " EXAMPLE, name);
@@ -109,7 +128,7 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
         return surplus(operands[2], "one file goes to one dtype at a time", reterr);
     array->path = args->input ? args->input : operands[0];
     if (!args->from && strcmp(array->path, "-") != 0 && access(array->path, F_OK) != 0)
-        return no_such_file(array->path, errno, reterr);
+        return dti_cast_no_such_file(array->path, errno, reterr);
     if (!args->from)
         return needs_from(array->path, reterr);
     if (count == files)
@@ -118,12 +137,8 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
     *ret_dtype = operands[files];
     if (args->input || strcmp(array->path, "-") == 0)
         return DTI_OK;
-
-    struct cast_operand number;
-    struct dti_error ignored;
-    if (dti_cast_operand_parse(&number, array->path, strlen(array->path), 0, &ignored) != DTI_OK)
+    if (!dti_cast_is_number(array->path))
         return DTI_OK;
-    dti_cast_operand_free(&number);
     return dti_fail(reterr, DTI_USAGE,
                     "%s is a number, and --from is for files; leave it out, or write './%s' or "
                     "--input %s for the file of that name",
@@ -139,6 +154,15 @@ static enum dti_status check_options(const struct cast_array *array, struct dti_
                         single);
     if (array->cx->quiet && args->report)
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
+    const char *const of_files = dti_cast_file_option(args);
+    if (of_files && strcmp(of_files, "--progress") != 0)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
+                        of_files);
+    if (args->as_given && args->as > CAST_AS_TEXT)
+        return dti_fail(reterr, DTI_USAGE,
+                        "text goes to raw codes or to text; cast it with --as raw first, and the "
+                        "result with --from");
     if (!array->out_path)
         return dti_fail(reterr, DTI_USAGE,
                         "no place for the result; give -o FILE, or '-o -' for standard output");

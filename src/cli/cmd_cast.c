@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cast_array.h"
+#include "cli/cast_file.h"
 #include "cli/choices.h"
 
 static const struct dti_choice as_choices[] = {
-    {.name = "raw", .value = CAST_AS_RAW, .help = "the codes, one after the other (the default)"},
+    {.name = "raw", .value = CAST_AS_RAW, .help = "the codes, one after the other"},
     {.name = "text", .value = CAST_AS_TEXT, .help = "one number a line"},
+    {.name = "npy", .value = CAST_AS_NPY, .help = "a NumPy array"},
+    {.name = "safetensors", .value = CAST_AS_SAFETENSORS, .help = "a safetensors file"},
     {.name = NULL},
 };
 
@@ -21,6 +23,15 @@ static const struct dti_choice from_choices[] = {
 static const struct dti_choice endian_choices[] = {
     {.name = "little", .value = CAST_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
     {.name = "big", .value = CAST_ENDIAN_BIG, .help = "highest byte first"},
+    {.name = NULL},
+};
+
+static const struct dti_choice progress_choices[] = {
+    {.name = "auto",
+     .value = CAST_PROGRESS_AUTO,
+     .help = "on a terminal, after half a second (the default)"},
+    {.name = "always", .value = CAST_PROGRESS_ALWAYS, .help = "also where there is none"},
+    {.name = "never", .value = CAST_PROGRESS_NEVER, .help = "not at all"},
     {.name = NULL},
 };
 
@@ -54,7 +65,7 @@ static const struct dti_option options[] = {
     OPT_FILE('o', "output", struct cast_args, output, "FILE",
              "the file to write, '-' for standard output"),
     OPT_CHOICE(0, "as", struct cast_args, as, as_given, "FORM", as_choices,
-               "how to write the result"),
+               "how to write the result; otherwise as --output is named, or as the input is"),
     OPT_FLAG(0, "force", struct cast_args, force, "replace the output if it exists"),
     OPT_CHOICE(0, "packing", struct cast_args, packing, packing_given, "PACKING",
                dti_choice_packing, "how codes of less than 8 bits lie in input and output"),
@@ -68,6 +79,24 @@ static const struct dti_option options[] = {
              "threads for an array, or all: one on each CPU (the default)"),
     OPT_FLAG(0, "report", struct cast_args, report,
              "say what was lost on standard error, where the data goes to standard output"),
+    OPT_GLOB(0, "only", struct cast_args, only, "GLOB,...",
+             "files: cast these tensors alone, keep the others"),
+    OPT_GLOB(0, "keep", struct cast_args, keep, "GLOB,...",
+             "files: let these tensors keep their dtype"),
+    OPT_GLOB(0, "select", struct cast_args, select, "GLOB,...", "files: write these tensors alone"),
+    OPT_FLAG(0, "ints", struct cast_args, ints, "files: cast integers and bool too"),
+    OPT_FLAG(0, "dry-run", struct cast_args, dry_run,
+             "files: say what would be written, and write nothing"),
+    OPT_TEXT(0, "shape", struct cast_args, shape, "N,...",
+             "shape of raw codes that become npy or safetensors: 2,3 or 2x3"),
+    OPT_DTYPE(0, "assume", struct cast_args, assume, "DTYPE",
+              "what npy files hold whose type is V1, V2 or <f1"),
+    OPT_FLAG(0, "lenient", struct cast_args, lenient,
+             "accept bytes behind the data of safetensors"),
+    OPT_TEXT(0, "max-memory", struct cast_args, max_memory, "SIZE",
+             "files: memory for buffers of all threads, as in 64MiB; the default is 16MiB"),
+    OPT_CHOICE(0, "progress", struct cast_args, progress, progress_given, "WHEN", progress_choices,
+               "whether a bar on standard error shows how far long work is"),
     OPT_END,
 };
 
@@ -258,6 +287,8 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     struct cast_job job;
+    if (dti_cast_is_files(args, operands, operand_count))
+        return dti_cast_file(args, cx, operands, operand_count, reterr);
     if (dti_cast_is_array(args))
         return dti_cast_array(args, cx, operands, operand_count, reterr);
     enum dti_status status = dti_cast_array_refuse(args, operands, operand_count, reterr);
@@ -286,7 +317,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_cast = {
     .name = "cast",
     .group = "ask",
-    .summary = "values and arrays to any dtype: what is stored, how far off it is",
+    .summary = "values and files to any dtype: what is stored, how far off it is",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details =
         "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3, inf or nan;\n"
@@ -297,16 +328,23 @@ const struct dti_command dti_command_cast = {
         "With --from an array is cast: FILE, or '-' for standard input, holds codes of a dtype "
         "or,\n"
         "with --from text, numbers with blanks or commas between them; what was lost is reported:\n"
-        "dtinfo cast in.bin bf16 --from fp32 -o out.bin",
+        "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
+        "\n"
+        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf) says itself what "
+        "it\n"
+        "holds: its floats are cast, everything else is kept, and each tensor's loss is reported:\n"
+        "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"
                 "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"
                 "dtinfo cast 500 fp8_e4m3fn --stacks\n"
                 "dtinfo cast -q -1.5 int8 --round nearest-even\n"
                 "dtinfo cast - fp8_e4m3fn --from text -o /dev/null\n"
-                "dtinfo cast - bf16 --from fp32 -o /dev/null\n",
+                "dtinfo cast - bf16 --from fp32 -o /dev/null\n"
+                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'\n"
+                "dtinfo cast model.safetensors.index.json fp8_e4m3fn --dry-run\n",
     .schema = "dtinfo.cast/1",
-    .other_schema = "dtinfo.cast_array/1",
+    .other_schemas = {"dtinfo.cast_array/1", "dtinfo.cast_file/1"},
     .operands = DTI_OPERANDS_VALUE_DTYPE,
     .options = options,
     .args_size = sizeof(struct cast_args),

@@ -47,10 +47,11 @@ void dti_json_warning(struct dti_json *json, const char *code, const char *dtype
 enum dti_operands {
     DTI_OPERANDS_NONE,        /* an operand is an error, before the command runs */
     DTI_OPERANDS_DTYPES,      /* completion offers dtypes */
-    DTI_OPERANDS_VALUE_DTYPE, /* values, then a dtype */
+    DTI_OPERANDS_VALUE_DTYPE, /* values or a file, then a dtype */
     DTI_OPERANDS_COMMAND,     /* completion offers commands */
     DTI_OPERANDS_SHELL,       /* completion offers shells */
     DTI_OPERANDS_BENCH,       /* what to measure, then pairs of dtypes */
+    DTI_OPERANDS_FILES,       /* the shell completes names of files */
     DTI_OPERANDS_WORDS,       /* every word as it is, options too: nothing is parsed */
 };
 
@@ -62,7 +63,8 @@ struct dti_command {
     const char *details;  /* further lines for --help, or NULL; may be several lines */
     const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0; or NULL */
     const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL when it has none */
-    const char *other_schema; /* of an answer of another shape: "dtinfo.cast_array/1"; or NULL */
+    const char *other_schemas[3]; /* of answers of other shapes: "dtinfo.cast_array/1"; NULL after
+                                   * the last */
     enum dti_operands operands;
     const struct dti_option *options;
     size_t args_size;

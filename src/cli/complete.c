@@ -9,29 +9,39 @@
 #include "cli/completion.h"
 #include "dtinfo/dtype.h"
 
-/* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
- * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
-struct completion {
-    FILE *out;
-    const char *kept;
-    size_t kept_length;
-    const char *typed;
-};
-
-static void offer(const struct completion *c, const char *prefix, const char *name,
-                  const char *description)
+bool dti_completion_offer(const struct dti_completion *c, const char *prefix, const char *name,
+                          const char *description)
 {
     const size_t prefix_length = strlen(prefix), typed_length = strlen(c->typed);
     const size_t shared = typed_length < prefix_length ? typed_length : prefix_length;
     if (strncmp(c->typed, prefix, shared) != 0 ||
         strncmp(c->typed + shared, name, typed_length - shared) != 0)
-        return;
+        return false;
     (void)fprintf(c->out, "%.*s%s%s\t%s\n", (int)c->kept_length, c->kept, prefix, name,
                   description ? description : "");
+    return true;
 }
 
+static void offer(const struct dti_completion *c, const char *prefix, const char *name,
+                  const char *description)
+{
+    (void)dti_completion_offer(c, prefix, name, description);
+}
+
+enum { OPERANDS_KEPT = 8 };
+
+/* What the words before the last one have settled. */
+struct state {
+    const struct dti_command *command;
+    const struct dti_option *awaits; /* its value comes next */
+    int operands;
+    const char *operand[OPERANDS_KEPT]; /* the first of them */
+    bool options_ended;
+    bool nonsense; /* no such command: nothing to offer */
+};
+
 /* Goes on behind the last separator. */
-static void keep_to(struct completion *c, char separator)
+static void keep_to(struct dti_completion *c, char separator)
 {
     const char *const last = strrchr(c->typed, separator);
     if (!last)
@@ -42,12 +52,12 @@ static void keep_to(struct completion *c, char separator)
     c->typed = last + 1;
 }
 
-static void keep_list(struct completion *c)
+static void keep_list(struct dti_completion *c)
 {
     keep_to(c, ',');
 }
 
-static void offer_dtypes(struct completion *c)
+static void offer_dtypes(struct dti_completion *c)
 {
     keep_list(c);
     for (unsigned i = 0; i < DTI_DTYPE_COUNT; i++) {
@@ -59,13 +69,13 @@ static void offer_dtypes(struct completion *c)
     }
 }
 
-static void offer_choices(const struct completion *c, const struct dti_choice *choices)
+static void offer_choices(const struct dti_completion *c, const struct dti_choice *choices)
 {
     for (; choices->name; choices++)
         offer(c, "", choices->name, choices->help);
 }
 
-static void offer_commands(const struct completion *c)
+static void offer_commands(const struct dti_completion *c)
 {
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->group)
@@ -73,13 +83,14 @@ static void offer_commands(const struct completion *c)
     }
 }
 
-static void offer_options(const struct completion *c, const struct dti_option *options)
+static void offer_options(const struct dti_completion *c, const struct dti_option *options)
 {
     for (; options && options->kind != DTI_OPTION_END; options++)
         offer(c, "--", options->long_name, options->help);
 }
 
-static void offer_values(struct completion *c, const struct dti_option *option)
+static void offer_values(struct dti_completion *c, const struct dti_option *option,
+                         const struct state *state)
 {
     switch (option->kind) {
     case DTI_OPTION_CHOICE:
@@ -104,12 +115,18 @@ static void offer_values(struct completion *c, const struct dti_option *option)
             offer_choices(c, option->offers);
         }
         break;
+    case DTI_OPTION_GLOB: {
+        const size_t known =
+            state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;
+        dti_complete_tensors(c, state->operand, known);
+        break;
+    }
     case DTI_OPTION_FILE: /* the shell knows better */
         break;
     }
 }
 
-static void offer_operands(struct completion *c, const struct dti_command *command, int before)
+static void offer_operands(struct dti_completion *c, const struct dti_command *command, int before)
 {
     switch (command->operands) {
     case DTI_OPERANDS_DTYPES:
@@ -135,20 +152,12 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         keep_to(c, ':');
         offer_dtypes(c);
         break;
+    case DTI_OPERANDS_FILES: /* the shell knows better */
     case DTI_OPERANDS_NONE:
     case DTI_OPERANDS_WORDS:
         break;
     }
 }
-
-/* What the words before the last one have settled. */
-struct state {
-    const struct dti_command *command;
-    const struct dti_option *awaits; /* its value comes next */
-    int operands;
-    bool options_ended;
-    bool nonsense; /* no such command: nothing to offer */
-};
 
 static struct state read_words(char **words, int count)
 {
@@ -166,6 +175,8 @@ static struct state read_words(char **words, int count)
             state.command = dti_command_find(words[i]);
             state.nonsense = !state.command;
         } else {
+            if (state.operands < OPERANDS_KEPT)
+                state.operand[state.operands] = words[i];
             state.operands++;
         }
     }
@@ -179,12 +190,12 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     const char *const word = operand_count > 0 ? operands[operand_count - 1] : "";
     const struct state state = read_words(operands, operand_count > 0 ? operand_count - 1 : 0);
     const struct dti_option *const own = state.command ? state.command->options : NULL;
-    struct completion c = {.out = cx->out, .kept = word, .typed = word};
+    struct dti_completion c = {.out = cx->out, .kept = word, .typed = word};
 
     if (state.nonsense)
         return DTI_OK;
     if (state.awaits) {
-        offer_values(&c, state.awaits);
+        offer_values(&c, state.awaits, &state);
     } else if (!state.options_ended && strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
         const char *const value = strchr(word, '=') + 1;
         const size_t name_length = (size_t)(value - 1 - (word + 2));
@@ -194,7 +205,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         c.kept_length = (size_t)(value - word);
         c.typed = value;
         if (option)
-            offer_values(&c, option);
+            offer_values(&c, option, &state);
     } else if (!state.options_ended && word[0] == '-') {
         offer_options(&c, own);
         offer_options(&c, dti_global_options);

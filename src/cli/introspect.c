@@ -12,9 +12,9 @@
 static const char *option_kind(enum dti_option_kind kind)
 {
     static const char *const names[] = {
-        [DTI_OPTION_END] = "end",       [DTI_OPTION_FLAG] = "flag",   [DTI_OPTION_UINT] = "uint",
-        [DTI_OPTION_TEXT] = "text",     [DTI_OPTION_DTYPE] = "dtype", [DTI_OPTION_FILE] = "file",
-        [DTI_OPTION_CHOICE] = "choice", [DTI_OPTION_SET] = "set",
+        [DTI_OPTION_END] = "end",   [DTI_OPTION_FLAG] = "flag",     [DTI_OPTION_UINT] = "uint",
+        [DTI_OPTION_TEXT] = "text", [DTI_OPTION_DTYPE] = "dtype",   [DTI_OPTION_FILE] = "file",
+        [DTI_OPTION_GLOB] = "glob", [DTI_OPTION_CHOICE] = "choice", [DTI_OPTION_SET] = "set",
     };
     return names[kind];
 }
@@ -28,6 +28,7 @@ static const char *operand_kind(enum dti_operands operands)
         [DTI_OPERANDS_COMMAND] = "command",
         [DTI_OPERANDS_SHELL] = "shell",
         [DTI_OPERANDS_BENCH] = "bench",
+        [DTI_OPERANDS_FILES] = "files",
         [DTI_OPERANDS_WORDS] = "words",
     };
     return names[operands];
@@ -154,8 +155,8 @@ static void put_schemas(struct dti_json *json)
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->schema && dti_commands[i]->group)
             dti_json_string(json, NULL, dti_commands[i]->schema);
-        if (dti_commands[i]->other_schema)
-            dti_json_string(json, NULL, dti_commands[i]->other_schema);
+        for (const char *const *other = dti_commands[i]->other_schemas; *other; other++)
+            dti_json_string(json, NULL, *other);
     }
     dti_json_string(json, NULL, "dtinfo.error/1");
     dti_json_string(json, NULL, "dtinfo.version/1");

@@ -232,6 +232,7 @@ static enum dti_status store_value(const struct target *target, const char *show
     case DTI_OPTION_TEXT:
     case DTI_OPTION_DTYPE:
     case DTI_OPTION_FILE:
+    case DTI_OPTION_GLOB:
         store(target, &value, sizeof value);
         break;
     case DTI_OPTION_END:

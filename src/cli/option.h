@@ -19,6 +19,8 @@ enum dti_option_kind {
     DTI_OPTION_TEXT,   /* any text */
     DTI_OPTION_DTYPE,  /* a dtype's name, kept as text; completion offers dtypes */
     DTI_OPTION_FILE,   /* a file's name, kept as text */
+    DTI_OPTION_GLOB,   /* patterns for names of tensors, kept as text; completion offers those of
+                        * the file that is an operand */
     DTI_OPTION_CHOICE, /* one of a table, stored as int */
     DTI_OPTION_SET,    /* several of a table, comma-separated; their values are or-ed */
 };
@@ -67,6 +69,11 @@ struct dti_option {
 #define OPT_FILE(s, l, type, field, m, h)                                                  \
     {                                                                                      \
         .kind = DTI_OPTION_FILE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
+    }
+#define OPT_GLOB(s, l, type, field, m, h)                                                  \
+    {                                                                                      \
+        .kind = DTI_OPTION_GLOB, .short_name = s, .long_name = l, .metavar = m, .help = h, \
         .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
     }
 #define OPT_UINT(s, l, type, field, given, lo, hi, m, h)                                          \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of `cast` for files of tensors: what the options ask for, where the output goes, the
+ * work, and the report on it. */
+#ifndef DTINFO_CLI_CAST_FILE_H
+#define DTINFO_CLI_CAST_FILE_H
+
+#include "cli/cast_array.h"
+#include "cli/file_source.h"
+#include "dtinfo/file_cast.h"
+
+struct cast_file {
+    const struct cast_args *args;
+    const struct dti_context *cx;
+    struct cast_job job;  /* destination, policies, warnings, JSON */
+    const char *path;     /* of the input */
+    const char *out_path; /* NULL with --dry-run only */
+    bool to_text, to_stdout;
+    bool shown; /* the report is printed: on stdout, or on stderr when the data goes to stdout */
+    struct dti_file_source source;
+    uint64_t max_memory; /* 0 for the default */
+    enum dti_level level;
+    size_t threads; /* 0 until chosen */
+    struct dti_container *container;
+    enum dti_container_kind kind; /* of the output; DTI_CONTAINER_RAW for text */
+    char *folder;                 /* of a sharded output */
+    const char *index;            /* its index, in the folder, or NULL */
+    struct dti_file_cast *cast;
+    uint64_t output_bytes; /* of the new files, as they came to be */
+};
+
+/* cast_file_options.c: whether operands and options are those of a cast of a file. */
+bool dti_cast_is_files(const struct cast_args *args, char **operands, int count);
+
+/* Fills all but container, kind and what follows them. To be freed by dti_cast_file_end(), on
+ * success only. */
+enum dti_status dti_cast_file_init(struct cast_file *ret, const struct cast_args *args,
+                                   const struct dti_context *cx, char **operands, int count,
+                                   struct dti_error *reterr);
+void dti_cast_file_end(struct cast_file *file);
+
+/* cast_file_target.c: what the output is and what it is called; the container is open. */
+enum dti_status dti_cast_file_target(struct cast_file *file, struct dti_error *reterr);
+/* Names that ask for a kind of file: "x.npy". */
+bool dti_cast_names_file(const char *path);
+
+/* cast_file.c: the whole command. */
+enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_context *cx,
+                              char **operands, int count, struct dti_error *reterr);
+
+/* cast_file_text.c: the numbers of the one tensor as text, to the output or to standard output. */
+enum dti_status dti_cast_file_text(struct cast_file *file,
+                                   const struct dti_file_cast_options *options,
+                                   struct dti_error *reterr);
+
+/* cast_file_human.c, cast_file_json.c: the report. */
+enum dti_status dti_cast_file_human(const struct cast_file *file, struct dti_error *reterr);
+enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *reterr);
+
+#endif

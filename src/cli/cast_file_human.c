@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of a file's tensors, for people: a line on the whole, one for each pair of dtypes,
+ * what was lost, and the tensors that lost most (with -v all of them). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast_file.h"
+#include "cli/human.h"
+#include "cli/loss_human.h"
+#include "cli/tensor_words.h"
+#include "dtinfo/escape.h"
+
+enum { WORST = 5, CELL = 200, MAX_GROUPS = 256, LOSS_COLUMNS = 8 };
+
+static const char gap[] = "   ";
+
+/* Where the report goes. */
+static bool is_aside(const struct cast_file *file)
+{
+    return file->to_stdout && !file->args->dry_run;
+}
+
+static const struct dti_tensor *source_of(const struct cast_file *file, size_t tensor)
+{
+    return &file->container->tensors[file->cast->tensors[tensor].source];
+}
+
+static void put(struct dti_line *line, const char *text)
+{
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
+}
+
+static const char *plural(char cell[CELL], size_t count, const char *word)
+{
+    (void)snprintf(cell, CELL, "%zu %s%s", count, word, count == 1 ? "" : "s");
+    return cell;
+}
+
+/* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
+static void put_head(const struct cast_file *file, struct dti_line *line)
+{
+    const struct dti_file_cast *const cast = file->cast;
+    char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE], cell[CELL];
+    put(line, strcmp(file->path, "-") == 0 ? "standard input" : dti_cast_path(path, file->path));
+    put(line, " -> ");
+    if (!file->out_path)
+        put(line, dti_container_name(file->kind));
+    else
+        put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
+    put(line, gap);
+    put(line, plural(cell, cast->tensor_count, "tensor"));
+    const size_t shards = cast->file_count - cast->has_index;
+    if (file->kind == DTI_CONTAINER_SHARDED) {
+        put(line, " in ");
+        put(line, plural(cell, shards, "file"));
+    }
+    put(line, gap);
+    put(line, dti_human_bytes(text, cast->input_bytes));
+    put(line, " -> ");
+    if (file->to_text && file->args->dry_run)
+        put(line, "text");
+    else
+        put(line, dti_human_bytes(text, file->to_text ? file->output_bytes : cast->output_bytes));
+    if (file->args->dry_run)
+        put(line, "   (nothing is written)");
+    dti_line_end(line);
+}
+
+/* Tensors of one dtype that met the same fate. */
+struct kind {
+    const struct dti_format *from;
+    enum dti_fate fate;
+    size_t count;
+    uint64_t input, output;
+};
+
+static const char *fate_words(enum dti_fate fate)
+{
+    switch (fate) {
+    case DTI_FATE_SAME:
+        return "as it is";
+    case DTI_FATE_KEEP:
+        return "kept: --keep";
+    case DTI_FATE_ONLY:
+        return "kept: not of --only";
+    case DTI_FATE_INTEGER:
+        return "kept: --ints casts integers";
+    case DTI_FATE_COMPLEX:
+        return "kept: complex";
+    default:
+        return "";
+    }
+}
+
+static size_t count_kinds(const struct cast_file *file, struct kind kinds[MAX_GROUPS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->cast->tensor_count; i++) {
+        const struct dti_file_cast_tensor *const tensor = &file->cast->tensors[i];
+        const struct dti_tensor *const source = source_of(file, i);
+        size_t at = 0;
+        while (at < count && (kinds[at].fate != tensor->fate ||
+                              strcmp(kinds[at].from->name, source->format->name) != 0))
+            at++;
+        if (at == MAX_GROUPS)
+            continue; /* there are fewer dtypes than that */
+        if (at == count)
+            kinds[count++] = (struct kind){.from = source->format, .fate = tensor->fate};
+        kinds[at].count++;
+        kinds[at].input += source->bytes;
+        kinds[at].output += tensor->bytes;
+    }
+    return count;
+}
+
+/* Writes and frees the table, or only frees it when it is not whole. */
+static enum dti_status finish_table(struct dti_table *table, bool whole,
+                                    const struct cast_file *file, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = file->cx;
+    const bool aside = is_aside(file);
+    const bool written = whole && dti_table_write(table, aside ? cx->err : cx->out,
+                                                  aside ? cx->colour_error : cx->colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static enum dti_status put_kinds(const struct cast_file *file, struct dti_error *reterr)
+{
+    struct kind kinds[MAX_GROUPS];
+    const size_t count = count_kinds(file, kinds);
+    if (count == 0)
+        return DTI_OK;
+    struct dti_table *const table = dti_table_new(4);
+    const char *const dst = file->cast->request.cast.dst.name;
+    for (size_t i = 0; i < 2 * count; i++) { /* what is cast comes first */
+        const struct kind *const kind = &kinds[i % count];
+        const bool cast = kind->fate == DTI_FATE_CAST;
+        if (cast != (i < count))
+            continue;
+        char cell[CELL], text[DTI_TEXT_SIZE];
+        (void)snprintf(cell, sizeof cell, cast ? "%s -> %s" : "%s", kind->from->name, dst);
+        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_cell(table, DTI_STYLE_PLAIN, plural(cell, kind->count, "tensor"));
+        const size_t used =
+            (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->input));
+        if (cast && !file->to_text)
+            (void)snprintf(cell + used, sizeof cell - used, " -> %s",
+                           dti_human_bytes(text, kind->output));
+        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
+    }
+    return finish_table(table, true, file, reterr);
+}
+
+/* Names are bytes, and shown whole. False when memory ran out. */
+static bool put_name(struct dti_table *table, const struct dti_tensor *tensor)
+{
+    struct dti_buffer name;
+    dti_buffer_init(&name);
+    dti_escape(&name, tensor->name, tensor->name_length);
+    const bool whole = !name.failed;
+    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
+    dti_buffer_free(&name);
+    return whole;
+}
+
+static void put_count(struct dti_table *table, uint64_t count)
+{
+    char text[DTI_TEXT_SIZE];
+    dti_spell_u64(text, count);
+    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
+}
+
+static void put_figure(struct dti_table *table, const struct dti_loss_summary *loss, double figure)
+{
+    char text[DTI_TEXT_SIZE];
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   loss->compared > 0 ? dti_figure_words(text, figure, 4) : "-");
+}
+
+/* Nobody reads all columns at once: some are for -v alone. */
+static size_t loss_columns(const struct cast_file *file)
+{
+    return file->cx->verbose ? LOSS_COLUMNS : LOSS_COLUMNS - 3;
+}
+
+static bool put_row(const struct cast_file *file, struct dti_table *table, size_t at)
+{
+    const struct dti_file_cast_tensor *const tensor = &file->cast->tensors[at];
+    const struct dti_tensor *const source = source_of(file, at);
+    const struct dti_loss_summary *const loss = &tensor->loss;
+    char cell[CELL], text[DTI_TEXT_SIZE], shape[DTI_SHAPE_SIZE];
+    const bool cast = tensor->fate == DTI_FATE_CAST;
+    if (!put_name(table, source))
+        return false;
+    (void)snprintf(cell, sizeof cell, cast ? "%s -> %s" : "%s", source->format->name,
+                   tensor->format->name);
+    dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+    dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
+    if (file->args->dry_run) {
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_bytes(text, tensor->bytes));
+        return true;
+    }
+    if (!cast) {
+        for (size_t i = 0; i < loss_columns(file); i++)
+            dti_table_cell(table, DTI_STYLE_PLAIN, "");
+        return true;
+    }
+    put_count(table, loss->overflowed);
+    put_count(table, loss->to_zero);
+    if (file->cx->verbose) {
+        put_count(table, loss->to_subnormal);
+        put_count(table, loss->nan_in);
+        put_count(table, loss->inf_in);
+    }
+    put_figure(table, loss, loss->max_absolute);
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   loss->compared > 0 ? dti_percent_words(text, loss->max_relative, 3) : "-");
+    put_figure(table, loss, loss->sqnr_db);
+    return true;
+}
+
+static struct dti_table *new_table(const struct cast_file *file)
+{
+    static const char *const first[] = {"name", "dtype", "shape", "bytes"};
+    static const char *const all[LOSS_COLUMNS] = {"overflowed", "to zero", "to subnormal",
+                                                  "nan",        "inf",     "max abs error",
+                                                  "max rel",    "SQNR dB"};
+    const bool dry = file->args->dry_run;
+    struct dti_table *const table = dti_table_new(dry ? 4 : 3 + loss_columns(file));
+    for (size_t i = 0; i < (dry ? 4 : 3); i++)
+        dti_table_cell(table, DTI_STYLE_BOLD, first[i]);
+    for (size_t i = 0; i < LOSS_COLUMNS && !dry; i++) {
+        if (file->cx->verbose || i < 2 || i > 4)
+            dti_table_cell(table, DTI_STYLE_BOLD, all[i]);
+    }
+    return table;
+}
+
+static double share(uint64_t count, uint64_t elements)
+{
+    return elements > 0 ? (double)count / (double)elements : 0;
+}
+
+/* Whether a lost more than b: numbers beyond the range come first. */
+static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
+{
+    const double beyond_a = share(a->overflowed, a->elements);
+    const double beyond_b = share(b->overflowed, b->elements);
+    const double zero_a = share(a->to_zero, a->elements), zero_b = share(b->to_zero, b->elements);
+    if (beyond_a > beyond_b || beyond_a < beyond_b)
+        return beyond_a > beyond_b;
+    if (a->max_relative > b->max_relative || a->max_relative < b->max_relative)
+        return a->max_relative > b->max_relative;
+    return zero_a > zero_b;
+}
+
+/* The tensors that lost numbers altogether, where there are several. */
+static enum dti_status put_worst(const struct cast_file *file, struct dti_error *reterr)
+{
+    const struct dti_file_cast *const cast = file->cast;
+    size_t worst[WORST + 1], count = 0, lost = 0;
+    for (size_t i = 0; i < cast->tensor_count; i++) {
+        const struct dti_loss_summary *const loss = &cast->tensors[i].loss;
+        if (loss->overflowed == 0 && loss->to_zero == 0 && loss->no_code == 0)
+            continue;
+        lost++;
+        size_t at = count;
+        for (; at > 0 && is_worse(loss, &cast->tensors[worst[at - 1]].loss); at--)
+            worst[at] = worst[at - 1];
+        worst[at] = i;
+        count += count < WORST;
+    }
+    if (lost == 0 || cast->cast_count < 2)
+        return DTI_OK;
+    struct dti_table *const table = new_table(file);
+    bool whole = true;
+    for (size_t i = 0; i < count && whole; i++)
+        whole = put_row(file, table, worst[i]);
+    const enum dti_status status = finish_table(table, whole, file, reterr);
+    if (status == DTI_OK && lost > count)
+        (void)fprintf(is_aside(file) ? file->cx->err : file->cx->out,
+                      "  ... of %zu tensors that lost numbers; -v shows all\n", lost);
+    return status;
+}
+
+static enum dti_status put_all(const struct cast_file *file, struct dti_error *reterr)
+{
+    struct dti_table *const table = new_table(file);
+    bool whole = true;
+    for (size_t i = 0; i < file->cast->tensor_count && whole; i++)
+        whole = put_row(file, table, i);
+    return finish_table(table, whole, file, reterr);
+}
+
+static void put_machine(const struct cast_file *file, struct dti_line *line)
+{
+    char kernels[DTI_PLAN_TEXT_SIZE], cell[DTI_PLAN_TEXT_SIZE + CELL];
+    (void)snprintf(cell, sizeof cell, "  level %s   %zu thread%s", dti_level_name(file->level),
+                   file->threads, file->threads == 1 ? "" : "s");
+    dti_line_put(line, DTI_STYLE_DIM, cell);
+    for (size_t i = 0; i < file->cast->plan_count; i++) {
+        put(line, gap);
+        dti_line_put(line, DTI_STYLE_DIM, dti_plan_describe(file->cast->plans[i], kernels));
+    }
+    dti_line_end(line);
+}
+
+static void put_loss(const struct cast_file *file, struct dti_line *line)
+{
+    const struct dti_file_cast *const cast = file->cast;
+    const struct dti_file_cast_request *const request = &cast->request;
+    char place[DTI_QUOTE_SIZE + 64], name[DTI_QUOTE_SIZE];
+    struct dti_loss_summary loss;
+    dti_loss_summarize(&cast->loss, &loss);
+    place[0] = '\0';
+    if (loss.max_absolute > 0) {
+        const struct dti_tensor *const tensor = source_of(file, cast->max_tensor);
+        dti_quote(name, tensor->name, tensor->name_length);
+        (void)snprintf(place, sizeof place, "%.*s, element %llu", (int)(strlen(name) - 2), name + 1,
+                       (unsigned long long)cast->tensors[cast->max_tensor].loss.max_index);
+    }
+    dti_loss_human_counts(&loss, line);
+    dti_loss_human_errors(&loss, place, line);
+    dti_loss_human_policies(&request->cast, request->rule, file->args, line);
+    if (file->cx->verbose)
+        put_machine(file, line);
+    dti_loss_human_hint(&request->cast, request->rule, &loss, line);
+}
+
+enum dti_status dti_cast_file_human(const struct cast_file *file, struct dti_error *reterr)
+{
+    const bool aside = is_aside(file);
+    struct dti_line line = {.out = aside ? file->cx->err : file->cx->out,
+                            .colour = aside ? file->cx->colour_error : file->cx->colour};
+    put_head(file, &line);
+    enum dti_status status = put_kinds(file, reterr);
+    if (file->cast->cast_count > 0 && !file->args->dry_run)
+        put_loss(file, &line);
+    if (status == DTI_OK && file->cx->verbose)
+        return put_all(file, reterr);
+    return status == DTI_OK && !file->args->dry_run ? put_worst(file, reterr) : status;
+}
