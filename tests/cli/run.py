@@ -3,7 +3,7 @@
 """Golden tests of the command line.
 
 A case is tests/cli/<command>/<case>.sh, run by sh in an empty directory with `dtinfo` in the PATH and a
-bare environment. What it must print stands beside it, byte for byte:
+bare environment, where $TESTS is this folder. What it must print stands beside it, byte for byte:
 
     <case>.stdout   <case>.stderr   absent: nothing may be printed there
     <case>.exit                     absent: 0
@@ -47,7 +47,8 @@ def make_path(program, wrapper, directory):
 
 
 def run_case(script, path):
-    environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC"}
+    environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE),
+                   "PYTHONDONTWRITEBYTECODE": "1"}
     environment.update({name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ})
     scratch = tempfile.mkdtemp(prefix="dtinfo-case-")
     try:

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line."""
 import os
+import pathlib
 import sys
 import tempfile
 
+from make_checkpoint import write_others, write_sharded, write_single
 from treatment import SANITIZED, check, environment, main, require, require_one_line, run
 
 LIBRARY = os.path.abspath(sys.argv.pop(3))
@@ -25,6 +27,27 @@ QUESTIONS += [(words.split() + ["-o", "/dev/null"], bytes(range(240))) for words
 QUESTIONS += [("cast - fp32 --from bf16 --as text".split(), bytes(range(240))),
               ("cast - fp16 --from text --as text".split(), b"1.5,70000\n1e-9 0x1p-3 1/3"),
               ("cast - bf16 --from text --like torch -o /dev/null".split(), b"1.5,70000 1/3")]
+# of files that main() makes
+QUESTIONS += [(words.split(), b"") for words in (
+    "inspect model.safetensors", "inspect model.safetensors -q", "inspect model.safetensors --tree",
+    "inspect model.safetensors.index.json -v --sort size", "inspect model.gguf --json",
+    "inspect model.gguf weights.npy --jsonl --stats", "inspect arrays.npz --stats --grep a",
+    "inspect deflated.npz --histogram --each --threads 2",
+    "inspect weights.npy --from fp4_e2m1 --json --stats --histogram --each")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "cast model.safetensors bf16 -o /dev/null -v",
+    "cast model.safetensors.index.json fp8_e4m3fn -o /dev/null --json --select *norm*",
+    "cast model.safetensors.index.json bf16 -o new/ --force",
+    "cast model.safetensors bf16 --dry-run --only *q_proj*",
+    "cast deflated.npz fp16 -o /dev/null --keep big", "cast columns.npy bf16 --as text",
+    "cast weights.npy fp4_e2m1 --from fp16 --shape 112 -o /dev/null --as safetensors --packing low -q")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "compare model.safetensors model.safetensors.index.json", "compare weights.npy arrays.npz --json",
+    "compare weights.npy deflated.npz --only data,half -v --threads 2 --atol 1",
+    "compare model.gguf model.gguf -v", "compare weights.npy columns.npy --from bf16 --shape 112 -q",
+    "check model.safetensors", "check model.gguf --no-nan --no-inf -v",
+    "check weights.npy arrays.npz --max-abs 0.01 --fits fp16,int8 --shape 6,4;*a*:* --dtype fp32:*a* --json",
+    "check weights.npy --from e4m3 --no-nan -q --threads 2")]
 
 
 def failing(words, stdin, at, variables):
@@ -76,4 +99,10 @@ if __name__ == "__main__":
     if SANITIZED:
         print("skipped: a sanitizer brings its own allocator")
         sys.exit(77)
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="dtinfo-memory-") as name:
+        os.chdir(name)
+        for write in (write_single, write_sharded, write_others):
+            write(pathlib.Path(name))
+        code = main()
+        os.chdir("/")
+    sys.exit(code)

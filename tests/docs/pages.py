@@ -2,15 +2,48 @@
 """The documents as the tests read them: where they are, their sections, their examples, and what the
 program says about itself. Nothing here knows how the marked parts of the pages are made."""
 
+import contextlib
+import functools
 import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MAN = sorted((ROOT / "man").glob("*.scd"))
 README = ROOT / "README.md"
+
+
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+import make_checkpoint  # noqa: E402
+
+
+@functools.lru_cache(maxsize=None)
+def checkpoint_files():
+    with tempfile.TemporaryDirectory(prefix="dtinfo-examples-") as name:
+        folder = pathlib.Path(name)
+        make_checkpoint.write_single(folder)
+        make_checkpoint.write_sharded(folder)
+        make_checkpoint.write_others(folder)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@contextlib.contextmanager
+def checkpoints():
+    """A working directory with the files that examples may name: model.safetensors, the same in two shards
+    with model.safetensors.index.json, weights.npy, arrays.npz, model.gguf."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="dtinfo-examples-") as name:
+        for file, data in checkpoint_files().items():
+            (pathlib.Path(name) / file).write_bytes(data)
+        os.chdir(name)
+        try:
+            yield pathlib.Path(name)
+        finally:
+            os.chdir(before)
 
 
 def plain_environment(program, **extra):

@@ -5,9 +5,12 @@ bash and fish with the shipped scripts. zsh only checks the syntax of its script
 installed is skipped, and said to be."""
 
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pages
 
@@ -53,6 +56,18 @@ def ask_fish(program, words):
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
 
 
+def tensor_questions(command, option):
+    """Names of the tensors of the file that stands before, in the folder of pages.checkpoints()."""
+    names = {name for name, *_ in pages.make_checkpoint.model()}
+    before = [command["name"], "model.safetensors"]
+    before += ["bf16"] if command["operands"] == "value_dtype" else []
+    yield [*before, option, ""], names
+    yield [*before, option + "=lm"], {option + "=lm_head.weight"}
+    yield [*before, option, "*norm*,lm"], {"*norm*,lm_head.weight"}
+    yield [command["name"], "none.safetensors", option, ""], set()
+    yield [command["name"], option, ""], set()
+
+
 def questions(facts):
     """(words, what must be among the answers)"""
     public = [command for command in facts["commands"] if not command["hidden"]]
@@ -79,13 +94,43 @@ def questions(facts):
             yield [command["name"], ""], dtypes
         elif command["operands"] == "value_dtype":
             yield [command["name"], "1.5", ""], dtypes
+        elif command["operands"] == "files":
+            yield [command["name"], ""], set()  # the shell's own completion follows
+        for option in command["options"]:
+            if option["kind"] == "glob":
+                yield from tensor_questions(command, "--" + option["long"])
     yield ["cast", "1", "bf16,fp8_e8"], {"bf16,fp8_e8m0"}
     yield ["cast", "--fail-on", "inexact,ov"], {"inexact,overflow"}
 
 
+def check_hostile_names(judge, program):
+    """No name that a terminal should not see, and what a pattern would take for itself is escaped."""
+    with tempfile.TemporaryDirectory() as folder:
+        pages.make_checkpoint.write_hostile(pathlib.Path(folder))
+        for name in ("hostile.safetensors", "hostile.npz", "hostile.gguf"):
+            words = ["check", f"{folder}/{name}", "--only", ""]
+            done = subprocess.run([program, "__complete", *words], stdout=subprocess.PIPE,
+                                  env=pages.plain_environment(program))
+            judge.check(not re.search(rb"[^\t\n -~\x80-\xff]", done.stdout), f"{name}: raw bytes")
+            offered = {line.split("\t")[0] for line in done.stdout.decode().splitlines()}
+            judge.check("comma\\,star\\*\\?\\[x]" in offered, f"{name}: {sorted(offered)}")
+            judge.check(not any(word.startswith(("esc", "rtl", "bad")) for word in offered),
+                        f"{name}: {sorted(offered)}")
+            for pattern in offered & {"comma\\,star\\*\\?\\[x]", "quote\"back\\\\slash"}:
+                done = pages.run(program, "check", f"{folder}/{name}", "--only", pattern)
+                judge.check(done.returncode == 0, f"--only {pattern}: {done.stderr}")
+
+
 def main():
-    program = sys.argv[1]
+    program = str(pathlib.Path(sys.argv[1]).resolve())
     judge = pages.Judge()
+    with pages.checkpoints():
+        check_all(judge, program)
+    check_hostile_names(judge, program)
+    return judge.finish(at_least=60)
+
+
+def check_all(judge, program):
     facts = pages.introspect(program)
     hidden = {command["name"] for command in facts["commands"] if command["hidden"]}
     asked = list(questions(facts))
@@ -121,7 +166,6 @@ def main():
             continue
         done = subprocess.run([shell, "-n", str(path)], stderr=subprocess.PIPE, encoding="utf-8")
         judge.check(done.returncode == 0 and not done.stderr, f"{shell} -n: {done.stderr}")
-    return judge.finish(at_least=60)
 
 
 if __name__ == "__main__":

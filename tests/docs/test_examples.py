@@ -5,10 +5,11 @@
     test_examples.py PROGRAM             compares
     test_examples.py PROGRAM --update    writes the output into the documents; read the difference
 
-A line `...` stands for any lines. An example that needs a tool which is not installed (jq) is skipped,
-and said to be.
+Each block runs in a folder of its own with the files that pages.checkpoints() makes. A line `...` stands
+for any lines. An example that needs a tool which is not installed (jq) is skipped, and said to be.
 """
 
+import os
 import re
 import shlex
 import shutil
@@ -86,6 +87,8 @@ def check_comparison(judge, program):
 
 def main():
     program, updating = sys.argv[1], "--update" in sys.argv[2:]
+    if not (os.path.isfile(program) and os.access(program, os.X_OK)):
+        sys.exit(f"{program} is no program")
     judge, skipped = pages.Judge(), 0
     environment = pages.plain_environment(program)
     for path in [pages.README, *pages.MAN]:
@@ -98,7 +101,8 @@ def main():
                 skipped += 1
                 print(f"skipped {example.where()}: needs {', '.join(sorted(missing))}")
                 continue
-            printed = outputs(example, environment)
+            with pages.checkpoints():
+                printed = outputs(example, environment)
             for index, ((command, shown), text) in enumerate(zip(example.steps, printed)):
                 cut = any(line.strip() == "..." for line in shown)
                 right = matches(shown, text)

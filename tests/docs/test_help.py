@@ -3,6 +3,7 @@
 """--help of every command: on standard output, nothing on standard error, exit 0, every option and
 choice in it; and the examples it shows run."""
 
+import os
 import re
 import shlex
 import sys
@@ -49,13 +50,14 @@ def check_examples(judge, program, command):
 
 
 def main():
-    program = sys.argv[1]
+    program = os.path.abspath(sys.argv[1])
     judge = pages.Judge()
     facts = pages.introspect(program)
     public = [command for command in facts["commands"] if not command["hidden"]]
     for command in public:
         check_help(judge, program, command, [*command["options"], *facts["global_options"]])
-        check_examples(judge, program, command)
+        with pages.checkpoints():
+            check_examples(judge, program, command)
     overview = pages.run(program, "--help")
     judge.check(overview.returncode == 0 and overview.stderr == "", "dtinfo --help fails")
     judge.check(overview.stdout == pages.run(program, "help").stdout, "--help and help differ")

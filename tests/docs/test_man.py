@@ -164,12 +164,21 @@ def check_json_page(judge, page, program, facts):
                 ["cast", "70000", "fp16"],
                 ["cast", "-", "fp16", "--from", "fp32", "-o", "/dev/null"], ["--version"],
                 ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
+                ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
+                 "--each"],
+                ["inspect", "none", "weights.npy"],
+                ["cast", "model.safetensors", "fp8_e4m3fn", "-o", "/dev/null"],
+                ["compare", "model.safetensors", "weights.npy"],
+                ["compare", "weights.npy", "arrays.npz", "--only", "data,half", "--rtol", "1"],
+                ["check", "model.safetensors"],
+                ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
                 ["cast", "1", "bf61"]]
     real, schemas = set(), set()
-    for words in requests:
-        document = json.loads(pages.run(program, *words, "--json").stdout)
-        schemas.add(document["schema"])
-        keys_of(document, real)
+    with pages.checkpoints():
+        for words in requests:
+            document = json.loads(pages.run(program, *words, "--json").stdout)
+            schemas.add(document["schema"])
+            keys_of(document, real)
     documented = set()
     for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
         documented |= {part.removesuffix("[]") for part in term.split(".")}
@@ -217,7 +226,7 @@ def check_readme(judge, program, options):
 
 
 def main():
-    program = sys.argv[1]
+    program = str(pathlib.Path(sys.argv[1]).resolve())
     judge = pages.Judge()
     facts = pages.introspect(program)
     blocks = {block["name"] for block in

@@ -137,6 +137,15 @@ def check_number(node, where, dtype):
         yield from check_bits(node, where, dtype)
 
 
+def dtype_of_member(key, dtype):
+    """The dtype of a number below a dtype that is not of it: means, and magnitudes of integers."""
+    if key in ("mean", "standard_deviation"):
+        return reference("fp64")
+    if key == "absmax" and dtype is not None and not dtype.is_float:
+        return reference("uint64")
+    return dtype
+
+
 def walk(node, where="$", dtype=None):
     """(problems, numbers checked, bits checked) of everything below a node."""
     problems, numbers, codes = [], 0, 0
@@ -152,7 +161,7 @@ def walk(node, where="$", dtype=None):
     children = node.items() if isinstance(node, dict) else \
         enumerate(node) if isinstance(node, list) else ()
     for key, child in children:
-        more = walk(child, "%s.%s" % (where, key), dtype)
+        more = walk(child, "%s.%s" % (where, key), dtype_of_member(key, dtype))
         problems += more[0]
         numbers += more[1]
         codes += more[2]

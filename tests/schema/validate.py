@@ -63,6 +63,51 @@ CASES = [(["--version", "--json"], 0, "dtinfo.version/1"),
          (["cast", "70000", "bf16", "--ronud", "up", "--json"], 2, "dtinfo.error/1"),
          (["finfo", "int8", "--json"], 2, "dtinfo.error/1"),
          (["bits", "0x12345", "fp16", "--json"], 2, "dtinfo.error/1")]
+# the same in the folder that make_files() fills
+FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
+              (["inspect", "single/model.safetensors", "others/arrays.npz", "others/model.gguf", "--stats",
+                "--histogram", "--each"], 0, "dtinfo.inspect/1"),
+              (["inspect", "hostile/hostile.safetensors", "hostile/hostile.npz", "hostile/hostile.gguf",
+                "--stats", "--sort", "name"], 0, "dtinfo.inspect/1"),
+              (["inspect", "single/model.safetensors", "none", "--jsonl"], 3, "dtinfo.inspect/1"),
+              (["inspect", "none", "others/weights.npy", "--only", "no"], 3, "dtinfo.inspect/1"),
+              (["inspect", "others/weights.npy", "--from", "e4m3", "--shape", "112,2", "--stats",
+                "--histogram"], 0, "dtinfo.inspect/1"),
+              (["inspect", "others/weights.npy", "--from", "int8", "--stats"], 0, "dtinfo.inspect/1"),
+              (["inspect", "others/weights.npy", "--from", "uint64", "--endian", "big", "--stats"], 0,
+               "dtinfo.inspect/1"),
+              (["inspect", "others/weights.npy", "--from", "complex64", "--stats"], 0, "dtinfo.inspect/1"),
+              (["inspect", "none"], 3, "dtinfo.error/1"),
+              (["inspect", "model", "--grep", "("], 2, "dtinfo.error/1"),
+              (["compare", "model", "single/model.safetensors", "--atol", "0"], 0, "dtinfo.compare/1"),
+              (["compare", "others/weights.npy", "others/arrays.npz", "--only", "data,half"], 1,
+               "dtinfo.compare/1"),
+              (["compare", "others/model.gguf", "others/arrays.npz", "--max-ulp", "0.5"], 1,
+               "dtinfo.compare/1"),
+              (["compare", "others/model.gguf", "others/model.gguf"], 0, "dtinfo.compare/1"),
+              (["compare", "hostile/hostile.npz", "hostile/hostile.gguf"], 1, "dtinfo.compare/1"),
+              (["compare", "others/weights.npy", "others/columns.npy", "--from", "e4m3"], 1,
+               "dtinfo.compare/1"),
+              (["compare", "model", "none"], 3, "dtinfo.error/1"),
+              (["check", "model", "others/model.gguf", "--valid", "--no-nan", "--max-abs", "0.1"], 1,
+               "dtinfo.check/1"),
+              (["check", "others/weights.npy", "--fits", "e4m3", "--shape", "6,4", "--ints"], 0,
+               "dtinfo.check/1"),
+              (["check", "hostile/hostile.npz", "--dtype", "bf16"], 1, "dtinfo.check/1"),
+              (["check", "others/weights.npy", "--from", "fp4_e2m1", "--no-nan", "--jsonl"], 0,
+               "dtinfo.check/1"),
+              (["check", "model", "--only", "no"], 2, "dtinfo.error/1"),
+              (["cast", "model", "fp8_e4m3fn", "-o", "/dev/null"], 0, "dtinfo.cast_file/1"),
+              (["cast", "model", "bf16", "--dry-run"], 0, "dtinfo.cast_file/1"),
+              (["cast", "hostile/hostile.safetensors", "fp16", "--keep", "no,such", "--dry-run"], 0,
+               "dtinfo.cast_file/1"),
+              (["cast", "others/arrays.npz", "int4", "-o", "/dev/null", "--ints", "--packing", "low",
+                "--select", "none"], 2, "dtinfo.error/1"),
+              (["cast", "others/weights.npy", "fp4_e2m1", "-o", "/dev/null", "--as", "text"], 0,
+               "dtinfo.cast_file/1"),
+              (["cast", "others/weights.npy", "bf16", "-o", "/dev/null", "--as", "text", "--dry-run"], 0,
+               "dtinfo.cast_file/1"),
+              (["cast", "model", "bf16", "-o", "single/model.safetensors"], 2, "dtinfo.error/1")]
 CASES += [(["cast", value, ALL] + policy + ["--json"], 0, "dtinfo.cast/1")
           for value in VALUES for policy in POLICIES]
 
@@ -82,10 +127,18 @@ def make_locale(name, folder):
     return {"LC_ALL": name}
 
 
-def run(program, words, environment, stdin=None):
+def make_files(folder):
+    """Files of tensors, as in tests/cli: model, model/model.safetensors.index.json, others/weights.npy, ..."""
+    script = pathlib.Path(__file__).resolve().parent.parent / "cli" / "make_checkpoint.py"
+    for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),
+                         ("hostile", ["--hostile"])):
+        subprocess.run([sys.executable, str(script), str(folder / name)] + option, check=True)
+
+
+def run(program, words, environment, stdin=None, folder=None):
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("LC_", "LANG", "DTINFO_"))}
-    return subprocess.run([program] + words, env=dict(kept, **environment), input=stdin,
+    return subprocess.run([program] + words, env=dict(kept, **environment), input=stdin, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
 
 
@@ -106,7 +159,7 @@ def refuse(name):
 
 
 def main():
-    program, folder = sys.argv[1], sys.argv[2]
+    program, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
     checkers = {name: checker.Checker(schema) for name, schema in checker.load(folder).items()}
     passed = failed = numbers = codes = 0
     seen = set()
@@ -126,12 +179,15 @@ def main():
               (["cast", "-", "fp8_e4m3", "--from", "e4m3", "--like", "ml_dtypes"] + array, 0,
                "dtinfo.cast_array/1", b"1234"),
               (["cast", "-", "bf16", "--from", "fp32"] + array, 3, "dtinfo.error/1", b"1234567")]
+    cases += [(words + ["--json"] * ("--jsonl" not in words), code, schema, None)
+              for words, code, schema in FILE_CASES]
     with tempfile.TemporaryDirectory() as scratch:
         foreign = make_locale("de_DE.UTF-8", pathlib.Path(scratch))
+        make_files(pathlib.Path(scratch))
         for words, code, wanted, stdin in cases:
             problems = []
-            done = run(program, words, {"LC_ALL": "C"}, stdin)
-            again = run(program, words, foreign, stdin)
+            done = run(program, words, {"LC_ALL": "C"}, stdin, scratch)
+            again = run(program, words, foreign, stdin, scratch)
             if done.returncode != code:
                 problems.append("exit code %d, expected %d: %s" %
                                 (done.returncode, code, done.stderr.decode("utf-8", "replace")))

@@ -233,6 +233,60 @@ static void a_stream_without_elements_is_an_ordinary_document(void)
     dti_json_free(json);
 }
 
+/* Three files of `tensors` tensors each, streamed or not. */
+static char *nested(struct dti_json *json, bool streamed, unsigned tensors, bool first)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const out = open_memstream(&text, &length);
+    dti_json_begin(json, "dtinfo.test/1");
+    if (first)
+        dti_json_bool(json, "before", true);
+    dti_json_array(json, "files");
+    for (unsigned i = 0; i < 3; i++) {
+        dti_json_object(json, NULL);
+        if (first)
+            dti_json_uint(json, "file", i);
+        dti_json_array(json, "tensors");
+        if (streamed && i != 1)
+            dti_json_stream(json, out);
+        for (unsigned k = 0; k < tensors; k++) {
+            dti_json_object(json, NULL);
+            dti_json_array(json, "shape");
+            dti_json_uint(json, NULL, k);
+            dti_json_end(json);
+            dti_json_end(json);
+        }
+        dti_json_end(json);
+        if (!first) {
+            dti_json_array(json, "notes");
+            dti_json_end(json);
+        }
+        dti_json_end(json);
+    }
+    dti_json_end(json);
+    if (!first)
+        dti_json_null(json, "after");
+    CHECK(dti_json_write(json, out, NULL) == DTI_OK);
+    fclose(out);
+    return text;
+}
+
+static void arrays_inside_elements_are_streamed_likewise(void)
+{
+    struct dti_json *const json = dti_json_new();
+    for (unsigned tensors = 0; tensors < 4; tensors++) {
+        for (int first = 0; first < 2; first++) {
+            char *const whole = nested(json, false, tensors, first == 1);
+            char *const streamed = nested(json, true, tensors, first == 1);
+            CHECK_STR(streamed, whole);
+            free(whole);
+            free(streamed);
+        }
+    }
+    dti_json_free(json);
+}
+
 static void running_out_of_memory_is_told_once_at_the_end(void)
 {
     struct dti_json *const json = dti_json_new();
@@ -281,5 +335,6 @@ UNIT_MAIN(an_empty_document_has_schema_and_version, scalars_and_containers_nest,
           another_parser_reads_every_byte_back, another_printer_writes_the_same,
           documents_of_all_sizes_share_the_memory, streamed_elements_make_the_same_document,
           a_stream_without_elements_is_an_ordinary_document,
+          arrays_inside_elements_are_streamed_likewise,
           running_out_of_memory_is_told_once_at_the_end, a_full_disk_is_an_error,
           freeing_nothing_is_allowed)

@@ -117,6 +117,19 @@ static void columns_are_as_wide_as_their_widest_cell(void)
                     "  y              1\n");
 }
 
+static void a_text_beyond_the_limit_widens_no_column(void)
+{
+    static const char *const cells[] = {"name", "bytes", "a very long name", "1", "b", "22", NULL};
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_new(2);
+    dti_table_limit(table, 0, 6);
+    dti_table_right(table, 1);
+    fill(table, cells);
+    CHECK(dti_table_write(table, out, false, 0));
+    dti_table_free(table);
+    check_page(out, "name  bytes\na very long name      1\nb        22\n");
+}
+
 static void a_last_row_may_be_short(void)
 {
     static const char *const cells[] = {"a", "b", "c", NULL};
@@ -157,5 +170,5 @@ static void a_table_that_could_not_be_made_does_nothing(void)
 UNIT_MAIN(lines_have_tab_stops_and_no_trailing_blanks, blanks_inside_and_between_texts_are_kept,
           a_column_that_is_reached_exactly_still_gets_two_blanks, width_is_counted_in_code_points,
           colour_surrounds_the_text_and_not_the_blanks, columns_are_as_wide_as_their_widest_cell,
-          a_last_row_may_be_short, colour_changes_no_column,
-          a_table_that_could_not_be_made_does_nothing)
+          a_text_beyond_the_limit_widens_no_column, a_last_row_may_be_short,
+          colour_changes_no_column, a_table_that_could_not_be_made_does_nothing)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads files from beginning to end with so many threads and does nothing with the bytes: the floor
+ * under whatever reads them for a purpose. Each thread takes the next block of the next file, as
+ * fast as pread() gives it.
+ *
+ *     read_floor THREADS BLOCK_BYTES FILE... */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 256, FILES_MAX = 8 };
+
+static size_t block;
+static int files[FILES_MAX], file_count;
+static uint64_t sizes[FILES_MAX], blocks;
+static atomic_uint_fast64_t next_block;
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+static void read_block(uint64_t at, char *buffer)
+{
+    /* by turns, as those do who hold files against each other */
+    const int file = (int)(at % (uint64_t)file_count);
+    const uint64_t offset = at / (uint64_t)file_count * block;
+    if (offset >= sizes[file])
+        return;
+    const size_t size = sizes[file] - offset < block ? (size_t)(sizes[file] - offset) : block;
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = pread(files[file], buffer + done, size - done, (off_t)(offset + done));
+        if (got <= 0)
+            die("pread");
+        done += (size_t)got;
+    }
+}
+
+static void *work(void *unused)
+{
+    char *const buffer = malloc(block);
+    if (!buffer)
+        die("malloc");
+    for (;;) {
+        const uint64_t at = atomic_fetch_add(&next_block, 1);
+        if (at >= blocks)
+            break;
+        read_block(at, buffer);
+    }
+    free(buffer);
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[THREADS_MAX];
+    struct stat info;
+    uint64_t longest = 0;
+    if (argc < 4 || argc - 3 > FILES_MAX) {
+        fprintf(stderr, "usage: %s THREADS BLOCK_BYTES FILE...\n", argv[0]);
+        return 2;
+    }
+    const long count = strtol(argv[1], NULL, 10);
+    block = (size_t)strtoul(argv[2], NULL, 10);
+    if (count < 1 || count > THREADS_MAX || block == 0)
+        return 2;
+    for (int i = 3; i < argc; i++) {
+        files[file_count] = open(argv[i], O_RDONLY);
+        if (files[file_count] < 0 || fstat(files[file_count], &info) != 0)
+            die(argv[i]);
+        sizes[file_count] = (uint64_t)info.st_size;
+        longest = sizes[file_count] > longest ? sizes[file_count] : longest;
+        file_count++;
+    }
+    blocks = (longest + block - 1) / block * (uint64_t)file_count;
+    for (long i = 1; i < count; i++) {
+        if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+            die("pthread_create");
+    }
+    (void)work(NULL);
+    for (long i = 1; i < count; i++)
+        (void)pthread_join(threads[i], NULL);
+    return 0;
+}

@@ -1,0 +1,3 @@
+python3 "$TESTS/make_checkpoint.py" . --others
+dtinfo check model.gguf --no-nan --fits bf16; echo "exit $?"
+dtinfo check model.gguf --no-nan --only '*norm*,token*'; echo "exit $?"

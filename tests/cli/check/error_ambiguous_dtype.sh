@@ -1,0 +1,1 @@
+dtinfo check a --dtype 'fp8:*'

@@ -1,0 +1,1 @@
+dtinfo check a --shape '*norm*:2,,3'

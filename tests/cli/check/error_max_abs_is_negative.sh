@@ -1,0 +1,1 @@
+dtinfo check a --max-abs -1

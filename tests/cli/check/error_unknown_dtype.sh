@@ -1,0 +1,1 @@
+dtinfo check a --fits bf61

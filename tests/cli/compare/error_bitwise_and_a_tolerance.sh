@@ -1,0 +1,1 @@
+dtinfo compare a b --bitwise --rtol 1e-3

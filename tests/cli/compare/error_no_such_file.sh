@@ -1,0 +1,1 @@
+dtinfo compare none.safetensors none.safetensors

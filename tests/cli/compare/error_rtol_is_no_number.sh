@@ -1,0 +1,1 @@
+dtinfo compare a b --rtol 1%

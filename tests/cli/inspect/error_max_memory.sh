@@ -1,0 +1,1 @@
+dtinfo inspect x --stats --max-memory 1M

@@ -1,0 +1,2 @@
+echo hello > in.txt
+dtinfo inspect in.txt

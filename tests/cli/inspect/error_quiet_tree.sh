@@ -1,0 +1,1 @@
+dtinfo inspect -q x --tree

@@ -1,0 +1,1 @@
+dtinfo inspect x --tree --stats

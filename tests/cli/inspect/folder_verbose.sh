@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" model
+dtinfo inspect -v model

@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" . --single
+dtinfo inspect --histogram --each model.safetensors --only '*.0.*norm*,*position*' --max-memory 1MiB --threads 2

@@ -1,0 +1,2 @@
+printf '' > none.bin
+dtinfo inspect --histogram none.bin --from fp32

@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" . --single
+dtinfo inspect model.safetensors --only nothing

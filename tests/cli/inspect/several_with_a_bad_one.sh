@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" . --others
+dtinfo inspect weights.npy none.npy columns.npy

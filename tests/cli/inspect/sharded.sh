@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" .
+dtinfo inspect model.safetensors.index.json

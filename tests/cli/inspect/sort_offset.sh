@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" . --single
+dtinfo inspect -q model.safetensors --sort offset --only '*norm*'

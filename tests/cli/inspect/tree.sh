@@ -1,0 +1,2 @@
+python3 "$TESTS/make_checkpoint.py" . --single --layers 3
+dtinfo inspect --tree model.safetensors

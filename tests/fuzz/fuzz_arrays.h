@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What must hold for every array that is found in a .npy or .npz file, and for every error. */
+#ifndef DTINFO_FUZZ_ARRAYS_H
+#define DTINFO_FUZZ_ARRAYS_H
+
+#include "dtinfo/checked.h"
+#include "dtinfo/container.h"
+#include "fuzz_file.h"
+
+static inline void check_text_is_safe(const char *text)
+{
+    for (; *text != '\0'; text++)
+        REQUIRE((unsigned char)*text >= ' ' && *text != 0x7f);
+}
+
+static inline void check_error(enum dti_status status, const struct dti_error *error)
+{
+    REQUIRE(status == DTI_BAD_INPUT && error->status == status);
+    REQUIRE(error->text[0] == '\'');
+    check_text_is_safe(error->text);
+}
+
+/* It lies in its file, its numbers agree, and it has a dtype or a reason. */
+static inline void check_array(const struct dti_container *container,
+                               const struct dti_tensor *tensor)
+{
+    const uint64_t size = container->files[0].input.size;
+    uint64_t elements = 1;
+    for (unsigned i = 0; i < tensor->rank; i++)
+        REQUIRE(tensor->shape[i] == 0 || elements == 0 ||
+                dti_mul_u64(elements, tensor->shape[i], &elements));
+    for (unsigned i = 0; i < tensor->rank; i++)
+        elements = tensor->shape[i] == 0 ? 0 : elements;
+    REQUIRE(tensor->elements == elements);
+    REQUIRE(tensor->offset <= size);
+    REQUIRE(tensor->compressed || tensor->bytes <= size - tensor->offset);
+    REQUIRE(tensor->name[tensor->name_length] == '\0');
+    REQUIRE((tensor->format == NULL) == (tensor->refusal != NULL));
+    check_text_is_safe(tensor->stored_as);
+    if (tensor->refusal)
+        check_text_is_safe(tensor->refusal);
+    if (tensor->format && tensor->format->kind != DTI_KIND_COMPLEX) {
+        uint64_t bytes = 0;
+        REQUIRE(dti_format_bytes(tensor->format, &tensor->layout, elements, &bytes));
+        REQUIRE(bytes == tensor->bytes);
+    }
+    for (size_t i = 0; i < container->note_count; i++)
+        check_text_is_safe(container->notes[i].text);
+}
+
+#endif

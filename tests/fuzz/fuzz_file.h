@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A fuzzer's bytes as a file: one that has no name and is written anew for each input. */
+#ifndef DTINFO_FUZZ_FILE_H
+#define DTINFO_FUZZ_FILE_H
+
+#include <unistd.h>
+
+#include "dtinfo/scratch.h"
+#include "fuzz.h"
+
+static struct dti_input fuzz_file_input;
+
+/* An input of just these bytes, until the next call. It must not be closed. */
+static inline struct dti_input fuzz_file(const uint8_t *data, size_t size)
+{
+    static bool is_open;
+    if (!is_open)
+        REQUIRE(dti_scratch_open(&fuzz_file_input, "input", 0, NULL) == DTI_OK);
+    is_open = true;
+    REQUIRE(ftruncate(fuzz_file_input.fd, 0) == 0);
+    fuzz_file_input.size = 0;
+    REQUIRE(dti_scratch_append(&fuzz_file_input, data, size, NULL) == DTI_OK);
+    return fuzz_file_input;
+}
+
+#endif

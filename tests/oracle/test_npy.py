@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The readers and the writer of .npy and .npz against numpy: what numpy writes we read, what we accept
+numpy accepts and takes for the same, what we write numpy reads. Nothing is ever executed."""
+
+import importlib
+import io
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import npy_files
+from harness import Tally, arguments
+
+MAX_HEADER = 1 << 21
+ML_FORMATS = {
+    "bfloat16": "bf16", "float8_e5m2": "fp8_e5m2", "float8_e4m3fn": "fp8_e4m3fn",
+    "float8_e4m3": "fp8_e4m3", "float8_e3m4": "fp8_e3m4", "float8_e4m3fnuz": "fp8_e4m3fnuz",
+    "float8_e5m2fnuz": "fp8_e5m2fnuz", "float8_e4m3b11fnuz": "fp8_e4m3b11fnuz",
+    "float8_e8m0fnu": "fp8_e8m0", "float6_e3m2fn": "fp6_e3m2", "float6_e2m3fn": "fp6_e2m3",
+    "float4_e2m1fn": "fp4_e2m1", "int4": "int4", "uint4": "uint4", "int2": "int2", "uint2": "uint2",
+}
+
+
+def ask(probe, files, *words):
+    """The probe's verdicts of many files in memory."""
+    frames = b"".join(struct.pack("<I", len(data)) + data for data in files)
+    done = subprocess.run([probe, *words], input=frames, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"the probe ended with status {done.returncode}")
+    return [json.loads(line) for line in done.stdout.decode("utf-8", "replace").splitlines()]
+
+
+def bytes_of(array, fortran):
+    return array.tobytes("F" if fortran else "C")
+
+
+def check_array(tally, what, tensor, array, formats):
+    """One tensor of ours against the array of numpy's that it should be."""
+    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+    tally.check(f"{what} format", tensor["format"], formats.get(kind))
+    tally.check(f"{what} shape", tensor["shape"], list(array.shape))
+    tally.check(f"{what} fortran", tensor["fortran"], fortran)
+    tally.check(f"{what} big", tensor["big"], array.dtype.str[0] == ">" and tensor["format"] is not None)
+    tally.check(f"{what} bytes", tensor["bytes"], array.nbytes)
+    tally.check(f"{what} data", tensor["data"], bytes_of(array, fortran)[:65536].hex())
+
+
+def check_written(tally, np, what, tensor, array):
+    """The header that we write for it, before the data, is a file of numpy's."""
+    if tensor["head"] is None:
+        tally.check(f"{what} head", array.dtype.kind in "biufc", False)
+        return
+    head = bytes.fromhex(tensor["head"])
+    if not tensor["big"]:
+        fortran = tensor["fortran"]
+        want = npy_files.save(np, array)
+        if array.dtype.kind in "biufc":
+            tally.check(f"{what} file", head + bytes_of(array, fortran), want)
+    back = np.load(io.BytesIO(head + bytes(array.nbytes)), allow_pickle=False)
+    tally.check(f"{what} shape written", back.shape, array.shape)
+    tally.check(f"{what} size written", back.nbytes, array.nbytes)
+
+
+def numpy_part(tally, probe, np, rng):
+    files, wanted = [], []
+    for name in npy_files.FORMATS:
+        for order in "<>":
+            for shape in npy_files.SHAPES:
+                dtype = np.dtype(order + name)
+                size = int(np.prod(shape)) * dtype.itemsize
+                array = np.frombuffer(rng.randbytes(size), dtype).reshape(shape)
+                for array in (array, np.asfortranarray(array)):
+                    version = rng.choice((None, (1, 0), (2, 0), (3, 0)))
+                    files.append(npy_files.save(np, array, version))
+                    wanted.append(array)
+    for _ in range(300):        # headers of every length
+        shape = (2, *(1,) * rng.randrange(40), rng.choice((3, 77, 5000, 30000)))
+        wanted.append(np.zeros(shape, "u1", order=rng.choice("CF")))
+        files.append(npy_files.save(np, wanted[-1]))
+    for array, verdict in zip(wanted, ask(probe, files), strict=True):
+        what = f"{array.dtype.str} {array.shape}"
+        if not verdict["ok"]:
+            tally.differ(what, verdict["error"], "accepted")
+            continue
+        check_array(tally, what, verdict["tensors"][0], array, npy_files.FORMATS)
+        check_written(tally, np, what, verdict["tensors"][0], array)
+
+
+def foreign_part(tally, probe, np):
+    """Types that are only listed."""
+    arrays = [np.zeros((2, 3), dtype) for dtype in npy_files.FOREIGN]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        files = [npy_files.save(np, array) for array in arrays]
+    for array, verdict in zip(arrays, ask(probe, files), strict=True):
+        what = str(array.dtype)
+        tally.check(f"{what} accepted", verdict["ok"], True)
+        tensor = verdict["tensors"][0]
+        tally.check(f"{what} bytes", tensor["bytes"], array.nbytes)
+        tally.check(f"{what} shape", tensor["shape"], [2, 3])
+        tally.check(f"{what} refused", tensor["refusal"] is not None and tensor["format"] is None, True)
+
+
+def ml_dtypes_part(tally, probe, np, ml, rng):
+    for name, ours in ML_FORMATS.items():
+        if not hasattr(ml, name):
+            tally.skip(f"ml_dtypes has no {name}")
+            continue
+        dtype = np.dtype(getattr(ml, name))
+        codes = np.frombuffer(rng.randbytes(64 * dtype.itemsize), f"u{dtype.itemsize}")
+        if ours.startswith(("fp4", "fp6", "int", "uint")):
+            codes = codes & 3
+        array = codes.view(dtype).reshape(8, 8)
+        named = npy_files.with_header(
+            f"{{'descr': '{name}', 'fortran_order': False, 'shape': (8, 8), }}", array.tobytes())
+        for data in (npy_files.save(np, array), named):
+            verdict = ask(probe, [data], ours)[0]
+            tally.check(f"{name} accepted", verdict["ok"], True)
+            tensor = verdict["tensors"][0]
+            tally.check(f"{name} format", tensor["format"], ours)
+            tally.check(f"{name} data", tensor["data"], array.tobytes().hex())
+            back = np.load(io.BytesIO(bytes.fromhex(tensor["head"]) + array.tobytes()))
+            tally.check(f"{name} read by numpy", back.view(dtype).tobytes(), array.tobytes())
+
+
+def numpy_says(np, data):
+    """The array, or None and why not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            file = io.BytesIO(data)
+            return np.lib.format.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER), ""
+    except Exception as error:          # numpy raises many kinds on broken headers
+        return None, f"{type(error).__name__}: {error}"
+
+
+def agree(tally, np, data, verdict, counts):
+    """A file that we accept with a dtype is one that numpy accepts, as the same array."""
+    tensor = verdict["tensors"][0] if verdict["ok"] else None
+    array, why = numpy_says(np, data)
+    counts["both" if tensor and array is not None else "we" if tensor else
+           "numpy" if array is not None else "none"] += 1
+    if tensor is None:
+        return
+    head = data[:200]
+    tally.checked += 1
+    if array is None:
+        # what numpy cannot name either is listed and not read; "<f1" is ml_dtypes' own
+        if tensor["refusal"] is None and tensor["type"].lstrip("<>=|") != "f1":
+            tally.differ(f"accepted {head}", tensor, why)
+        return
+    if tensor["shape"] != list(array.shape):
+        tally.differ(f"shape of {head}", tensor["shape"], array.shape)
+    elif tensor["format"] is not None and tensor["type"].lstrip("<>=|")[0] in "biufc":
+        wanted = npy_files.FORMATS.get(f"{array.dtype.kind}{array.dtype.itemsize}", tensor["format"])
+        order = "F" if tensor["fortran"] else "C"
+        if tensor["format"] != wanted or tensor["bytes"] != array.nbytes:
+            tally.differ(f"format of {head}", tensor["format"], array.dtype)
+        elif bytes.fromhex(tensor["data"]) != array.tobytes(order)[:65536]:
+            tally.differ(f"data of {head}", tensor["data"], array.tobytes(order).hex())
+    elif tensor["refusal"] is not None and tensor["bytes"] != array.nbytes and "[" not in tensor["type"]:
+        if tensor["type"] != "structured":
+            tally.differ(f"bytes of {head}", tensor["bytes"], array.nbytes)
+
+
+def headers(np, rng, count):
+    """Broken headers with enough data behind them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        good = [npy_files.save(np, np.zeros(shape, dtype)) for shape in ((6,), (2, 3), ())
+                for dtype in ("<f4", ">i2", "u1", "?", "<c8", *npy_files.FOREIGN[:-5], npy_files.FOREIGN[-4])]
+    texts = [data[10:10 + struct.unpack("<H", data[8:10])[0]].rstrip() for data in good]
+    texts += [b"{'descr': '<f4', 'fortran_order': True, 'shape': (2L, 3L), }",
+              b"{\"shape\":(3,),\"fortran_order\":False,\"descr\":\"|b1\"}"]
+    for _ in range(count):
+        text = npy_files.broken_header(rng, rng.choice(texts))
+        tail = rng.choice((b"", b"\n", b"   \n", b"\n \n"))
+        yield npy_files.with_header(text + tail, bytes(range(256)) * 4, rng.choice((1, 1, 2, 3)))
+
+
+def broken_part(tally, probe, np, rng, count):
+    counts = {"both": 0, "we": 0, "numpy": 0, "none": 0}
+    files = list(headers(np, rng, count))
+    for data, verdict in zip(files, ask(probe, files), strict=True):
+        agree(tally, np, data, verdict, counts)
+    print(f"broken headers: {counts['both']} accepted by both, {counts['we']} listed by us alone, "
+          f"{counts['numpy']} accepted by numpy alone, {counts['none']} by none")
+    tally.check("some are accepted, some are not", min(counts["both"], counts["none"]) > count / 100, True)
+
+
+def members(np, data):
+    """{name: array} as numpy reads the .npy members of an archive; or why it does not."""
+    try:
+        with warnings.catch_warnings(), np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            warnings.simplefilter("ignore")
+            names = [name for name in archive.zip.namelist() if name.endswith(".npy")]
+            return {name[:-4]: archive[name] for name in names}, ""
+    except Exception as error:          # zipfile and numpy raise many kinds
+        return None, f"{type(error).__name__}: {error}"
+
+
+def archives(np, rng):
+    arrays = {"a": np.arange(6, dtype="<f4").reshape(2, 3), "b.c": np.asfortranarray(np.ones((3, 2), ">i2")),
+              "\u00e9/../x": np.array(True), "long": np.frombuffer(rng.randbytes(9000), "u1")}
+    made = [(name + ".npy", npy_files.save(np, array)) for name, array in arrays.items()]
+    for save in (np.savez, np.savez_compressed):
+        file = io.BytesIO()
+        save(file, **arrays)
+        yield file.getvalue()
+    for method in (0, 8):
+        for wide in (False, True):
+            for seek in (True, False):
+                yield npy_files.archive(made, method, wide, b"PK comment", seek)
+                yield npy_files.with_wide_end(npy_files.archive(made, method, wide, b"", seek))
+    yield npy_files.archive([])
+    yield npy_files.archive([*made, ("note.txt", b"words")])
+
+
+def check_members(tally, data, verdict, arrays, why):
+    """What we read of an archive is what numpy reads."""
+    ours = {bytes.fromhex(t["name"]).decode("utf-8", "replace"): t for t in verdict["tensors"]}
+    if arrays is None:
+        if "CRC" not in why:            # of stored members we check no sum before they are read
+            tally.differ(f"archive {data[:40]}", list(ours), why)
+        return
+    for name, tensor in ours.items():
+        tally.checked += 1
+        array = arrays.get(name)
+        if array is None:
+            tally.differ(f"member {name}", "there", sorted(arrays))
+        elif tensor["error"] is None and tensor["data"] != bytes_of(array, tensor["fortran"])[:65536].hex():
+            tally.differ(f"data of {name}", tensor["data"][:80], bytes_of(array, tensor["fortran"])[:40].hex())
+
+
+def archive_part(tally, probe, np, rng, count):
+    good = list(archives(np, rng))
+    for data, verdict in zip(good, ask(probe, good), strict=True):
+        arrays, why = members(np, data)
+        tally.check("archive accepted", verdict["ok"], True)
+        tally.check("archive accepted by numpy", why, "")
+        tally.check("members", len(verdict["tensors"]), len(arrays))
+        tally.check("errors", [t["error"] for t in verdict["tensors"] if t["error"]], [])
+        check_members(tally, data, verdict, arrays, why)
+    small = [data for data in good if len(data) < 30000]
+    files = [npy_files.broken(rng, rng.choice(small)) for _ in range(count)]
+    accepted, refused = 0, 0
+    for data, verdict in zip(files, ask(probe, files), strict=True):
+        whole = verdict["ok"] and not any(t["error"] for t in verdict["tensors"])
+        accepted, refused = accepted + whole, refused + (not whole)
+        if whole:
+            check_members(tally, data, verdict, *members(np, data))
+    print(f"broken archives: {accepted} accepted, {refused} refused")
+    tally.check("some are accepted, some are not", min(accepted, refused) > count / 100, True)
+
+
+def pickle_part(tally, probe, np):
+    """Object arrays whose pickle would make a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        marker = os.path.join(folder, "marker")
+        payload = b"cos\nsystem\n(S'touch " + marker.encode() + b"'\ntR."
+        files = []
+        for descr in ("'|O'", "'O'", "'|O8'", "[('a', '|O')]", "[('a', [('b', 'O', 2)])]", "('O', 2)"):
+            for major in (1, 2, 3):
+                header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}\n"
+                files.append(npy_files.with_header(header, payload, major))
+        files += [npy_files.archive([("a.npy", data)], method) for data in files for method in (0, 8)]
+        files.append(npy_files.archive([("x/data.pkl", payload)]))
+        files.append(payload)
+        for data, verdict in zip(files, ask(probe, files), strict=True):
+            told = not verdict["ok"] or "pickle" in verdict["tensors"][0]["refusal"]
+            tally.check(f"refusal of {data[:80]}", told, True)
+        tally.check("nothing is executed", os.listdir(folder), [])
+
+
+def main():
+    probe, long = arguments()
+    rng = random.Random(20261121)
+    tally = Tally()
+    try:
+        np = importlib.import_module("numpy")
+    except ImportError:
+        tally.skip("numpy")
+        tally.finish()
+    numpy_part(tally, probe, np, rng)
+    foreign_part(tally, probe, np)
+    tally.part("numpy " + np.__version__)
+    try:
+        ml_dtypes_part(tally, probe, np, importlib.import_module("ml_dtypes"), rng)
+        tally.part("ml_dtypes")
+    except ImportError:
+        tally.skip("ml_dtypes")
+    pickle_part(tally, probe, np)
+    broken_part(tally, probe, np, rng, 1000000 if long else 20000)
+    tally.part("broken headers")
+    archive_part(tally, probe, np, rng, 200000 if long else 5000)
+    tally.part("archives")
+    tally.finish()
+
+
+if __name__ == "__main__":
+    main()

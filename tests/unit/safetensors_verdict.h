@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Judging a safetensors header in memory. */
+#ifndef DTINFO_TESTS_SAFETENSORS_VERDICT_H
+#define DTINFO_TESTS_SAFETENSORS_VERDICT_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "containers/safetensors.h"
+#include "unit.h"
+
+/* Judges a header with data_bytes behind it. "" when it is accepted, else the error without the
+ * file's name, valid until the next call. What is found lives in the pool. */
+static inline const char *verdict(struct dti_pool *pool, const char *header, size_t length,
+                                  uint64_t data_bytes, const struct dti_container_options *options,
+                                  struct dti_safetensors *found)
+{
+    static struct dti_error error;
+    /* no byte behind the header may be touched */
+    char *const exact = malloc(length > 0 ? length : 1);
+    if (!CHECK(exact))
+        return "no memory";
+    memcpy(exact, header, length);
+    error = (struct dti_error){.status = DTI_OK};
+    const enum dti_status status = dti_safetensors_parse(
+        pool, "'m'", exact, length, DTI_SAFETENSORS_PREFIX + length + data_bytes, 3, options, found,
+        &error);
+    free(exact);
+    if (status == DTI_OK)
+        return "";
+    CHECK_I64(status, DTI_BAD_INPUT);
+    CHECK(strncmp(error.text, "'m': ", 5) == 0);
+    return error.text + 5;
+}
+
+#endif
