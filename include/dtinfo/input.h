@@ -26,6 +26,10 @@ struct dti_input {
  * has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT and the name. path must live
  * as long as the input. */
 enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr);
+/* The same for what will be read with dti_input_read_at() alone: does not wait for the writer of a
+ * named pipe, which may never come. */
+enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
+                                    struct dti_error *reterr);
 void dti_input_close(struct dti_input *input); /* leaves standard input open */
 
 /* Reads until `size` bytes are there or the end comes; *ret_size tells how many. In sequence. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/compare.h"
+#include "cli/human.h"
 #include "cli/tensor_words.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/table.h"
@@ -75,7 +76,7 @@ static void put_verdict(struct view *view)
 {
     const struct compare_job *const job = view->job;
     const size_t differ = job->tensors[COMPARE_DIFFERS], within = job->tensors[COMPARE_WITHIN];
-    const size_t all = job->result_count;
+    const size_t all = job->result_count, equal = all - job->tensors[COMPARE_IGNORED];
     const char *const plural = all == 1 ? "" : "s";
     char text[CELL];
     if (differ > 0)
@@ -85,8 +86,7 @@ static void put_verdict(struct view *view)
                        within, all, plural, all == 1 ? "s" : "");
     else
         (void)snprintf(text, sizeof text, "%s: %zu tensor%s",
-                       job->args->bitwise ? "identical" : "equal",
-                       all - job->tensors[COMPARE_IGNORED], plural);
+                       job->args->bitwise ? "identical" : "equal", equal, equal == 1 ? "" : "s");
     put(view, differ > 0 ? DTI_STYLE_BAD : DTI_STYLE_GOOD, text);
     put_options(view);
     dti_line_end(&view->line);
@@ -284,10 +284,9 @@ static void put_totals(struct view *view)
     char text[CELL], number[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
     if (total->differing == 0)
         return;
-    (void)snprintf(
-        text, sizeof text, "%llu elements   %llu differ (%s)", (unsigned long long)total->elements,
-        (unsigned long long)total->differing,
-        dti_percent_words(number, (double)total->differing / (double)total->elements, 3));
+    (void)snprintf(text, sizeof text, "%llu elements   %llu differ (%s)",
+                   (unsigned long long)total->elements, (unsigned long long)total->differing,
+                   dti_human_share(number, total->differing, total->elements));
     put_total(view, "total ", text);
     if (total->unmatched > 0) {
         (void)snprintf(text, sizeof text, "   %llu with nan or inf on one side",

@@ -6,6 +6,7 @@
 #define DTINFO_CLI_HUMAN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/spell.h"
@@ -27,6 +28,10 @@ const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_val
 /* A ratio as a percentage without its sign: "0.2057". */
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);
+
+/* How much of a whole a part is, with three digits, and with more where only all of it would be
+ * 100: "99.996 %". whole > 0. */
+const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
 
 /* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/human.h"
 #include "cli/inspect.h"
 #include "cli/tensor_words.h"
 #include "dtinfo/ascii.h"
@@ -178,8 +179,7 @@ static void row_cells(struct dti_table *table, const struct picture *picture, in
         (void)snprintf(text, sizeof text, "2^%d..%d", start, end);
     text_cell(table, DTI_STYLE_PLAIN, text);
     text_cell(table, DTI_STYLE_PLAIN,
-              count == 0 ? ""
-                         : dti_percent_words(share, (double)count / (double)picture->numbers, 3));
+              count == 0 ? "" : dti_human_share(share, count, picture->numbers));
     bar_of(bar, count, picture->most, picture->width, picture->utf8);
     text_cell(table, DTI_STYLE_PLAIN, bar);
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
@@ -219,7 +219,7 @@ static void share_cell(struct dti_table *table, uint64_t count, uint64_t all)
         text_cell(table, DTI_STYLE_PLAIN, "0");
         return;
     }
-    dti_percent_words(share, (double)count / (double)all, 3);
+    dti_human_share(share, count, all);
     (void)snprintf(cell, sizeof cell, "%llu (%s)", (unsigned long long)count, share);
     text_cell(table, DTI_STYLE_WARN, cell);
 }

@@ -161,11 +161,9 @@ static enum dti_status put_groups(const struct inspect_report *report, struct dt
                        group->tensors == 1 ? " " : "s");
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_bytes(text, group->bytes));
-        dti_table_cell(
-            table, DTI_STYLE_PLAIN,
-            totals->bytes == 0
-                ? ""
-                : dti_percent_words(text, (double)group->bytes / (double)totals->bytes, 3));
+        dti_table_cell(table, DTI_STYLE_PLAIN,
+                       totals->bytes == 0 ? ""
+                                          : dti_human_share(text, group->bytes, totals->bytes));
     }
     const bool written = dti_table_write(table, report->cx->out, report->cx->colour, 2);
     dti_table_free(table);

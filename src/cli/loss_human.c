@@ -33,10 +33,8 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     if (loss->inexact == 0) {
         put(line, "  inexact 0");
     } else {
-        struct dti_value share;
-        dti_double_value((double)loss->inexact / (double)loss->elements, &share);
-        (void)snprintf(cell, sizeof cell, "  inexact %llu (%s %%)",
-                       (unsigned long long)loss->inexact, dti_human_percent(text, &share, 3));
+        (void)snprintf(cell, sizeof cell, "  inexact %llu (%s)", (unsigned long long)loss->inexact,
+                       dti_human_share(text, loss->inexact, loss->elements));
         put(line, cell);
     }
     put_count(line, "overflowed", loss->overflowed);

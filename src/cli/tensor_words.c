@@ -120,9 +120,22 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
 
 void dti_json_shape(struct dti_json *json, const char *key, const struct dti_tensor *tensor)
 {
+    char piece[512], number[DTI_TEXT_SIZE]; /* many to a token: the rank may be a million */
+    size_t used = 0;
     dti_json_array(json, key);
-    for (unsigned i = 0; i < tensor->rank; i++)
-        dti_json_uint(json, NULL, tensor->shape[i]);
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        const size_t length = dti_spell_u64(number, tensor->shape[i]);
+        if (used + 1 + length > sizeof piece) {
+            dti_json_token(json, NULL, piece, used);
+            used = 0;
+        }
+        if (used > 0)
+            piece[used++] = ',';
+        memcpy(piece + used, number, length);
+        used += length;
+    }
+    if (used > 0)
+        dti_json_token(json, NULL, piece, used);
     dti_json_end(json);
 }
 

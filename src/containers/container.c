@@ -180,7 +180,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
 {
     struct dti_container *const container = &whole->container;
     struct dti_input input;
-    const enum dti_status status = dti_input_open(&input, container->path, reterr);
+    const enum dti_status status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
         if (status == DTI_NO_MEMORY || (options && options->raw) || !is_folder(container->path))
             return status;
@@ -293,7 +293,7 @@ bool dti_container_is(const char *path)
     if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
         return false;
     struct dti_input input;
-    if (dti_input_open(&input, path, NULL) != DTI_OK)
+    if (dti_input_open_file(&input, path, NULL) != DTI_OK)
         return false;
     const size_t size = input.size < sizeof head ? (size_t)input.size : sizeof head;
     const bool is = input.seekable && dti_input_read_at(&input, head, size, 0, NULL) == DTI_OK &&

@@ -79,7 +79,7 @@ static enum dti_status open_shards(struct work *work, const char *path, bool pat
         };
         if (!file->path)
             return dti_container_no_memory(reterr);
-        const enum dti_status status = dti_input_open(&file->input, file->path, &error);
+        const enum dti_status status = dti_input_open_file(&file->input, file->path, &error);
         if (status != DTI_OK) {
             dti_fail(reterr, status, "%s: of its %zu shards, %s cannot be had: %s", work->label,
                      count, quote_text(quoted, work->shards.names[i]), error.text);
@@ -325,7 +325,7 @@ static enum dti_status open_folder(struct work *work, struct dti_error *reterr)
     if (!path)
         return dti_container_no_memory(reterr);
     struct dti_input index;
-    status = dti_input_open(&index, path, reterr);
+    status = dti_input_open_file(&index, path, reterr);
     if (status != DTI_OK)
         return status;
     status = open_index(work, &index, reterr);

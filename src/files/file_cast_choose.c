@@ -65,7 +65,7 @@ static enum dti_status refuse_unreadable(const struct dti_file_cast *cast, size_
     if (count > 1)
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
     const bool advised = strchr(why, ';') != NULL;
-    return dti_fail(reterr, DTI_WRONG_KIND, "%s %s%s%s", dti_file_cast_place(cast, first, place),
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s%s%s", dti_file_cast_place(cast, first, place),
                     why, advised ? "" : such,
                     rest && !advised ? "; --select writes the others" : "");
 }

@@ -16,10 +16,18 @@ struct sides {
     bool same_bytes; /* equal codes are equal bytes */
 };
 
+/* What one thread has seen of a pair, until it comes to another: maxima are seldom new when much
+ * has been seen. */
+struct member {
+    struct dti_tensor_pair *pair;
+    struct dti_comparison comparison;
+};
+
 struct scan {
     struct dti_tensor_pair *pairs;
     struct sides *sides;
     struct dti_queue_part *parts;
+    struct member *members;
     struct dti_scan_memory memory;
     dti_comparison_fn *kernel[HUBS];
     pthread_mutex_t lock; /* held while something is added to a pair's */
@@ -66,6 +74,19 @@ static enum dti_status look_at(struct scan *scan, size_t part, const struct bloc
     return DTI_OK;
 }
 
+static void give(struct scan *scan, struct member *member, struct dti_tensor_pair *next)
+{
+    if (member->pair == next)
+        return;
+    if (member->pair) {
+        pthread_mutex_lock(&scan->lock);
+        dti_comparison_merge(&member->pair->comparison, &member->comparison);
+        pthread_mutex_unlock(&scan->lock);
+    }
+    dti_comparison_init(&member->comparison);
+    member->pair = next;
+}
+
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
@@ -77,20 +98,19 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     unsigned char *const a = room.raw, *const b = room.raw + (bytes_a + LINE - 1) / LINE * LINE;
     const struct block block = {.a = a, .b = b, .first = first, .n = n};
     const bool whole = n == sides->a.elements;
-    struct dti_comparison own, *const comparison = whole ? &pair->comparison : &own;
+    struct member *const mine = &scan->members[member];
+    struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
     bool equal = false;
     enum dti_status status = dti_scan_read(&sides->a, a, first, n, reterr);
     if (status == DTI_OK)
         status = dti_scan_read(&sides->b, b, first, n, reterr);
     if (!whole)
-        dti_comparison_init(&own);
+        give(scan, mine, pair);
     if (status == DTI_OK)
         status = look_at(scan, part, &block, &room, comparison, &equal, reterr);
     if (status != DTI_OK)
         return status;
     pthread_mutex_lock(&scan->lock);
-    if (!whole)
-        dti_comparison_merge(&pair->comparison, &own);
     pair->identical = pair->identical && equal;
     pthread_mutex_unlock(&scan->lock);
     (void)atomic_fetch_add(&scan->bytes, bytes_a + bytes_b);
@@ -143,6 +163,11 @@ static enum dti_status run(struct scan *scan, size_t count, struct dti_error *re
     enum dti_status status = dti_scan_memory_init(&scan->memory, scan->options, most, reterr);
     if (status != DTI_OK)
         return status;
+    scan->members = calloc(scan->memory.members, sizeof *scan->members);
+    if (!scan->members) {
+        dti_scan_memory_free(&scan->memory);
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    }
     for (size_t i = 0; i < count; i++) {
         const struct sides *const sides = &scan->sides[i];
         scan->parts[i] = (struct dti_queue_part){
@@ -163,7 +188,10 @@ static enum dti_status run(struct scan *scan, size_t count, struct dti_error *re
     };
     pthread_mutex_init(&scan->lock, NULL);
     status = dti_queue_run(&queue, scan->options->team, reterr);
+    for (size_t i = 0; i < scan->memory.members; i++)
+        give(scan, &scan->members[i], NULL);
     pthread_mutex_destroy(&scan->lock);
+    free(scan->members);
     dti_scan_memory_free(&scan->memory);
     return status;
 }

@@ -12,8 +12,11 @@
 
 enum { HUBS = DTI_STATS_U64 + 1 };
 
-/* One thread's histogram, until the tensors of another one come. */
+/* What one thread has counted, until it comes to another tensor and another histogram: extremes are
+ * seldom new when much has been seen. */
 struct member {
+    struct dti_tensor_stats *tensor;
+    struct dti_stats stats;
     struct dti_histogram *into;
     struct dti_histogram counted;
 };
@@ -73,6 +76,20 @@ static void give_histogram(struct scan *scan, struct member *member, struct dti_
     member->into = next;
 }
 
+static void give_stats(struct scan *scan, struct member *member, struct dti_tensor_stats *next)
+{
+    if (member->tensor == next)
+        return;
+    if (member->tensor) {
+        pthread_mutex_lock(&scan->lock);
+        dti_stats_merge(&member->tensor->stats, &member->stats);
+        pthread_mutex_unlock(&scan->lock);
+    }
+    if (next)
+        dti_stats_init(&member->stats, &next->rule);
+    member->tensor = next;
+}
+
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
@@ -89,9 +106,9 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 
     struct dti_histogram *const into = tensor->histogram;
     struct member *const mine = &scan->members[member];
-    struct dti_stats own, *const stats = whole ? &tensor->stats : &own;
+    struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
     if (!whole)
-        dti_stats_init(&own, &tensor->rule);
+        give_stats(scan, mine, tensor);
     if (into)
         give_histogram(scan, mine, into);
     for (size_t at = 0; at < n; at += DTI_TILE) {
@@ -106,11 +123,6 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
         scan->stats[tensor->rule.hub](&tensor->rule, numbers, count, first + at, stats);
         if (into)
             scan->histogram[tensor->rule.hub](&tensor->rule, numbers, count, &mine->counted);
-    }
-    if (!whole) {
-        pthread_mutex_lock(&scan->lock);
-        dti_stats_merge(&tensor->stats, &own);
-        pthread_mutex_unlock(&scan->lock);
     }
     (void)atomic_fetch_add(&scan->bytes, dti_scan_bytes(side, n));
     return DTI_OK;
@@ -183,8 +195,10 @@ static enum dti_status run(struct scan *scan, size_t count, struct dti_error *re
     };
     pthread_mutex_init(&scan->lock, NULL);
     const enum dti_status status = dti_queue_run(&queue, scan->options->team, reterr);
-    for (size_t i = 0; i < scan->memory.members; i++)
+    for (size_t i = 0; i < scan->memory.members; i++) {
+        give_stats(scan, &scan->members[i], NULL);
         give_histogram(scan, &scan->members[i], NULL);
+    }
     pthread_mutex_destroy(&scan->lock);
     return status;
 }

@@ -25,10 +25,30 @@ static uint64_t code_at(enum dti_stats_hub hub, const unsigned char *numbers, si
     return bits;
 }
 
-/* The first element of a tile that equals a code which is there. */
-static size_t find(enum dti_stats_hub hub, const unsigned char *numbers, size_t n, uint64_t key)
+/* Elements of a tile of fp32 before the 16 that hold a number, both zeros being one. */
+static size_t skip_single(const unsigned char *numbers, size_t n, float number)
 {
-    size_t i = 0;
+    size_t at = 0;
+    for (; n - at >= DTI_TILE_LANES; at += DTI_TILE_LANES) {
+        float x[DTI_TILE_LANES];
+        unsigned found = 0;
+        memcpy(x, numbers + at * sizeof x[0], sizeof x);
+        for (unsigned i = 0; i < DTI_TILE_LANES; i++)
+            found |= (unsigned)(x[i] >= number) & (unsigned)(x[i] <= number);
+        if (found)
+            break;
+    }
+    return at;
+}
+
+/* The first element of a tile that equals a code which is there. */
+static size_t find(enum dti_stats_hub hub, const unsigned char *numbers, size_t n, uint64_t code)
+{
+    const uint64_t key = dti_stats_key(hub, code);
+    const uint32_t narrow = (uint32_t)code;
+    float single;
+    memcpy(&single, &narrow, sizeof single);
+    size_t i = hub == DTI_STATS_F32 ? skip_single(numbers, n, single) : 0;
     while (i + 1 < n && dti_stats_key(hub, code_at(hub, numbers, i)) != key)
         i++;
     return i;
@@ -45,7 +65,7 @@ static void see_extreme(struct dti_stats *stats, bool smaller, uint64_t code, co
     const bool beyond = stats->finite == 0 || (smaller ? key < bar : key > bar);
     if (!beyond && (key != bar || *have_index <= index))
         return;
-    const size_t at = find(hub, numbers, n, key);
+    const size_t at = find(hub, numbers, n, code);
     if (!beyond && *have_index < index + at)
         return;
     *have = code_at(hub, numbers, at);

@@ -259,9 +259,18 @@ static bool is_plain(char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
+/* Characters that are seen by what they do. */
+static bool is_hidden(uint32_t point)
+{
+    return (point >= 0x7F && point <= 0x9F) || point == 0x061C || point == 0x200E ||
+           point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+           (point >= 0x2066 && point <= 0x2069);
+}
+
 /* Spells one character of text as it stands in a JSON string and returns the bytes of text it took.
- * What RFC 8259 demands is escaped, and also DEL, C1 and the line separators: to a reader they are
- * the same, to a terminal and to JavaScript they are not. */
+ * What RFC 8259 demands is escaped, and also DEL, C1, the line separators and what turns the
+ * direction of text: to a reader they are the same, to a terminal and to JavaScript they are not.
+ */
 static size_t spell_character(char piece[8], const char *text, size_t length)
 {
     static const char hex[] = "0123456789abcdef";
@@ -280,7 +289,7 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
             return size;
         }
     }
-    if (point < 0x20 || (point >= 0x7F && point <= 0x9F) || point == 0x2028 || point == 0x2029) {
+    if (point < 0x20 || is_hidden(point)) {
         memcpy(piece, "\\u", 2);
         for (unsigned i = 0; i < 4; i++)
             piece[2 + i] = hex[point >> (12 - 4 * i) & 0xF];

@@ -68,14 +68,15 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     return DTI_OK;
 }
 
-enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr)
+static enum dti_status open_with(struct dti_input *ret, const char *path, int flags,
+                                 struct dti_error *reterr)
 {
     struct dti_input input = {.name = path, .fd = STDIN_FILENO};
     if (strcmp(path, "-") == 0) {
         input.name = standard_input;
     } else {
         do
-            input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+            input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
         while (input.fd < 0 && errno == EINTR);
         input.fd = dti_descriptor_above_standard(input.fd);
         if (input.fd < 0)
@@ -87,6 +88,17 @@ enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct d
     else
         *ret = input;
     return status;
+}
+
+enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr)
+{
+    return open_with(ret, path, 0, reterr);
+}
+
+enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
+                                    struct dti_error *reterr)
+{
+    return open_with(ret, path, O_NONBLOCK, reterr);
 }
 
 void dti_input_close(struct dti_input *input)

@@ -313,6 +313,45 @@ def check_specials(folder, rng):
             require(failure["at"] == [places[0] // 4, places[0] % 4], dtype, assertion["name"], failure)
 
 
+def many_tensors(folder):
+    """More than are read at a time."""
+    count, odd = 2500, {0: 1.0, 511: 2.0, 1023: 4.0, 1024: 8.0, 2499: 16.0}
+    for name, changes in (("a", {}), ("b", odd)):
+        tensors = [make_checkpoint.tensor("t.%04d" % i, "F32", [1, 2], [0.5, 3.0 + changes.get(i, 0)])
+                   for i in range(count)]
+        (folder / (name + ".safetensors")).write_bytes(make_checkpoint.safetensors(tensors))
+    files = [str(folder / "a.safetensors"), str(folder / "b.safetensors")]
+    document, _ = answer("compare", *files)
+    different = {t["a"]["name"]: t["figures"] for t in document["tensors"] if t["outcome"] != "equal"}
+    require(list(different) == ["t.%04d" % i for i in odd], "tensors that differ", list(different))
+    for i, change in odd.items():
+        figures = different["t.%04d" % i]
+        require(figures["max_absolute"]["value"] == change and figures["max_absolute_at"] == [0, 1], i,
+                figures["max_absolute"])
+    require(document["total"]["max_absolute"]["value"] == 16, "total", document["total"])
+    require(document["total"]["elements"] == 2 * count, "elements", document["total"]["elements"])
+    document, _ = answer("check", files[1], "--max-abs", "3.5")
+    failures = document["files"][0]["assertions"][0]["failures"]
+    require([f["tensor"] for f in failures] == list(different), "tensors too large", failures)
+    require([f["value"]["value"] for f in failures] == [3 + change for change in odd.values()],
+            "their numbers", failures)
+
+
+def large_blocks(folder):
+    """Bytes of a type that is not read as numbers: where they differ first."""
+    size = 34 * 32768
+    for place in (None, 0, 262143, 262144, 700001, size - 1):
+        for name in ("a", "b"):
+            data = bytearray(size)
+            if name == "b" and place is not None:
+                data[place] = data[-1] = 1
+            tensors = [("q", "Q8_0", (32768, 32), bytes(data)), ("r", "Q4_K", (1, 256), bytes(144))]
+            (folder / (name + ".gguf")).write_bytes(make_checkpoint.gguf([], tensors))
+        document, code = answer("compare", str(folder / "a.gguf"), str(folder / "b.gguf"))
+        require(code == (place is not None), "exit code", place, code)
+        require([t["first_differing_byte"] for t in document["tensors"]] == [place, None], place, document)
+
+
 def main():
     rng = random.Random(4)
     with tempfile.TemporaryDirectory() as name:
@@ -322,6 +361,8 @@ def main():
         model_against_bf16(folder)
         check_borders(folder)
         check_specials(folder, rng)
+        many_tensors(folder)
+        large_blocks(folder)
     print(f"{checks} checks, all as they should be")
     return 0
 

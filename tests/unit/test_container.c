@@ -160,6 +160,9 @@ static void operands_that_are_no_files(void)
     refused("nothing", DTI_BAD_INPUT, "cannot read 'nothing': No such file or directory");
     CHECK(mkfifo("pipe", 0644) == 0);
     CHECK(!dti_container_is("pipe")); /* and does not wait */
+    refused("pipe", DTI_BAD_INPUT,
+            "'pipe' is not a regular file, and tensors are found by seeking; copy it to a file "
+            "first"); /* nor here, though nobody writes */
     const int both = open("pipe", O_RDWR);
     CHECK(both >= 0);
     refused("pipe", DTI_BAD_INPUT,

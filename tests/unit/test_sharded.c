@@ -225,6 +225,12 @@ static void folders_must_tell_what_is_meant(void)
     CHECK(unlink(A) == 0 && mkdir(A, 0755) == 0);
     refused(".", "'./" INDEX "': of its 2 shards, '" A "' cannot be had: cannot read './" A
                  "': Is a directory");
+    CHECK(rmdir(A) == 0 && mkfifo(A, 0600) == 0); /* that nobody will ever write to */
+    refused(".", "'./" A "' is not a regular file");
+    CHECK(unlink(INDEX) == 0 && unlink("b.safetensors.index.json") == 0);
+    refused(".", "'./a.index.json' is not an index: it has no \"weight_map\"");
+    CHECK(unlink("a.index.json") == 0);
+    refused(".", "'./" A "' is not a regular file");
     folder_leave();
 }
 
