@@ -289,7 +289,7 @@ bool dti_container_is(const char *path)
     if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
         return false;
     if (S_ISDIR(st.st_mode))
-        return true;
+        return !standard_input;
     if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
         return false;
     struct dti_input input;
