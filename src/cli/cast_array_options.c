@@ -23,7 +23,7 @@ bool dti_cast_is_array(const struct cast_args *args)
 
 bool dti_cast_is_file(const char *operand)
 {
-    struct stat file;
+    struct stat file = {0};
     return strcmp(operand, "-") != 0 && stat(operand, &file) == 0 && !S_ISDIR(file.st_mode);
 }
 

@@ -11,7 +11,7 @@
 #include "cli/tensor_words.h"
 #include "dtinfo/escape.h"
 
-enum { WORST = 5, CELL = 200, MAX_GROUPS = 256, LOSS_COLUMNS = 8 };
+enum { WORST = 5, CELL = 200, MAX_GROUPS = 256, LOSS_COLUMNS = 9 };
 
 static const char gap[] = "   ";
 
@@ -180,10 +180,22 @@ static void put_figure(struct dti_table *table, const struct dti_loss_summary *l
                    loss->compared > 0 ? dti_figure_words(text, figure, 4) : "-");
 }
 
-/* Nobody reads all columns at once: some are for -v alone. */
+/* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */
+enum { NO_CODE = 2, VERBOSE_FIRST = 3, VERBOSE_LAST = 5 };
+
+static bool is_shown(const struct cast_file *file, size_t column)
+{
+    if (column == NO_CODE)
+        return file->cast->loss.no_code > 0;
+    return file->cx->verbose || column < VERBOSE_FIRST || column > VERBOSE_LAST;
+}
+
 static size_t loss_columns(const struct cast_file *file)
 {
-    return file->cx->verbose ? LOSS_COLUMNS : LOSS_COLUMNS - 3;
+    size_t count = 0;
+    for (size_t i = 0; i < LOSS_COLUMNS; i++)
+        count += is_shown(file, i);
+    return count;
 }
 
 static bool put_row(const struct cast_file *file, struct dti_table *table, size_t at)
@@ -210,6 +222,8 @@ static bool put_row(const struct cast_file *file, struct dti_table *table, size_
     }
     put_count(table, loss->overflowed);
     put_count(table, loss->to_zero);
+    if (is_shown(file, NO_CODE))
+        put_count(table, loss->no_code);
     if (file->cx->verbose) {
         put_count(table, loss->to_subnormal);
         put_count(table, loss->nan_in);
@@ -225,15 +239,15 @@ static bool put_row(const struct cast_file *file, struct dti_table *table, size_
 static struct dti_table *new_table(const struct cast_file *file)
 {
     static const char *const first[] = {"name", "dtype", "shape", "bytes"};
-    static const char *const all[LOSS_COLUMNS] = {"overflowed", "to zero", "to subnormal",
-                                                  "nan",        "inf",     "max abs error",
-                                                  "max rel",    "SQNR dB"};
+    static const char *const all[LOSS_COLUMNS] = {"overflowed",    "to zero", "no code",
+                                                  "to subnormal",  "nan",     "inf",
+                                                  "max abs error", "max rel", "SQNR dB"};
     const bool dry = file->args->dry_run;
     struct dti_table *const table = dti_table_new(dry ? 4 : 3 + loss_columns(file));
     for (size_t i = 0; i < (dry ? 4 : 3); i++)
         dti_table_cell(table, DTI_STYLE_BOLD, first[i]);
     for (size_t i = 0; i < LOSS_COLUMNS && !dry; i++) {
-        if (file->cx->verbose || i < 2 || i > 4)
+        if (is_shown(file, i))
             dti_table_cell(table, DTI_STYLE_BOLD, all[i]);
     }
     return table;
@@ -244,11 +258,11 @@ static double share(uint64_t count, uint64_t elements)
     return elements > 0 ? (double)count / (double)elements : 0;
 }
 
-/* Whether a lost more than b: numbers beyond the range come first. */
+/* Whether a lost more than b: numbers beyond the range, or without a code, come first. */
 static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
 {
-    const double beyond_a = share(a->overflowed, a->elements);
-    const double beyond_b = share(b->overflowed, b->elements);
+    const double beyond_a = share(a->overflowed + a->no_code, a->elements);
+    const double beyond_b = share(b->overflowed + b->no_code, b->elements);
     const double zero_a = share(a->to_zero, a->elements), zero_b = share(b->to_zero, b->elements);
     if (beyond_a > beyond_b || beyond_a < beyond_b)
         return beyond_a > beyond_b;

@@ -22,14 +22,14 @@ bool dti_cast_names_file(const char *path)
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
+    struct stat st = {0};
     return ends(path, "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 /* A pipe or a device: written as it comes, and so one file. */
 static bool is_stream(const char *path)
 {
-    struct stat st;
+    struct stat st = {0};
     return dti_output_is_standard(path) ||
            (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
 }
@@ -98,7 +98,7 @@ static enum dti_status choose_kind(struct cast_file *file, struct dti_error *ret
                         "ends in .safetensors",
                         quoted);
     if (file->kind == DTI_CONTAINER_SHARDED && path && named != DTI_CONTAINER_SHARDED) {
-        struct stat st;
+        struct stat st = {0};
         if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
             return dti_fail(reterr, DTI_USAGE,
                             "%s is a file, and shards go to a folder; --as safetensors joins them "

@@ -42,7 +42,7 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     put_count(line, "to subnormal", loss->to_subnormal);
     put_count(line, "nan", loss->nan_in);
     put_count(line, "inf", loss->inf_in);
-    if (loss->no_code > loss->nan_in)
+    if (loss->no_code > 0)
         put_count(line, "without a code", loss->no_code);
     dti_line_end(line);
     if (loss->stray > 0) {

@@ -118,24 +118,39 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
     return buffer;
 }
 
+/* The numbers of an array, many to a token: the rank may be a million. */
+struct numbers {
+    struct dti_json *json;
+    size_t used;
+    char text[512];
+};
+
+static void put_numbers(struct numbers *numbers)
+{
+    if (numbers->used > 0)
+        dti_json_token(numbers->json, NULL, numbers->text, numbers->used);
+    numbers->used = 0;
+}
+
+static void add_number(struct numbers *numbers, uint64_t value)
+{
+    char text[DTI_TEXT_SIZE];
+    const size_t length = dti_spell_u64(text, value);
+    if (numbers->used + 1 + length > sizeof numbers->text)
+        put_numbers(numbers);
+    if (numbers->used > 0)
+        numbers->text[numbers->used++] = ',';
+    memcpy(numbers->text + numbers->used, text, length);
+    numbers->used += length;
+}
+
 void dti_json_shape(struct dti_json *json, const char *key, const struct dti_tensor *tensor)
 {
-    char piece[512], number[DTI_TEXT_SIZE]; /* many to a token: the rank may be a million */
-    size_t used = 0;
+    struct numbers numbers = {.json = json};
     dti_json_array(json, key);
-    for (unsigned i = 0; i < tensor->rank; i++) {
-        const size_t length = dti_spell_u64(number, tensor->shape[i]);
-        if (used + 1 + length > sizeof piece) {
-            dti_json_token(json, NULL, piece, used);
-            used = 0;
-        }
-        if (used > 0)
-            piece[used++] = ',';
-        memcpy(piece + used, number, length);
-        used += length;
-    }
-    if (used > 0)
-        dti_json_token(json, NULL, piece, used);
+    for (unsigned i = 0; i < tensor->rank; i++)
+        add_number(&numbers, tensor->shape[i]);
+    put_numbers(&numbers);
     dti_json_end(json);
 }
 
@@ -147,8 +162,10 @@ void dti_json_place(struct dti_json *json, const char *key, const struct dti_ten
         return;
     }
     struct place place = place_start(tensor, index);
+    struct numbers numbers = {.json = json};
     dti_json_array(json, key);
     while (place.next < tensor->rank)
-        dti_json_uint(json, NULL, place_next(&place));
+        add_number(&numbers, place_next(&place));
+    put_numbers(&numbers);
     dti_json_end(json);
 }

@@ -285,7 +285,7 @@ bool dti_container_is(const char *path)
     const bool standard_input = strcmp(path, "-") == 0;
     if (!standard_input && dti_content_of(path, (const unsigned char *)"", 0, 0).known)
         return true;
-    struct stat st;
+    struct stat st = {0};
     if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
         return false;
     if (S_ISDIR(st.st_mode))

@@ -109,7 +109,7 @@ static enum dti_status lay_out(struct dti_file_cast *cast, struct dti_new_tensor
     if (status == DTI_OK)
         return DTI_OK;
     if (file->path[0] == '\0') /* a dry run without a name for the output */
-        return dti_fail(reterr, status, "cannot be written: %s", why.text);
+        return dti_fail(reterr, status, "the output cannot be written: %s", why.text);
     dti_quote(label, file->path, strlen(file->path));
     return dti_fail(reterr, status, "%s: %s", label, why.text);
 }

@@ -35,7 +35,7 @@ static enum dti_status fail_read(const struct dti_input *input, int error, struc
 
 static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
 {
-    struct stat st;
+    struct stat st = {0};
     if (fstat(input->fd, &st) != 0)
         return fail_read(input, errno, reterr);
     if (S_ISDIR(st.st_mode))

@@ -51,7 +51,7 @@ static enum dti_status fail_at(const struct dti_output_file *output, uint64_t of
 /* A pipe, a device or standard output; output->fd is open. */
 static enum dti_status begin_in_place(struct dti_output_file *output, struct dti_error *reterr)
 {
-    struct stat st;
+    struct stat st = {0};
     output->in_place = true;
     if (isatty(output->fd))
         return dti_fail(reterr, DTI_USAGE, "%s is a terminal; binary data goes to a file or a pipe",
@@ -74,7 +74,7 @@ static enum dti_status begin_in_place(struct dti_output_file *output, struct dti
 static int keep_mode(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;
-    struct stat st;
+    struct stat st = {0};
     if (fstat(fd, &st) != 0)
         return errno;
     const int given = st.st_uid != old->st_uid ? fchown(fd, old->st_uid, (gid_t)-1) : 0;
@@ -129,7 +129,7 @@ static bool names_standard_output(const char *path)
 
 bool dti_output_is_standard(const char *path)
 {
-    struct stat target, own;
+    struct stat target = {0}, own = {0};
     return names_standard_output(path) ||
            (stat(path, &target) == 0 && S_ISFIFO(target.st_mode) &&
             fstat(STDOUT_FILENO, &own) == 0 && target.st_dev == own.st_dev &&
@@ -144,7 +144,7 @@ static bool is_stream(const struct stat *st)
 static enum dti_status begin(struct dti_output_file *output, const char *path,
                              struct dti_error *reterr)
 {
-    struct stat st;
+    struct stat st = {0};
     if (names_standard_output(path)) {
         snprintf(output->label, sizeof output->label, "%s", "standard output");
         output->fd = STDOUT_FILENO;
@@ -158,7 +158,7 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
     while (output->fd < 0 && errno == EINTR);
     if (output->fd < 0)
         return dti_output_fail(reterr, output->label, errno);
-    struct stat opened;
+    struct stat opened = {0};
     if (fstat(output->fd, &opened) != 0 || opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
         return dti_fail(reterr, DTI_WRITE_FAILED, "%s was replaced meanwhile", output->label);
     return begin_in_place(output, reterr);
@@ -186,7 +186,7 @@ enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, 
 enum dti_status dti_output_check(const char *path, bool force, struct dti_error *reterr)
 {
     struct dti_output_file output = {.fd = -1, .force = force, .target = {.folder = -1}};
-    struct stat st;
+    struct stat st = {0};
     if (names_standard_output(path) || (stat(path, &st) == 0 && is_stream(&st)))
         return DTI_OK;
     dti_quote(output.label, path, strlen(path));
@@ -275,7 +275,7 @@ static int publish(struct dti_output_file *output)
             return unlinkat(folder, from, 0) == 0 ? 0 : errno;
         if (errno == EEXIST)
             return errno;
-        struct stat st; /* no links either: the best that is left */
+        struct stat st = {0}; /* no links either: the best that is left */
         if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
             return EEXIST;
     }

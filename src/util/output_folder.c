@@ -15,7 +15,7 @@
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
+    struct stat st = {0};
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -68,7 +68,7 @@ static const char *parent_of(char *path)
 
 enum dti_status dti_output_folder_check(const char *path, bool *ret_there, struct dti_error *reterr)
 {
-    struct stat st;
+    struct stat st = {0};
     const char *const name = path[0] != '\0' ? path : ".";
     *ret_there = is_folder(name);
     if (*ret_there)

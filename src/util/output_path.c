@@ -53,7 +53,7 @@ static int open_folder(int from, const char *path)
  * (fs.protected_symlinks) for links that it follows itself. */
 static bool is_trap(int folder, const struct stat *link)
 {
-    struct stat st;
+    struct stat st = {0};
     const mode_t shared = S_ISVTX | S_IWOTH;
     return link->st_uid != geteuid() && fstat(folder, &st) == 0 &&
            (st.st_mode & shared) == shared && link->st_uid != st.st_uid;
@@ -74,6 +74,7 @@ static int step(struct dti_output_path *at, int from, char path[PATH_SIZE], bool
         return errno;
     memcpy(at->name, name, strlen(name) + 1);
     *ret_link = false;
+    memset(&at->old, 0, sizeof at->old);
     at->exists = fstatat(at->folder, at->name, &at->old, AT_SYMLINK_NOFOLLOW) == 0;
     if (!at->exists)
         return errno == ENOENT ? 0 : errno;

@@ -82,7 +82,7 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
     input.fd = dti_descriptor_above_standard(open_nameless(folder()));
     if (input.fd < 0)
         return fail(name, strerror(errno), reterr);
-    struct stat st;
+    struct stat st = {0};
     int error = dti_descriptor_reserve(input.fd, size);
     if (error == 0 && (ftruncate(input.fd, (off_t)size) != 0 || fstat(input.fd, &st) != 0))
         error = errno;

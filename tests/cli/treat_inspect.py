@@ -105,6 +105,19 @@ def the_header_alone_is_read():
 
 
 @check
+def a_million_dimensions_take_little():
+    with folder() as here:
+        path = here / "deep.safetensors"
+        path.write_bytes(safetensors([("w", "F32", [1] * 1000000, bytes(4))]))
+        for mode in ([], ["--json"], ["--stats", "--json"]):
+            code, peak, seconds = peak_kib(["inspect", str(path)] + mode, b"")
+            require(code == 0, "exit code", mode, code)
+            require(SANITIZED or peak < 64 * 1024 and seconds < 2, "slow:", mode, peak, seconds)
+        done = run(["inspect", str(path), "--json"])
+        require(json.loads(done.stdout)["files"][0]["tensors"][0]["shape"] == [1] * 1000000, "shape")
+
+
+@check
 def trees_of_any_form_take_little():
     forms = {"deep": lambda i: "a." * i, "comb": lambda i: "a." * (i % 300) + "b%d" % i,
              "long": lambda i: "x" * (i * 20) + ".1", "numbers": lambda i: "1" * (i % 40) + ".%d" % (i * 7),

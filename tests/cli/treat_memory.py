@@ -49,6 +49,14 @@ QUESTIONS += [(words.split(), b"") for words in (
     "check weights.npy arrays.npz --max-abs 0.01 --fits fp16,int8 --shape 6,4;*a*:* --dtype fp32:*a* --json",
     "check weights.npy --from e4m3 --no-nan -q --threads 2")]
 
+QUESTIONS += [(words.split(), b"") for words in (
+    "compare model.safetensors model.safetensors.index.json --json --top 3",
+    "compare model.gguf model.safetensors -v --ignore-missing --rtol 1e-3",
+    "compare deflated.npz arrays.npz --jsonl --threads 2", "compare weights.npy columns.npy --bitwise",
+    "check model.safetensors --valid --no-nan --fits fp16 --dtype bf16,fp32:*norm* --max-abs 3",
+    "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
+    "check deflated.npz --no-nan --jsonl", "check model.gguf")]
+
 
 def failing(words, stdin, at, variables):
     """The run whose at-th allocation fails, and how many it asked for."""

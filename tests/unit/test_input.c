@@ -41,7 +41,7 @@ static void files_are_read_in_sequence_and_anywhere(void)
         CHECK(dti_input_read_at(&input, buffer, 2, 0, &error) == DTI_OK);
         expect_rest("456789");
         expect_rest("");
-        struct stat st;
+        struct stat st = {0};
         CHECK(stat("in", &st) == 0 && input.inode == (uint64_t)st.st_ino);
         dti_input_close(&input);
     }

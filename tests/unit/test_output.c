@@ -36,7 +36,7 @@ static void refused(const char *path, bool force, enum dti_status want, const ch
 
 static mode_t mode_of(const char *path)
 {
-    struct stat st;
+    struct stat st = {0};
     return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
 }
 
@@ -105,7 +105,7 @@ static void links_are_followed_to_what_they_point_to(void)
     CHECK(file_is("target", "new", 3));
     replace("./dir/../first", true, "newer");
     CHECK(file_is("target", "newer", 5));
-    struct stat st;
+    struct stat st = {0};
     CHECK(lstat("first", &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(lstat("dir/second", &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(unlink("dir/second") == 0);
@@ -326,7 +326,7 @@ static void closed_standard_files_are_not_taken(void)
 static void write_through_stdout(void)
 {
     const int fd = open("out", O_RDWR | O_CREAT, 0600);
-    struct stat st;
+    struct stat st = {0};
     CHECK(fstat(fd, &st) == 0);
     (void)dup2(fd, STDOUT_FILENO);
     unit_failures += dti_output_open(&output, "-", false, 0, &error) != DTI_OK;

@@ -14,7 +14,7 @@ static void a_new_folder_is_made_and_removed_again(void)
 {
     struct dti_output_folder folder;
     struct dti_error error;
-    struct stat st;
+    struct stat st = {0};
     folder_enter();
     CHECK(dti_output_folder_make(&folder, "new/", &error) == DTI_OK);
     CHECK(folder.made && stat("new", &st) == 0 && S_ISDIR(st.st_mode));
@@ -33,7 +33,7 @@ static void a_folder_that_is_there_is_taken_and_left(void)
 {
     struct dti_output_folder folder;
     struct dti_error error;
-    struct stat st;
+    struct stat st = {0};
     folder_enter();
     CHECK(mkdir("old", 0700) == 0 && symlink("old", "link") == 0);
     static const char *const paths[] = {"old", "old/", "link", "", "./old/."};
@@ -86,7 +86,7 @@ static void what_is_no_folder_is_named(void)
 
 static void a_signal_removes_a_new_folder_and_what_is_under_way_in_it(void)
 {
-    struct stat st;
+    struct stat st = {0};
     folder_enter();
     for (int kept = 0; kept < 2; kept++) {
         const pid_t child = fork();

@@ -7,3 +7,4 @@ ls
 dtinfo cast in.bin fp4_e2m1 --from fp32 -o out.bin --overflow saturate
 od -An -tx1 out.bin
 dtinfo cast -q in.bin int8 --from fp32 --as text
+echo nan nan -1 2 | dtinfo cast - fp8_e8m0 --from text -o /dev/null
