@@ -26,6 +26,9 @@ struct dti_batch_options {
                           * tile's worth is taken, with fewer threads where need be */
     void (*progress)(void *context, uint64_t done); /* bytes of input; may be NULL */
     void *progress_context;
+    /* NULL, or says in the error of an element which part it is of; called by any thread. */
+    void (*place)(void *context, size_t part, struct dti_error *reterr);
+    void *place_context;
 };
 
 /* Casts all parts; team and options may be NULL. The same bytes and losses whatever the team and

@@ -103,7 +103,8 @@ struct dti_raw {
 struct dti_container_options {
     const struct dti_format *assume; /* npy: what V1, V2 and <f1 hold; NULL: not said */
     bool lenient;                    /* accept bytes behind the data of a safetensors file */
-    const struct dti_raw *raw;       /* no header: all of the file is one tensor called "data" */
+    enum dti_packing packing;  /* of its codes of less than 8 bits: the format leaves that open */
+    const struct dti_raw *raw; /* no header: all of the file is one tensor called "data" */
 };
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from

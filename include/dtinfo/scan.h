@@ -40,8 +40,8 @@ struct dti_tensor_pair {
     bool identical; /* the same dtype, and not a bit differs; between different byte orders or
                      * packings, NaNs that differ in their signalling bit alone are the same */
 };
-/* Whether two tensors can be held against each other: equal shapes and orders, values that can be
- * read, both complex or none. Otherwise `why` says why not: "shapes [2, 3] and [3, 2] differ". */
+/* Whether two tensors can be held against each other: equal shapes, values that can be read, both
+ * complex or none. Otherwise `why` says why not: "shapes [2, 3] and [3, 2] differ". */
 enum { DTI_SCAN_WHY_SIZE = 160 };
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
                          char why[DTI_SCAN_WHY_SIZE]);

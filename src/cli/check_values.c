@@ -80,7 +80,7 @@ static bool overflows(const struct dti_format *dst, const struct dti_value *valu
     return (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) != 0;
 }
 
-/* The extreme that breaks a bound: the highest number if it does, else the lowest. */
+/* An extreme that breaks a bound. */
 static void blame(struct check_failure *failure, const struct dti_stats *stats, bool high)
 {
     failure->fault = high ? CHECK_TOO_HIGH : CHECK_TOO_LOW;
@@ -115,7 +115,7 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
             return false;
         }
         if (some)
-            blame(failure, stats, dti_value_compare(&max, &assertion->limit) > 0);
+            blame(failure, stats, dti_value_compare(&max, &absmax) == 0);
         return !some || dti_value_compare(&absmax, &assertion->limit) <= 0;
     case CHECK_FITS:
         if (dti_stats_fit(stats, &tensor->rule, &assertion->format))

@@ -8,8 +8,8 @@
 static const struct dti_option options[] = {
     OPT_FLAG(0, "valid", struct check_args, valid,
              "headers and sizes are right, shards complete (the default without others)"),
-    OPT_TEXT(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
-             "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
+    OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
+              "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
              "the shape of tensors whose names fit; '*' is any N"),
     OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN"),

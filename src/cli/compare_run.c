@@ -109,6 +109,12 @@ static uint64_t bytes_of(const struct compare_job *job, const struct compare_res
     return job->a->tensors[result->a].bytes + job->b->tensors[result->b].bytes;
 }
 
+/* One of them takes disk space to be brought into the order of the other. */
+static bool is_turned(const struct compare_job *job, const struct compare_result *result)
+{
+    return job->a->tensors[result->a].fortran != job->b->tensors[result->b].fortran;
+}
+
 static enum dti_status scan(struct run *run, struct dti_error *reterr)
 {
     struct compare_job *const job = run->job;
@@ -125,7 +131,7 @@ static enum dti_status scan(struct run *run, struct dti_error *reterr)
             run->pairs[run->count].b = result->b;
             run->results[run->count++] = i;
             run->bytes += bytes_of(job, result);
-            if (run->count == GROUP)
+            if (run->count == GROUP || is_turned(job, result))
                 status = scan_group(run, reterr);
         } else {
             result->outcome = result->way != COMPARE_NEVER && job->args->ignore_missing

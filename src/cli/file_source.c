@@ -78,10 +78,11 @@ static bool is_big_endian(void)
 static enum dti_status refuse_without_from(const struct dti_file_args *args,
                                            struct dti_error *reterr)
 {
-    const char *const option = args->shape           ? "--shape"
-                               : args->endian_given  ? "--endian"
-                               : args->packing_given ? "--packing"
-                                                     : NULL;
+    const char *const option = args->shape ? "--shape" : args->endian_given ? "--endian" : NULL;
+    if (args->packing_given && args->packing == DTI_PACKING_BYTES)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--packing bytes is of raw codes; say with --from what they are, or say "
+                        "low or high of safetensors");
     if (!option)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
@@ -122,6 +123,8 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
 {
     memset(ret, 0, sizeof *ret);
     ret->options.lenient = args->lenient;
+    if (args->packing_given)
+        ret->options.packing = (enum dti_packing)args->packing;
     enum dti_status status =
         args->from ? read_raw(ret, args, cx, reterr) : refuse_without_from(args, reterr);
     if (status == DTI_OK && args->assume) {

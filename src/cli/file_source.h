@@ -26,7 +26,8 @@ extern const struct dti_choice dti_choice_endian[];
         OPT_CHOICE(0, "endian", type, args.endian, args.endian_given, "ORDER", dti_choice_endian, \
                    "byte order of raw codes"),                                                    \
         OPT_CHOICE(0, "packing", type, args.packing, args.packing_given, "PACKING",               \
-                   dti_choice_packing, "how raw codes of less than 8 bits lie"),                  \
+                   dti_choice_packing,                                                            \
+                   "how codes of less than 8 bits lie: raw ones, those of safetensors"),          \
         OPT_DTYPE(0, "assume", type, args.assume, "DTYPE",                                        \
                   "what npy files hold whose type is V1, V2 or <f1"),                             \
         OPT_FLAG(0, "lenient", type, args.lenient, "accept bytes behind the data of safetensors")

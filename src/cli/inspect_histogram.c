@@ -19,6 +19,7 @@ static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
 struct range {
     const char *name;
     int32_t max, normal, subnormal;
+    bool cut; /* numbers with the exponent of the largest one are beyond the range, too */
 };
 
 static void read_range(struct range *ret, enum dti_dtype dtype)
@@ -115,6 +116,16 @@ static int32_t row_of(const struct picture *picture, int32_t exponent)
     return exponent - (rest < 0 ? rest + picture->step : rest);
 }
 
+/* Numbers beyond the range that no higher exponent accounts for. */
+static bool is_cut(const struct picture *picture, const struct range *range, uint64_t overflow)
+{
+    for (int32_t e = range->max + 1; e <= picture->last; e++) {
+        if (e >= picture->first)
+            overflow -= picture->histogram->binade[e - picture->first];
+    }
+    return overflow > 0;
+}
+
 static void measure(struct picture *picture)
 {
     const struct inspect_histogram *const histogram = picture->histogram;
@@ -127,7 +138,9 @@ static void measure(struct picture *picture)
     for (unsigned i = 0; i < histogram->count; i++)
         picture->numbers += histogram->binade[i];
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        read_range(&picture->ranges[i], dti_stats_ranges[i]);
+        struct range *const range = &picture->ranges[i];
+        read_range(range, dti_stats_ranges[i]);
+        range->cut = is_cut(picture, range, histogram->overflow[i]);
         marks += strlen(picture->ranges[i].name) + 2;
     }
     const size_t room = columns > others + marks ? columns - others - marks : 0;
@@ -157,11 +170,14 @@ static int32_t row_start(const struct picture *picture, int32_t low)
     return low > picture->first ? low : picture->first;
 }
 
-/* What becomes of a row in a range: one mark, or that of its upper and that of its lower end. */
+/* What becomes of a row in a range: one mark, or that of its upper and that of its lower end, which
+ * differ within one exponent where the range ends there. */
 static void mark_cell(struct dti_table *table, const struct picture *picture,
                       const struct range *range, int32_t low)
 {
     char text[3] = {fate(range, row_end(picture, low)), fate(range, row_start(picture, low)), '\0'};
+    if (range->cut && row_end(picture, low) == range->max)
+        text[0] = beyond;
     const bool lossy = text[0] == beyond || text[1] == beyond || text[1] == zero;
     if (text[0] == text[1])
         text[1] = '\0';

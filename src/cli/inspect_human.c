@@ -181,10 +181,15 @@ static void put_parameters(const struct inspect_report *report)
     (void)snprintf(cell, sizeof cell, "%llu", (unsigned long long)totals->parameters);
     items_put(&items, cell);
     if (totals->others > 0) {
-        (void)snprintf(cell, sizeof cell, ", not counting %llu element%s that %s no float%s",
-                       (unsigned long long)totals->others, totals->others == 1 ? "" : "s",
-                       totals->others == 1 ? "is" : "are", totals->others == 1 ? "" : "s");
+        const char *const what = totals->unread == totals->others ? "that cannot be read"
+                                 : totals->unread > 0  ? "that are no floats, or cannot be read"
+                                 : totals->others == 1 ? "that is no float"
+                                                       : "that are no floats";
+        (void)snprintf(cell, sizeof cell, ", not counting %llu element%s %s",
+                       (unsigned long long)totals->others, totals->others == 1 ? "" : "s", what);
         put(&items.line, cell);
+    }
+    if (totals->others > totals->unread) {
         dti_line_end(&items.line);
         dti_line_to(&items.line, LABEL);
         dti_line_put(&items.line, DTI_STYLE_DIM,
@@ -301,6 +306,21 @@ static void put_note(const struct inspect_report *report, const char *text)
     dti_line_end(&line);
 }
 
+/* Whether numbers were read from codes in an order that the format does not define. */
+static bool is_order_assumed(const struct inspect_report *report)
+{
+    const enum dti_container_kind kind = report->container->kind;
+    if (!report->all.there || report->args->file.packing_given ||
+        (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED))
+        return false;
+    for (size_t i = 0; i < report->shown_count; i++) {
+        if (report->figures[i].there && dti_inspect_part(report->shown[i])->width < 8 &&
+            report->shown[i]->format->kind == DTI_KIND_FLOAT)
+            return true;
+    }
+    return false;
+}
+
 static void put_notes(const struct inspect_report *report)
 {
     const struct dti_container *const container = report->container;
@@ -309,6 +329,9 @@ static void put_notes(const struct inspect_report *report)
         put_note(report, container->notes[i].text);
     if (report->shown_count == 0 && container->tensor_count > 0)
         put_note(report, "no tensor has such a name");
+    if (is_order_assumed(report))
+        put_note(report, "safetensors does not say how codes of less than 8 bits lie; the first is "
+                         "taken to be in the lowest bits, --packing high says otherwise");
     if (report->unread == 0)
         return;
     (void)snprintf(cell, sizeof cell, "%zu tensor%s hold%s what is not read here: no statistics",

@@ -195,6 +195,8 @@ enum dti_status dti_inspect_stats_table(const struct inspect_report *report,
                                          "absmax", "mean",  "std",      "zeros", "subnormals",
                                          "nan",    "inf",   "fits"};
     enum { COLUMNS = sizeof titles / sizeof *titles };
+    if (report->shown_count == 0)
+        return DTI_OK;
     struct dti_table *const table = dti_table_new(COLUMNS);
     struct inspect_text name = {.failed = false};
     dti_buffer_init(&name.buffer);

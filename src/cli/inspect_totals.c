@@ -173,6 +173,8 @@ enum dti_status dti_inspect_sum(struct inspect_report *report, struct dti_error 
         add(&totals->elements, tensor->elements);
         add(&totals->bytes, tensor->bytes);
         add(counted ? &totals->parameters : &totals->others, tensor->elements);
+        if (!counted && !tensor->format)
+            add(&totals->unread, tensor->elements);
         add_as(totals, targets, tensor, floats);
     }
     return group(report, reterr);

@@ -54,7 +54,7 @@ static enum dti_status check_end(const char *label, uint64_t header_bytes, uint6
     if (need < file_size && !lenient)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s: the tensors end at byte %" PRIu64 ", the file has %" PRIu64
-                        "; inspect --lenient reads it all the same",
+                        "; --lenient reads it all the same",
                         label, need, file_size);
     return DTI_OK;
 }
@@ -144,6 +144,8 @@ enum dti_status dti_safetensors_parse(struct dti_pool *pool, const char *label, 
     const enum dti_status status = parse(pool, &scratch, label, header, length, file_size,
                                          file_index, options && options->lenient, ret, reterr);
     dti_pool_free(&scratch);
+    for (size_t i = 0; status == DTI_OK && options && i < ret->tensor_count; i++)
+        ret->tensors[i].layout = dti_file_layout(ret->tensors[i].format, options->packing, false);
     return status;
 }
 

@@ -175,8 +175,9 @@ static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *
 }
 
 static enum dti_status run(struct dti_batch_job *job, struct dti_team *team,
-                           const struct dti_batch_options *options, struct dti_error *reterr)
+                           struct dti_error *reterr)
 {
+    const struct dti_batch_options *const options = job->options;
     uint64_t total;
     enum dti_status status = check_parts(job, &total, reterr);
     if (status != DTI_OK)
@@ -207,12 +208,13 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
                               struct dti_error *reterr)
 {
     static const struct dti_batch_options none = {0};
-    struct dti_batch_job job = {.parts = parts, .count = count};
+    struct dti_batch_job job = {
+        .parts = parts, .options = options ? options : &none, .count = count};
     enum dti_status status;
     job.groups = calloc(count + 1, sizeof *job.groups);
     job.firsts = calloc(count + 1, sizeof *job.firsts);
     if (job.groups && job.firsts)
-        status = run(&job, team, options ? options : &none, reterr);
+        status = run(&job, team, reterr);
     else
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (size_t i = 0; job.members && i < job.member_count; i++)

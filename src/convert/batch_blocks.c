@@ -105,6 +105,8 @@ static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
         dti_loss_merge(part->loss, loss);
         pthread_mutex_unlock(&job->merging);
     }
+    if (status != DTI_OK && job->options->place)
+        job->options->place(job->options->place_context, (size_t)(part - job->parts), reterr);
     return status;
 }
 

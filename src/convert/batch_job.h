@@ -25,6 +25,7 @@ struct dti_batch_member {
  * each other in input and output, as one block. Both are counted in bytes of input. */
 struct dti_batch_job {
     const struct dti_batch_part *parts;
+    const struct dti_batch_options *options;
     size_t count;
     size_t group_count;
     struct dti_queue_part *groups;

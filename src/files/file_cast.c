@@ -25,6 +25,17 @@ const char *dti_file_cast_place(const struct dti_file_cast *cast, size_t source,
     return buffer;
 }
 
+void dti_file_cast_blame(const struct dti_file_cast *cast, size_t source, struct dti_error *reterr)
+{
+    char place[DTI_FILE_CAST_PLACE];
+    if (!reterr)
+        return;
+    const struct dti_error error = *reterr;
+    (void)dti_fail(reterr, error.status, "%s: %s", dti_file_cast_place(cast, source, place),
+                   error.text);
+    dti_error_argument(reterr, error.argument, strlen(error.argument));
+}
+
 /* Whether a NaN may meet a dtype that has none: found by counting. */
 static bool may_refuse(const struct dti_file_cast_request *request)
 {

@@ -31,9 +31,12 @@ static enum dti_status each(struct dti_file_cast *cast, struct block *block,
         uint64_t bytes = 0;
         (void)dti_format_bytes(source->format, &source->layout, n, &bytes);
         status = dti_input_read_at(block->source.input, block->from, (size_t)bytes, offset, reterr);
-        if (status == DTI_OK && plan)
+        if (status == DTI_OK && plan) {
             status = dti_plan_run(plan, block->to, block->from, n, done, DTI_STORES_CACHED,
                                   counts ? &block->loss : NULL, reterr);
+            if (status != DTI_OK)
+                dti_file_cast_blame(cast, tensor->source, reterr);
+        }
         if (status == DTI_OK)
             status =
                 take(context, tensor->format, layout, plan ? block->to : block->from, n, reterr);

@@ -44,6 +44,9 @@ enum { DTI_FILE_CAST_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
 const char *dti_file_cast_place(const struct dti_file_cast *cast, size_t source,
                                 char buffer[DTI_FILE_CAST_PLACE]);
 
+/* Puts that before an error of one of its elements. */
+void dti_file_cast_blame(const struct dti_file_cast *cast, size_t source, struct dti_error *reterr);
+
 enum dti_status dti_file_cast_no_memory(struct dti_error *reterr);
 
 static inline const struct dti_tensor *dti_file_cast_source(const struct dti_file_cast *cast,

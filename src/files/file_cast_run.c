@@ -83,13 +83,21 @@ static void show_progress(void *context, uint64_t done)
         group->options->progress(group->options->progress_context, group->done + done);
 }
 
+static void add_place(void *context, size_t part, struct dti_error *reterr)
+{
+    const struct group *const group = context;
+    dti_file_cast_blame(group->cast, group->cast->tensors[group->first + part].source, reterr);
+}
+
 /* A group ends after a tensor that had to be brought into another order, which takes disk space. */
 static enum dti_status run_group(struct group *group, struct dti_error *reterr)
 {
     struct dti_file_cast *const cast = group->cast;
     const struct dti_batch_options options = {.max_memory = group->options->max_memory,
                                               .progress = show_progress,
-                                              .progress_context = group};
+                                              .progress_context = group,
+                                              .place = add_place,
+                                              .place_context = group};
     enum dti_status status = DTI_OK;
     group->count = 0;
     group->source.is_turned = false;

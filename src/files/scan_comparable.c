@@ -37,6 +37,12 @@ static bool is_complex(const struct dti_tensor *tensor)
     return tensor->format->kind == DTI_KIND_COMPLEX;
 }
 
+/* Several elements in a byte: they are not brought into another order. */
+static bool is_packed(const struct dti_tensor *tensor)
+{
+    return !is_complex(tensor) && dti_format_stored_bits(tensor->format, &tensor->layout) < 8;
+}
+
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
                          char why[DTI_SCAN_WHY_SIZE])
 {
@@ -53,8 +59,8 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
                        unread->refusal ? unread->refusal : "holds blocks, which are not read yet");
     } else if (is_complex(a) != is_complex(b)) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is complex, the other is real");
-    } else if (a->fortran != b->fortran) {
-        (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is in Fortran order, the other is not");
+    } else if (a->fortran != b->fortran && is_packed(b)) {
+        (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is in Fortran order, the other is packed");
     } else {
         return true;
     }

@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "dtinfo/block_queue.h"
+#include "dtinfo/transpose.h"
 #include "files/scan_side.h"
 
 enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
 
 struct sides {
     struct dti_scan_side a, b;
+    struct dti_input turned; /* b in a's order */
+    bool is_turned;
     bool same_bytes; /* equal codes are equal bytes */
 };
 
@@ -130,6 +133,29 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
            (a->format->width >= 8 || a->layout.packing == b->layout.packing);
 }
 
+/* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
+ * Fortran order, that is with the dimensions the other way round. */
+static enum dti_status turn(struct sides *sides, const struct dti_tensor *b, uint64_t max_memory,
+                            struct dti_error *reterr)
+{
+    struct dti_scan_side *const side = &sides->b;
+    uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
+    if (!shape)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    for (unsigned i = 0; i < b->rank; i++)
+        shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
+    const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
+    const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
+                                                 max_memory, &sides->turned, reterr);
+    free(shape);
+    if (status != DTI_OK)
+        return status;
+    sides->is_turned = true;
+    side->input = &sides->turned;
+    side->offset = 0;
+    return DTI_OK;
+}
+
 static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_container *a,
                                     struct dti_container *b, double atol, double rtol,
                                     struct dti_scan_plans *plans, struct dti_error *reterr)
@@ -150,6 +176,8 @@ static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_con
     sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
+    if (a->tensors[pair->a].fortran != b->tensors[pair->b].fortran && sides->b.elements > 0)
+        return turn(sides, &b->tensors[pair->b], scan->options->max_memory, reterr);
     return DTI_OK;
 }
 
@@ -215,6 +243,10 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
     if (status == DTI_OK)
         status = run(&scan, count, reterr);
     dti_scan_plans_free(&plans);
+    for (size_t i = 0; scan.sides && i < count; i++) {
+        if (scan.sides[i].is_turned)
+            dti_input_close(&scan.sides[i].turned);
+    }
     free(scan.parts);
     free(scan.sides);
     return status;

@@ -14,7 +14,7 @@ from checkpoint_casts import (MIB, cast, folder, make, open_safetensors, read, r
                               safetensors, shards_of, write, write_tensors)
 from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, RANDOM, ROUNDS, calls_at_start,
                         require_failure, strace_works)
-from make_checkpoint import npy, npz, pack
+from make_checkpoint import pack
 from treatment import PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 LONG = "long" in sys.argv[3:]
@@ -142,38 +142,6 @@ def what_fails_on_the_way_leaves_no_folder():
         os.unlink(last)
         require_failure(cast("shards", "bf16", "new/"), 3, "model-00004")
         require(not os.path.exists("new"), "the folder stayed")
-
-
-@check
-def a_named_pipe_without_a_writer_is_not_waited_for():
-    with folder():
-        write_shards("shards", 2)
-        os.unlink("shards/model-00002-of-00002.safetensors")
-        os.mkfifo("shards/model-00002-of-00002.safetensors")
-        os.mkfifo("pipe.safetensors")
-        for source in ("shards", "shards/model.safetensors.index.json", "pipe.safetensors"):
-            require_failure(cast(source, "bf16", "new/"), 3, "is not a regular file")
-            require(not os.path.exists("new"), "the folder stayed")
-
-
-@check
-def arrays_of_anything_but_numbers_are_refused_as_input():
-    with folder():
-        pickled = b"\x80\x03cposix\nsystem\nX\x0c\x00\x00\x00touch markerq\x00\x85R."
-        for descr, data, why in (("|O", pickled, "Python objects"), ("<U2", bytes(8), "text"),
-                                 ("<M8[s]", bytes(8), "dates")):
-            write("in.npy", npy(descr, (1,), data))
-            require_failure(cast("in.npy", "bf16", "out.npy"), 3, "in.npy", "'data'", why)
-        write("in.npy", npy([("a", "<f4"), ("b", "<i4")], (1,), bytes(8)))
-        require_failure(cast("in.npy", "bf16", "out.npy"), 3, "in.npy", "fields")
-        require(not {"out.npy", "marker"} & set(os.listdir(".")), "made", os.listdir("."))
-
-
-@check
-def a_dry_run_without_a_name_tells_what_could_not_be_written():
-    with folder():
-        write("in.npz", npz({"__metadata__": npy("<f4", (1,), bytes(4))}))
-        require_failure(cast("in.npz", "bf16", None, "--dry-run"), 3, "the output", "__metadata__")
 
 
 @check

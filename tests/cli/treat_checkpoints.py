@@ -141,7 +141,7 @@ def other_kinds_give_and_take_the_same_numbers():
                 "gguf", tensors)
         require(metadata == {"general.architecture": "llama", "general.name": "tiny"}, "metadata",
                 metadata)
-        require_failure(cast("other/model.gguf", "fp32", "x.safetensors"), 2, "model.gguf",
+        require_failure(cast("other/model.gguf", "fp32", "x.safetensors"), 3, "model.gguf",
                         "blk.0.attn_q.weight", "--select")
 
 
@@ -339,6 +339,39 @@ def many_tensors_are_no_burden():
             require(whole["loss"][name] == count * one[name], name, whole["loss"][name])
         for name in ("max_absolute_error", "max_relative_error", "mean_absolute_error"):
             require(whole["loss"][name] == one[name], name, whole["loss"][name], one[name])
+
+
+@check
+def a_named_pipe_without_a_writer_is_not_waited_for():
+    with folder():
+        make("shards")
+        shard = next(name for name in sorted(os.listdir("shards")) if name.endswith(".safetensors"))
+        os.unlink("shards/" + shard)
+        os.mkfifo("shards/" + shard)
+        os.mkfifo("pipe.safetensors")
+        for source in ("shards", "shards/model.safetensors.index.json", "pipe.safetensors"):
+            require_failure(cast(source, "bf16", "new/"), 3, "is not a regular file")
+            require(not os.path.exists("new"), "the folder stayed")
+
+
+@check
+def arrays_of_anything_but_numbers_are_refused_as_input():
+    with folder():
+        pickled = b"\x80\x03cposix\nsystem\nX\x0c\x00\x00\x00touch markerq\x00\x85R."
+        for descr, data, why in (("|O", pickled, "Python objects"), ("<U2", bytes(8), "text"),
+                                 ("<M8[s]", bytes(8), "dates")):
+            write("in.npy", npy(descr, (1,), data))
+            require_failure(cast("in.npy", "bf16", "out.npy"), 3, "in.npy", "'data'", why)
+        write("in.npy", npy([("a", "<f4"), ("b", "<i4")], (1,), bytes(8)))
+        require_failure(cast("in.npy", "bf16", "out.npy"), 3, "in.npy", "fields")
+        require(not {"out.npy", "marker"} & set(os.listdir(".")), "made", os.listdir("."))
+
+
+@check
+def a_dry_run_without_a_name_tells_what_could_not_be_written():
+    with folder():
+        write("in.npz", npz({"__metadata__": npy("<f4", (1,), bytes(4))}))
+        require_failure(cast("in.npz", "bf16", None, "--dry-run"), 3, "the output", "__metadata__")
 
 
 if __name__ == "__main__":

@@ -8,3 +8,4 @@ dtinfo __complete bench cast --level ''
 dtinfo __complete bench cast --level all,avx5
 dtinfo __complete bench cast --threads ''
 dtinfo __complete cast --from te
+dtinfo __complete check x --dtype 'bf16,fp3'
