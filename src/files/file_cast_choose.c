@@ -47,6 +47,9 @@ static enum dti_fate fate_of(const struct dti_file_cast_request *request,
         return DTI_FATE_COMPLEX;
     if (dti_format_is_integer(format) && !request->ints)
         return DTI_FATE_INTEGER;
+    /* in every stack a cast to the same dtype returns the tensor as it is */
+    if (request->rule && format->id < DTI_DTYPE_COUNT && format->id == request->cast.dst.id)
+        return DTI_FATE_SAME;
     const struct dti_request plan = {.src = *format, .cast = request->cast, .rule = request->rule};
     return dti_request_is_copy(&plan) ? DTI_FATE_SAME : DTI_FATE_CAST;
 }
