@@ -102,11 +102,14 @@ class Bench:
         return (nanoseconds * 1e-9, peak) if status == 0 else None
 
     def turns(self, commands, rounds):
-        """The medians of commands that take turns: {what: (seconds, peak KiB)}"""
+        """The medians of commands that take turns, each round in another order, since what ran before
+        decides how much memory the system has at hand: {what: (seconds, peak KiB)}"""
         runs = {what: [] for what in commands}
+        order, shuffle = list(commands), random.Random(1).shuffle
         for _ in range(rounds):
-            for what, words in commands.items():
-                runs[what].append(self.once(words))
+            shuffle(order)
+            for what in order:
+                runs[what].append(self.once(commands[what]))
         found = {}
         for what, results in runs.items():
             times = sorted(seconds for seconds, _ in results)
