@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,17 @@
 #include "util/output_path.h"
 #include "util/output_temp.h"
 
+/* So many new bytes are sent on their way to the disk while the next are made: the sync at the end
+ * then has little left to wait for. */
+enum { WRITE_BEHIND = 32 << 20 };
+
 struct dti_output_file {
     int fd;
     bool in_place; /* a pipe, a device, standard output: nothing is renamed */
     bool force;
     uint64_t size;          /* expected; 0 when unknown */
     uint64_t position;      /* of dti_output_write() */
+    atomic_size_t behind;   /* bytes written by dti_output_write_at() and not sent yet */
     uint64_t device, inode; /* of a regular file that is written in place */
     struct dti_output_path target;
     struct dti_output_temp temp;
@@ -237,6 +243,17 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
     return DTI_OK;
 }
 
+/* Starts the writing of what is in the page cache; whether it works is seen at the sync. */
+static void write_behind(struct dti_output_file *output, size_t size)
+{
+    if (atomic_fetch_add(&output->behind, size) + size < WRITE_BEHIND)
+        return;
+    atomic_store(&output->behind, 0);
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#endif
+}
+
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr)
 {
@@ -256,6 +273,7 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
             return fail_at(output, offset + done, reterr);
         }
     }
+    write_behind(output, size);
     return DTI_OK;
 }
 
