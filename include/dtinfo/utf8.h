@@ -4,11 +4,15 @@
 #ifndef DTINFO_UTF8_H
 #define DTINFO_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Reads the code point at the front of text (length > 0) and returns the bytes it takes. Returns 0
  * when the bytes are not UTF-8; one byte is then to be skipped. */
 size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point);
+
+/* Whether all of it is UTF-8. */
+bool dti_utf8_valid(const char *text, size_t length);
 
 #endif

@@ -9,25 +9,12 @@
 #include "cli/number_json.h"
 #include "dtinfo/utf8.h"
 
-static bool is_utf8(const char *text, size_t length)
-{
-    uint32_t point;
-    while (length > 0) {
-        const size_t taken = dti_utf8_decode(text, length, &point);
-        if (taken == 0)
-            return false;
-        text += taken;
-        length -= taken;
-    }
-    return true;
-}
-
 enum dti_status dti_json_bytes(struct dti_json *json, const char *key, const char *hex_key,
                                const char *text, size_t length, struct dti_error *reterr)
 {
     static const char digits[] = "0123456789abcdef";
     dti_json_text(json, key, text, length);
-    if (is_utf8(text, length)) {
+    if (dti_utf8_valid(text, length)) {
         dti_json_null(json, hex_key);
         return DTI_OK;
     }

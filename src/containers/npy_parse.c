@@ -345,25 +345,12 @@ static bool take_dictionary(struct cursor *cursor, struct dti_npy_dictionary *re
     return cursor->at == cursor->end || fail(cursor, "there is text behind the dictionary");
 }
 
-static bool is_utf8(const char *text, size_t length)
-{
-    while (length > 0) {
-        uint32_t point;
-        const size_t size = dti_utf8_decode(text, length, &point);
-        if (size == 0)
-            return false;
-        text += size;
-        length -= size;
-    }
-    return true;
-}
-
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
                           struct dti_npy_dictionary *ret)
 {
     struct cursor cursor = {.at = text, .end = text + length, .long_suffix = major < 3};
     struct dti_npy_dictionary dictionary = {.rank = 0};
-    if (major >= 3 && !is_utf8(text, length))
+    if (major >= 3 && !dti_utf8_valid(text, length))
         return "it is not UTF-8";
     if (!take_dictionary(&cursor, &dictionary))
         return cursor.problem ? cursor.problem : "it is no Python dictionary";

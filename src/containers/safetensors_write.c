@@ -27,12 +27,8 @@ static enum dti_status fail_tensor(struct dti_error *reterr, enum dti_status sta
 /* Appends a JSON string; false: it is not UTF-8. */
 static bool append_string(struct dti_buffer *out, const char *text, size_t length)
 {
-    for (size_t at = 0, size; at < length; at += size) {
-        uint32_t point;
-        size = dti_utf8_decode(text + at, length - at, &point);
-        if (size == 0)
-            return false;
-    }
+    if (!dti_utf8_valid(text, length))
+        return false;
     dti_json_quoted(out, text, length);
     return true;
 }

@@ -26,19 +26,6 @@ static int compare_rows(const void *a, const void *b)
     return bytes != 0 ? bytes : (one->name_length > common) - (other->name_length > common);
 }
 
-static bool is_utf8(const char *text, size_t length)
-{
-    uint32_t point;
-    while (length > 0) {
-        const size_t size = dti_utf8_decode(text, length, &point);
-        if (size == 0)
-            return false;
-        text += size;
-        length -= size;
-    }
-    return true;
-}
-
 static enum dti_status fail_row(const struct row *row, const char *problem,
                                 struct dti_error *reterr)
 {
@@ -54,7 +41,7 @@ static enum dti_status check_rows(const struct row *rows, size_t count, uint64_t
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!is_utf8(rows[i].tensor->name, rows[i].tensor->name_length))
+        if (!dti_utf8_valid(rows[i].tensor->name, rows[i].tensor->name_length))
             return fail_row(&rows[i], "has a name that is not UTF-8, which JSON cannot hold",
                             reterr);
         if (i > 0 && compare_rows(&rows[i - 1], &rows[i]) == 0)

@@ -15,19 +15,6 @@ struct metadata {
     size_t count;
 };
 
-static bool is_utf8(const char *text, size_t length)
-{
-    uint32_t point;
-    while (length > 0) {
-        const size_t taken = dti_utf8_decode(text, length, &point);
-        if (taken == 0)
-            return false;
-        text += taken;
-        length -= taken;
-    }
-    return true;
-}
-
 /* The other kinds hold one tensor and no metadata, as everybody knows. */
 static bool holds_texts(enum dti_container_kind kind)
 {
@@ -37,7 +24,8 @@ static bool holds_texts(enum dti_container_kind kind)
 static bool can_hold(enum dti_container_kind kind, const struct dti_metadata *entry)
 {
     return holds_texts(kind) && entry->kind == DTI_METADATA_STRING &&
-           is_utf8(entry->key, entry->key_length) && is_utf8(entry->value, entry->value_length);
+           dti_utf8_valid(entry->key, entry->key_length) &&
+           dti_utf8_valid(entry->value, entry->value_length);
 }
 
 static enum dti_status choose_metadata(const struct dti_file_cast *cast, struct metadata *ret,

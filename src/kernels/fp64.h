@@ -41,6 +41,19 @@ static inline void dti_fp64_to_value(double number, struct dti_value *ret_value)
     dti_decode(dti_format_get(DTI_FP64), dti_fp64_bits(number), ret_value);
 }
 
+/* The smallest normal number of a format: 0 for integers, infinity for a float without any. */
+static inline double dti_fp64_smallest_normal(const struct dti_format *format)
+{
+    struct dti_value value;
+    uint64_t code;
+    if (!dti_format_is_float(format))
+        return 0;
+    if (!dti_code_smallest_normal(format, &code))
+        return INFINITY;
+    dti_decode(format, code, &value);
+    return dti_fp64_from_value(&value);
+}
+
 #if FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1
 static inline double dti_fp64_add(double a, double b)
 {

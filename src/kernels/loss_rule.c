@@ -42,18 +42,6 @@ bool dti_loss_overflows(const struct dti_loss_rule *rule, double source, uint64_
     return overflows(&rule->cast, bits >> 63 != 0, bits & dti_low_bits(63), index);
 }
 
-static double smallest_normal(const struct dti_format *format)
-{
-    struct dti_value value;
-    uint64_t code;
-    if (!dti_format_is_float(format))
-        return 0;
-    if (!dti_code_smallest_normal(format, &code))
-        return INFINITY;
-    dti_decode(format, code, &value);
-    return dti_fp64_from_value(&value);
-}
-
 static enum dti_loss_hub hub_of(const struct dti_format *src, const struct dti_format *dst)
 {
     if (dti_format_fits_f32(src) && dti_format_fits_f32(dst))
@@ -87,8 +75,8 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
         .src = *src,
         .dst = *dst,
         .cast = *cast,
-        .src_smallest_normal = smallest_normal(src),
-        .dst_smallest_normal = smallest_normal(dst),
+        .src_smallest_normal = dti_fp64_smallest_normal(src),
+        .dst_smallest_normal = dti_fp64_smallest_normal(dst),
         .nan_has_no_code = dti_format_is_float(dst) && !dti_format_has_nan(dst),
         .negative_has_no_code = dst->kind == DTI_KIND_UFLOAT,
     };

@@ -77,24 +77,12 @@ static uint64_t least_with(const struct dti_format *format, enum fate fate)
     return from;
 }
 
-static double smallest_normal(const struct dti_format *format)
-{
-    struct dti_value value;
-    uint64_t code;
-    if (!dti_format_is_float(format))
-        return 0;
-    if (!dti_code_smallest_normal(format, &code))
-        return INFINITY;
-    dti_decode(format, code, &value);
-    return dti_fp64_from_value(&value);
-}
-
 void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *format, double shift)
 {
     *ret = (struct dti_stats_rule){
         .format = *format,
         .hub = dti_stats_hub_of(format),
-        .smallest_normal = smallest_normal(format),
+        .smallest_normal = dti_fp64_smallest_normal(format),
         .shift = shift,
     };
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {

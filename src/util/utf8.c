@@ -35,3 +35,16 @@ size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point)
     *ret_point = point;
     return size;
 }
+
+bool dti_utf8_valid(const char *text, size_t length)
+{
+    while (length > 0) {
+        uint32_t point;
+        const size_t size = dti_utf8_decode(text, length, &point);
+        if (size == 0)
+            return false;
+        text += size;
+        length -= size;
+    }
+    return true;
+}
