@@ -3,6 +3,7 @@
  * Numbers from a text, whatever stands between them and wherever a piece of the text ends. */
 #include "cli/text_numbers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -91,6 +92,17 @@ static void a_comma_needs_a_number_before_it(void)
 
 /* Numbers of changing length, so that the ends of pieces fall on every place in a number and
  * between two. */
+/* What strspn() and strcspn() tell of blanks and commas; sanitizers make those read on to the end.
+ */
+static size_t span(const char *text, bool separators)
+{
+    size_t length = 0;
+    while (text[length] != '\0' &&
+           (text[length] == ',' || text[length] == ' ' || text[length] == '\n') == separators)
+        length++;
+    return length;
+}
+
 static void pieces_end_anywhere(void)
 {
     enum { COUNT = 60000 };
@@ -107,12 +119,12 @@ static void pieces_end_anywhere(void)
     for (size_t shift = 0; shift < 20; shift++) {
         const char *number;
         size_t size, i = 0, at = shift * 2049;
-        at += strspn(text + at, ", \n");
+        at += span(text + at, true);
         open_text(text + at, length - at);
         unsigned wrong = 0;
         while (dti_text_numbers_next(&numbers, &number, &size, NULL) == DTI_OK && number) {
-            at += strspn(text + at, ", \n");
-            const size_t whole = strcspn(text + at, ", \n");
+            at += span(text + at, true);
+            const size_t whole = span(text + at, false);
             snprintf(want, sizeof want, "%.*s", (int)whole, text + at);
             wrong += size != whole || memcmp(number, want, whole) != 0;
             at += whole;
@@ -120,7 +132,7 @@ static void pieces_end_anywhere(void)
         }
         CHECK_U64(wrong, 0);
         CHECK(i > 30000);
-        CHECK_U64(at + strspn(text + at, ", \n"), length);
+        CHECK_U64(at + span(text + at, true), length);
         shut();
     }
     free(text);
