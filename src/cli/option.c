@@ -255,7 +255,10 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
             list_choices(list, target->option->choices);
         dti_fail(reterr, DTI_USAGE, "%s needs %s %s%s%s", shown,
                  strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
-                 list[0] != '\0' ? "; there are " : "", list);
+                 list[0] == '\0'                            ? ""
+                 : target->option->kind == DTI_OPTION_DTYPE ? ", or "
+                                                            : "; there are ",
+                 list);
         dti_error_argument(reterr, shown, strlen(shown));
         return DTI_USAGE;
     }

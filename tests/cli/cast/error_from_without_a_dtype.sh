@@ -1,0 +1,1 @@
+dtinfo cast in.bin bf16 --from
