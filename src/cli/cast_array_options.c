@@ -40,9 +40,15 @@ bool dti_cast_is_number(const char *operand)
 static enum dti_status needs_from(const char *path, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "%s is a file; say what it holds: --from fp32 (or another dtype) or --from text",
-                   dti_quote(quoted, path, strlen(path)));
+    if (strcmp(path, "-") == 0)
+        (void)dti_fail(reterr, DTI_USAGE,
+                       "what standard input holds must be said: --from fp32 (or another dtype) or "
+                       "--from text; safetensors, npy and their like are read from files");
+    else
+        (void)dti_fail(reterr, DTI_USAGE,
+                       "%s is a file; say what it holds: --from fp32 (or another dtype) or --from "
+                       "text",
+                       dti_quote(quoted, path, strlen(path)));
     dti_error_argument(reterr, path, strlen(path));
     return DTI_USAGE;
 }

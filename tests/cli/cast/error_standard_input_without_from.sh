@@ -1,0 +1,1 @@
+printf abcd | dtinfo cast --input - bf16 -o out.bin
