@@ -37,6 +37,22 @@ unsigned dti_format_stored_bits(const struct dti_format *format, const struct dt
 bool dti_format_bytes(const struct dti_format *format, const struct dti_layout *layout, uint64_t n,
                       uint64_t *ret_bytes);
 
+/* How many elements of `bits` bits (dti_format_stored_bits()) the bytes are; *ret_padding: bits
+ * left over in the last byte, less than one packed element. Fails with DTI_BAD_INPUT ("7 bytes are
+ * 1 fp32 and 3 bytes left over"); label names the input. */
+enum dti_status dti_storage_count(const struct dti_format *format, unsigned bits, uint64_t bytes,
+                                  const char *label, uint64_t *ret_elements, unsigned *ret_padding,
+                                  struct dti_error *reterr);
+
+/* Whether the padding, 1 to 7 bits, in the last byte of an array of packed codes is zero; and the
+ * same, failing with DTI_BAD_INPUT where it is not. */
+bool dti_storage_padding_is_zero(const struct dti_layout *layout, unsigned char last,
+                                 unsigned padding);
+enum dti_status dti_storage_check_padding(const struct dti_format *format,
+                                          const struct dti_layout *layout, unsigned char last,
+                                          unsigned padding, const char *label,
+                                          struct dti_error *reterr);
+
 /* One element of an array in memory, this machine's byte order unless swapped: slow and plain. */
 uint64_t dti_storage_get(const struct dti_format *format, const struct dti_layout *layout,
                          const void *array, uint64_t index);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/amount.h"
-#include "convert/transfer.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/parallel.h"
 
@@ -104,7 +103,7 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
     if (used == 0)
         return DTI_OK;
     enum dti_status status = dti_input_read_at(input, &last, 1, bytes - 1, reterr);
-    if (status == DTI_OK && !dti_transfer_padding_is_zero(array->plan, last, 8 - used))
+    if (status == DTI_OK && !dti_storage_padding_is_zero(&request->src_layout, last, 8 - used))
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s: the last %u bits, behind %llu %s, are not zero; correct --count or "
                         "--packing",

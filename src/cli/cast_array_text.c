@@ -9,7 +9,6 @@
 #include "cli/cast_array.h"
 #include "cli/standard.h"
 #include "cli/text_numbers.h"
-#include "convert/transfer.h"
 
 enum { BLOCK = 16 * DTI_TILE, SINK_BYTES = 64 << 10 };
 
@@ -253,10 +252,12 @@ static enum dti_status count_elements(const struct block *block, size_t size, si
         return DTI_OK;
     }
     const unsigned char last = size > 0 ? ((const unsigned char *)block->src)[size - 1] : 0;
-    if (size > 0 && padding > 0 && !dti_transfer_padding_is_zero(array->plan, last, padding))
-        return dti_transfer_fail_padding(array->plan, label, padding, reterr);
-    *ret_n = (size_t)(all - array->elements);
-    return DTI_OK;
+    if (size > 0 && padding > 0)
+        status = dti_storage_check_padding(&array->request.src, &array->request.src_layout, last,
+                                           padding, label, reterr);
+    if (status == DTI_OK)
+        *ret_n = (size_t)(all - array->elements);
+    return status;
 }
 
 static enum dti_status cast_blocks(struct block *block, struct dti_error *reterr)

@@ -36,13 +36,7 @@ static enum dti_status check_padding(const struct dti_input *input, const struct
     const enum dti_status status = dti_input_read_at(input, &last, 1, input->size - 1, reterr);
     if (status != DTI_OK)
         return status;
-    const unsigned rest = raw->layout.packing == DTI_PACKING_HIGH ? last & ((1U << padding) - 1)
-                                                                  : (unsigned)last >> (8 - padding);
-    if (rest == 0)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: its last %u bits are too few for another %s and not zero", label, padding,
-                    raw->format.name);
+    return dti_storage_check_padding(&raw->format, &raw->layout, last, padding, label, reterr);
 }
 
 /* How many elements there are when no shape says. */
@@ -50,24 +44,14 @@ static enum dti_status count_elements(const struct dti_input *input, const struc
                                       const char *label, uint64_t *ret_elements,
                                       struct dti_error *reterr)
 {
-    const unsigned bits = stored_bits(raw);
-    /* size x 8 / bits without its overflow */
-    const uint64_t groups = input->size / bits, rest = input->size % bits * 8;
-    const unsigned left = (unsigned)(rest % bits);
-    if (groups > (UINT64_MAX - 8) / 8 - 1)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
-    const uint64_t elements = groups * 8 + rest / bits;
-    if (bits >= 8 && left > 0)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: %llu bytes are %llu %s and %u byte%s left over; is it of another "
-                        "dtype, or cut off?",
-                        label, (unsigned long long)input->size, (unsigned long long)elements,
-                        raw->format.name, left / 8, left == 8 ? "" : "s");
-    if (left > 0) {
-        const enum dti_status status = check_padding(input, raw, left, label, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
+    uint64_t elements;
+    unsigned left;
+    enum dti_status status = dti_storage_count(&raw->format, stored_bits(raw), input->size, label,
+                                               &elements, &left, reterr);
+    if (status == DTI_OK && left > 0)
+        status = check_padding(input, raw, left, label, reterr);
+    if (status != DTI_OK)
+        return status;
     *ret_elements = elements;
     return DTI_OK;
 }

@@ -21,42 +21,18 @@ enum {
     TILES_PER_PAGE = 16, /* so many tiles of any width are whole pages */
 };
 
-enum dti_status dti_transfer_fail_padding(const struct dti_plan *plan, const char *label,
-                                          unsigned padding, struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: its last %u bits are too few for another %s and not zero", label, padding,
-                    dti_plan_request(plan)->src.name);
-}
-
-bool dti_transfer_padding_is_zero(const struct dti_plan *plan, unsigned char last, unsigned padding)
-{
-    const bool high = dti_plan_request(plan)->src_layout.packing == DTI_PACKING_HIGH;
-    return (high ? last & ((1U << padding) - 1) : (unsigned)last >> (8 - padding)) == 0;
-}
-
 enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t bytes,
                                       const char *label, uint64_t *ret_elements,
                                       unsigned *ret_padding, struct dti_error *reterr)
 {
     const struct dti_request *const request = dti_plan_request(plan);
     const unsigned bits = dti_format_stored_bits(&request->src, &request->src_layout);
-    /* bytes x 8 / bits without its overflow */
-    const uint64_t groups = bytes / bits, rest = bytes % bits * 8;
-    const uint64_t left = rest % bits;
-    if (groups > (UINT64_MAX - 8) / 8 - 1)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
-    const uint64_t elements = groups * 8 + rest / bits;
-    if (bits >= 8 && left > 0)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: %llu bytes are %llu %s and %u byte%s left over; is it of another "
-                        "dtype, or cut off?",
-                        label, (unsigned long long)bytes, (unsigned long long)elements,
-                        request->src.name, (unsigned)left / 8, left == 8 ? "" : "s");
-    *ret_elements = elements;
-    if (ret_padding)
-        *ret_padding = (unsigned)left;
-    return DTI_OK;
+    unsigned padding;
+    const enum dti_status status =
+        dti_storage_count(&request->src, bits, bytes, label, ret_elements, &padding, reterr);
+    if (status == DTI_OK && ret_padding)
+        *ret_padding = padding;
+    return status;
 }
 
 /* A file's elements: those asked for must be there, else all that are. */
@@ -83,8 +59,10 @@ static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error
         return status;
     unsigned char last;
     status = dti_input_read_at(input, &last, 1, offset + there - 1, reterr);
-    if (status == DTI_OK && !dti_transfer_padding_is_zero(job->plan, last, padding))
-        status = dti_transfer_fail_padding(job->plan, label, padding, reterr);
+    const struct dti_request *const request = dti_plan_request(job->plan);
+    if (status == DTI_OK)
+        status = dti_storage_check_padding(&request->src, &request->src_layout, last, padding,
+                                           label, reterr);
     return status;
 }
 

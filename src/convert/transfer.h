@@ -41,12 +41,4 @@ struct dti_transfer_job {
 /* The work of one member, in the form that dti_team_run() wants; context is the job. */
 void dti_transfer_work(void *context, size_t member, size_t size);
 
-/* "the last 2 bits are padding ..." */
-enum dti_status dti_transfer_fail_padding(const struct dti_plan *plan, const char *label,
-                                          unsigned padding, struct dti_error *reterr);
-
-/* Whether the padding in the last byte of an array is zero. */
-bool dti_transfer_padding_is_zero(const struct dti_plan *plan, unsigned char last,
-                                  unsigned padding);
-
 #endif

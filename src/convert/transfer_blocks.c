@@ -65,14 +65,15 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
                         dti_plan_request(job->plan)->src.name);
     uint64_t elements;
     unsigned padding;
-    const enum dti_status status =
+    const struct dti_request *const request = dti_plan_request(job->plan);
+    enum dti_status status =
         dti_transfer_elements(job->plan, total, label, &elements, &padding, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (padding > 0 && !dti_transfer_padding_is_zero(job->plan, data[bytes - 1], padding))
-        return dti_transfer_fail_padding(job->plan, label, padding, reterr);
-    *ret_n = elements - first;
-    return DTI_OK;
+    if (status == DTI_OK && padding > 0)
+        status = dti_storage_check_padding(&request->src, &request->src_layout, data[bytes - 1],
+                                           padding, label, reterr);
+    if (status == DTI_OK)
+        *ret_n = elements - first;
+    return status;
 }
 
 /* Called with `reading` held. */

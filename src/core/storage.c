@@ -43,6 +43,46 @@ bool dti_format_bytes(const struct dti_format *format, const struct dti_layout *
     return true;
 }
 
+enum dti_status dti_storage_count(const struct dti_format *format, unsigned bits, uint64_t bytes,
+                                  const char *label, uint64_t *ret_elements, unsigned *ret_padding,
+                                  struct dti_error *reterr)
+{
+    /* bytes x 8 / bits without its overflow */
+    const uint64_t groups = bytes / bits, rest = bytes % bits * 8;
+    const unsigned left = (unsigned)(rest % bits);
+    if (groups > (UINT64_MAX - 8) / 8 - 1)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
+    const uint64_t elements = groups * 8 + rest / bits;
+    if (bits >= 8 && left > 0)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s: %llu bytes are %llu %s and %u byte%s left over; is it of another "
+                        "dtype, or cut off?",
+                        label, (unsigned long long)bytes, (unsigned long long)elements,
+                        format->name, left / 8, left == 8 ? "" : "s");
+    *ret_elements = elements;
+    *ret_padding = left;
+    return DTI_OK;
+}
+
+bool dti_storage_padding_is_zero(const struct dti_layout *layout, unsigned char last,
+                                 unsigned padding)
+{
+    const bool high = layout->packing == DTI_PACKING_HIGH;
+    return (high ? last & ((1U << padding) - 1) : (unsigned)last >> (8 - padding)) == 0;
+}
+
+enum dti_status dti_storage_check_padding(const struct dti_format *format,
+                                          const struct dti_layout *layout, unsigned char last,
+                                          unsigned padding, const char *label,
+                                          struct dti_error *reterr)
+{
+    if (dti_storage_padding_is_zero(layout, last, padding))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: its last %u bits are too few for another %s and not zero", label, padding,
+                    format->name);
+}
+
 /* Bit i of an element is bit `at` of the array's string of bits, counted from the lowest bit of
  * byte 0 (low first) or from its highest (high first, where an element's highest bit comes first).
  */
