@@ -18,18 +18,6 @@ const char *dti_cast_path(char buffer[DTI_QUOTE_SIZE], const char *path)
     return buffer;
 }
 
-uint64_t dti_double_code(double number)
-{
-    uint64_t code;
-    memcpy(&code, &number, sizeof code);
-    return code;
-}
-
-void dti_double_value(double number, struct dti_value *ret_value)
-{
-    dti_decode(dti_format_get(DTI_FP64), dti_double_code(number), ret_value);
-}
-
 static size_t choose_threads(const struct cast_array *array)
 {
     if (array->from_text || array->to_text)

@@ -70,10 +70,6 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
 void dti_cast_array_human(const struct cast_array *array);
 enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *reterr);
 
-/* A double as a number of fp64. */
-uint64_t dti_double_code(double number);
-void dti_double_value(double number, struct dti_value *ret_value);
-
 /* A path without its quotes, made safe for a terminal. */
 const char *dti_cast_path(char buffer[DTI_QUOTE_SIZE], const char *path);
 

@@ -33,6 +33,9 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
  * 100: "99.996 %". whole > 0. */
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
 
+/* A figure that was computed in fp64, as the number that it is. */
+void dti_double_value(double figure, struct dti_value *ret_value);
+
 /* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 

@@ -90,17 +90,10 @@ const char *dti_tensor_dtype(const struct dti_tensor *tensor)
                            : tensor->stored_as;
 }
 
-static void decode(double figure, struct dti_value *ret_value)
-{
-    uint64_t code;
-    memcpy(&code, &figure, sizeof code);
-    dti_decode(dti_format_get(DTI_FP64), code, ret_value);
-}
-
 const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits)
 {
     struct dti_value value;
-    decode(figure, &value);
+    dti_double_value(figure, &value);
     if (isnan(figure))
         memcpy(buffer, "-", 2);
     else
@@ -111,7 +104,7 @@ const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned
 const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits)
 {
     struct dti_value value;
-    decode(ratio, &value);
+    dti_double_value(ratio, &value);
     dti_human_percent(buffer, &value, digits);
     if (value.class <= DTI_CLASS_FINITE)
         memcpy(buffer + strlen(buffer), " %", 3);
