@@ -23,6 +23,11 @@ struct dti_bench_candidate {
     void *context;
     size_t sets;  /* passes take the buffers 0 to sets - 1 in turn; at least 1 */
     bool subject; /* measuring goes on until its median is known well enough */
+    /* NULL, or does the passes of a sample by itself, in the calling thread alone, beginning with
+     * the buffers number `set`; returns their seconds by the clock of the device that did them,
+     * less than 0 when that failed: dti_bench_run() then fails with DTI_DEVICE_FAILED. run is not
+     * used then. */
+    double (*timed)(void *context, size_t set, uint64_t passes);
 };
 
 struct dti_bench_options {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Dot products of arrays. Rows of dot_kernels.def, the most demanding level of a dtype first; what
+ * a row accumulates in is part of it, since the answer depends on that. */
+#ifndef DTINFO_DOT_H
+#define DTINFO_DOT_H
+
+#include <stddef.h>
+
+#include "dtinfo/cpu.h"
+#include "dtinfo/dtype.h"
+
+/* Of n elements; any alignment. The sum as fp64 (exact: what it accumulates in fits). */
+typedef double dti_dot_fn(const void *a, const void *b, size_t n);
+
+struct dti_dot_kernel {
+    const char *name;
+    dti_dot_fn *run;
+    enum dti_dtype dtype;     /* FP64, FP32, FP16 or BF16 */
+    const char *accumulation; /* "64 fp32 sums, fused multiply-add" */
+    double operations;        /* an element: 2 */
+    enum dti_level level;
+};
+extern const struct dti_dot_kernel dti_dot_kernels[];
+extern const size_t dti_dot_kernel_count;
+const struct dti_dot_kernel *dti_dot_find(enum dti_dtype dtype, enum dti_level allowed);
+
+#endif

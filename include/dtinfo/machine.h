@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What this machine's processors are: from CPUID and the files of the kernel, or from a recording
+ * of another machine: a folder with `cpuid` (lines of `cpuid -r`), `proc` and `sys` (as lscpu
+ * --sysroot takes it). Files are untrusted: what makes no sense is unknown. */
+#ifndef DTINFO_MACHINE_H
+#define DTINFO_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/device.h"
+#include "dtinfo/error.h"
+
+enum dti_isa { DTI_ISA_NONE, DTI_ISA_X86_64, DTI_ISA_AARCH64, DTI_ISA_OTHER };
+
+/* Instruction sets that matter to dtypes: rows of instructions.def. */
+enum dti_instruction {
+#define INSTRUCTION(id, ...) DTI_HAS_##id,
+#include "dtinfo/instructions.def"
+#undef INSTRUCTION
+    DTI_INSTRUCTION_COUNT
+};
+const char *dti_instruction_name(enum dti_instruction instruction);    /* "avx512_bf16" */
+const char *dti_instruction_meaning(enum dti_instruction instruction); /* for people */
+
+enum { DTI_CACHES_MAX = 8, DTI_NODES_MAX = 64 };
+
+struct dti_cache_facts {
+    unsigned level;
+    char type;            /* 'd' data, 'i' instructions, 'u' both */
+    uint64_t bytes;       /* of one */
+    uint64_t count;       /* how many there are; DTI_UNKNOWN */
+    uint64_t shared_cpus; /* logical CPUs that share one */
+    uint64_t line_bytes;
+};
+
+struct dti_node_facts {
+    unsigned number;
+    uint64_t memory_bytes, free_bytes;
+    char cpus[128]; /* "0-15,32-47", as the kernel writes it */
+};
+
+/* Numbers that nobody tells are DTI_UNKNOWN, texts are empty. */
+struct dti_machine {
+    char architecture[16]; /* "x86_64" */
+    enum dti_isa isa;
+    char vendor[32], model[96]; /* escape before showing */
+    uint64_t family, model_number, stepping;
+    uint64_t sockets, cores, threads; /* of the machine */
+    uint64_t allowed_cpus;            /* that this process may run on */
+    uint64_t base_hz, max_hz;
+    uint64_t memory_bytes, available_bytes;
+    char governor[32];   /* frequency governor of the first CPU: "performance" */
+    char hypervisor[32]; /* "KVM"; empty on the bare machine or when unknown */
+    struct dti_cache_facts caches[DTI_CACHES_MAX];
+    size_t cache_count;
+    struct dti_node_facts nodes[DTI_NODES_MAX];
+    size_t node_count;
+    bool has[DTI_INSTRUCTION_COUNT]; /* the CPU has it and the system lets programs use it */
+};
+
+/* root: NULL for this machine, or the folder of a recording. Fails with DTI_BAD_INPUT when that is
+ * none, naming what is missing. */
+enum dti_status dti_machine_read(struct dti_machine *ret, const char *root,
+                                 struct dti_error *reterr);
+
+#endif
