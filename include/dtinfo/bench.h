@@ -25,8 +25,7 @@ struct dti_bench_candidate {
     bool subject; /* measuring goes on until its median is known well enough */
     /* NULL, or does the passes of a sample by itself, in the calling thread alone, beginning with
      * the buffers number `set`; returns their seconds by the clock of the device that did them,
-     * less than 0 when that failed: dti_bench_run() then fails with DTI_DEVICE_FAILED. run is not
-     * used then. */
+     * less than 0 when that failed: the measurement ends. run is not used then. */
     double (*timed)(void *context, size_t set, uint64_t passes);
 };
 
@@ -63,14 +62,16 @@ struct dti_bench {
     size_t candidates, rounds;
     double *seconds; /* of one pass, [round * candidates + candidate]; negative: disturbed */
     enum dti_bench_place *places; /* of each round */
-    uint64_t *passes;             /* in one sample, of each candidate */
-    uint64_t *discarded;          /* samples, of each candidate */
-    double *round_trips;          /* seconds of the probe after each round; 0 with one thread */
+    uint64_t *passes; /* in one sample, of each candidate; fewer in later ones where other programs
+                       * interrupt every long one */
+    uint64_t *discarded; /* samples, of each candidate */
+    double *round_trips; /* seconds of the probe after each round; 0 with one thread */
     enum dti_bench_stop stop;
     bool disturbed; /* hardly a sample of some candidate was undisturbed: all were taken */
 };
 
-/* Measures. team: NULL for this thread alone. Fails with DTI_NO_MEMORY. */
+/* Measures. team: NULL for this thread alone. Fails with DTI_NO_MEMORY, and DTI_DEVICE_FAILED when
+ * `timed` did; its context knows more. */
 enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_candidate *candidates,
                               size_t count, struct dti_team *team,
                               const struct dti_bench_options *options, struct dti_error *reterr);
@@ -92,10 +93,12 @@ struct dti_bench_figure {
 /* From `count` numbers, which are sorted on the way; all zero when there are none. */
 void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t count);
 
-/* Seconds of a pass of a candidate, over the rounds at a place. */
+/* Seconds of a pass of a candidate, over the rounds at a place. The interval holds the medians of
+ * the six parts of the measurement as well, so that it tells of drift. */
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place);
-/* time of `over` / time of `under`, over the rounds at a place in which both have a sample. */
+/* time of `over` / time of `under`, over the rounds at a place in which both have a sample; the
+ * interval likewise. */
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
                      size_t under, enum dti_bench_place place);
 

@@ -8,6 +8,7 @@
 #include "dtinfo/bench.h"
 #include "dtinfo/copy.h"
 #include "dtinfo/plan.h"
+#include "dtinfo/runner.h"
 
 /* What the source holds: a pool of random elements, repeated. */
 enum dti_bench_data {
@@ -42,7 +43,16 @@ struct dti_bench_cast {
     enum dti_bench_cache cache;
     enum dti_bench_data data;
     uint64_t seed;
+    struct dti_runner *runner; /* NULL: the CPU; else on the device that it is on, by one thread */
     struct dti_bench_options options;
+};
+
+/* Where the arrays of a candidate are. */
+enum dti_bench_where {
+    DTI_BENCH_ON_CPU,
+    DTI_BENCH_RESIDENT, /* in the device's memory, timed by the device; a copy is one within it */
+    DTI_BENCH_WHOLE,    /* the host's pinned memory, from there to there, timed by the host; a copy
+                         * is one of the source there and, at the same time, the result back */
 };
 
 enum dti_bench_role { DTI_BENCH_CAST, DTI_BENCH_COPY, DTI_BENCH_SHAPE };
@@ -50,6 +60,7 @@ enum dti_bench_role { DTI_BENCH_CAST, DTI_BENCH_COPY, DTI_BENCH_SHAPE };
 /* One candidate. */
 struct dti_bench_row {
     enum dti_bench_role role;
+    enum dti_bench_where where;
     enum dti_level level;            /* the highest of its kernels */
     bool loss;                       /* casts */
     bool stream;                     /* results go past the caches */
@@ -63,10 +74,11 @@ struct dti_bench_cast_result {
                                                     * no loss report foremost */
     size_t row_count, cast_count;
     uint64_t elements, bytes_read, bytes_written;
-    size_t sets;              /* of buffers */
-    uint64_t memory;          /* bytes that were taken */
-    uint64_t huge_page_bytes; /* of them on huge pages */
-    bool in_cache;            /* source and result together are within the last cache */
+    size_t sets;                     /* of buffers */
+    uint64_t memory;                 /* bytes that were taken */
+    uint64_t huge_page_bytes;        /* of them on huge pages */
+    bool in_cache;                   /* source and result together are within the last cache */
+    char device[DTI_DEVICE_ID_SIZE]; /* "cpu", "cuda:0" */
 };
 
 /* Fails where dti_bench_cast_run() would for want of elements or of memory: before many are run. */
@@ -83,6 +95,6 @@ void dti_bench_cast_free(struct dti_bench_cast_result *result);
 
 /* The row of a role with the smallest median at a place; row_count when there is none. */
 size_t dti_bench_cast_best(const struct dti_bench_cast_result *result, enum dti_bench_role role,
-                           enum dti_bench_place place);
+                           enum dti_bench_where where, enum dti_bench_place place);
 
 #endif

@@ -24,9 +24,9 @@ struct dti_bench_item {
     char arithmetic[DTI_BENCH_WORDS];   /* "fp32", "64 fp32 sums, fused multiply-add" */
     uint64_t bytes_read, bytes_written; /* of a pass */
     double operations;                  /* of a pass */
-    size_t
-        beside;   /* the limit that it is shown beside, by bytes or operations a second; SIZE_MAX */
-    bool has_ulp; /* expsin: the largest error found, in units of the dtype's last place */
+    size_t beside; /* the item that it is shown beside (dti_bench_best_limit()), by operations a
+                    * second where both have some, else by bytes; SIZE_MAX, as it is added: none */
+    bool has_ulp;  /* expsin: the largest error found, in units of the dtype's last place */
     double max_ulp;
     bool has_sum; /* dot, matmul: what came out, what is exact, and their difference */
     double sum, exact;
@@ -55,16 +55,23 @@ struct dti_bench_table {
     size_t count;
     char notes[DTI_BENCH_NOTES_MAX][2 * DTI_BENCH_WORDS]; /* "tf32: no instruction on this CPU" */
     size_t note_count;
-    size_t sets;     /* of buffers */
+    size_t sets;     /* of buffers; 0 where there are none */
     uint64_t memory; /* bytes that were taken */
     uint64_t huge_page_bytes;
     bool in_cache; /* the operands are within the last cache */
 };
-/* Appends; NULL (a note: nothing) when there is no more room. */
-struct dti_bench_item *dti_bench_add_item(struct dti_bench_table *table);
+/* Appends one of a role on a device ("cpu", "cuda:0"), beside nothing; NULL (a note: nothing) when
+ * there is no more room. */
+struct dti_bench_item *dti_bench_add_item(struct dti_bench_table *table, const char *role,
+                                          const char *device);
 void dti_bench_add_note(struct dti_bench_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_bench_table_free(struct dti_bench_table *table);
+/* The rate of an item divided by that of the one it is shown beside, within rounds; false when that
+ * is not known. */
+bool dti_bench_of_limit(struct dti_bench_figure *ret, const struct dti_bench_table *table,
+                        size_t at, enum dti_bench_place place);
 
+/* Rows of benches.def: `const struct dti_bench_kind dti_bench_kind_expsin`. */
 struct dti_bench_kind {
     const char *name;    /* "expsin" */
     const char *summary; /* one line for --help */
@@ -79,23 +86,38 @@ struct dti_bench_kind {
     enum dti_status (*run)(struct dti_bench_table *ret, const struct dti_bench_request *request,
                            struct dti_team *team, struct dti_error *reterr);
 };
-extern const struct dti_bench_kind dti_bench_kinds[];
+#define BENCH(name) extern const struct dti_bench_kind dti_bench_kind_##name;
+#include "dtinfo/benches.def"
+#undef BENCH
+extern const struct dti_bench_kind *const dti_bench_kinds[];
 extern const size_t dti_bench_kind_count;
 
 /* What several kinds use as limits and buffers. */
 struct dti_bench_memory;
-/* `operands` arrays of `bytes` each, aligned to 64, `sets` of them so that with a cold cache they
- * take turns beyond the last cache (with a hot one: one set); touched by the team's members. */
+/* `operands` arrays of `bytes` each, aligned to 4096, `sets` of them so that with a cold cache they
+ * take turns beyond the last cache (with a hot one: one set); touched by the team's members, each
+ * its part as dti_bench_part() has it. DTI_UNAVAILABLE when there is not so much memory, which the
+ * check tells beforehand. */
+enum dti_status dti_bench_memory_check(size_t operands, uint64_t bytes, enum dti_bench_cache cache,
+                                       struct dti_error *reterr);
 enum dti_status dti_bench_memory_new(struct dti_bench_memory **ret, size_t operands, uint64_t bytes,
                                      enum dti_bench_cache cache, struct dti_team *team,
                                      struct dti_error *reterr);
 void dti_bench_memory_free(struct dti_bench_memory *memory); /* NULL is fine */
 size_t dti_bench_memory_sets(const struct dti_bench_memory *memory);
 void *dti_bench_memory_at(const struct dti_bench_memory *memory, size_t set, size_t operand);
+/* Sets the table's sets, memory, huge_page_bytes and in_cache (one set is within the last cache).
+ */
+void dti_bench_memory_describe(const struct dti_bench_memory *memory,
+                               struct dti_bench_table *table);
+/* The part of n elements that falls to a member, in multiples of `grain`; 0 elements for some. */
+void dti_bench_part(uint64_t n, uint64_t grain, size_t member, size_t size, size_t *ret_first,
+                    size_t *ret_count);
 /* Adds the CPU's own limits over that memory as candidates and items: every way to read operands 0
- * to operands - 1 (`read`), or to copy operand 0 to 1 (`copy`). *count: candidates so far. The best
- * of a role is found after measuring by dti_bench_best_limit(). contexts must live as long as the
- * measurement. */
+ * to operands - 1 (`read`), or to copy operand 0 to 1 (`copy`). *count: candidates so far, as many
+ * as items; there is room for DTI_BENCH_ITEMS_MAX. The best of a role is found after measuring by
+ * dti_bench_best_limit(). contexts are of this call alone and must live as long as the measurement.
+ * Describes the memory as well. */
 struct dti_bench_limit {
     const struct dti_copy *copy;
     const struct dti_bench_memory *memory;
@@ -107,7 +129,8 @@ void dti_bench_add_limits(struct dti_bench_table *table, struct dti_bench_candid
                           size_t *count, struct dti_bench_limit contexts[DTI_BENCH_LIMITS_MAX],
                           const struct dti_bench_memory *memory, size_t operands, uint64_t bytes,
                           bool copy, enum dti_level level);
-/* The item of that role and device with the best rate; SIZE_MAX when there is none. */
+/* The limit of that role and device with the best rate, where most rounds were; SIZE_MAX when there
+ * is none. */
 size_t dti_bench_best_limit(const struct dti_bench_table *table, const char *role,
                             const char *device);
 

@@ -43,5 +43,7 @@ void dti_stores_order(void);
 
 /* Bytes of the last cache level that one core sees, 32 MiB when the system does not tell. */
 size_t dti_last_cache_bytes(void);
+/* Bytes of the data cache of that level (1, 2, 3); 0 when the system does not tell. */
+size_t dti_cache_bytes(unsigned level);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "dtinfo/cpu.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/exact_sum.h"
 
 /* Of n elements; any alignment. The sum as fp64 (exact: what it accumulates in fits). */
 typedef double dti_dot_fn(const void *a, const void *b, size_t n);
@@ -24,5 +25,9 @@ struct dti_dot_kernel {
 extern const struct dti_dot_kernel dti_dot_kernels[];
 extern const size_t dti_dot_kernel_count;
 const struct dti_dot_kernel *dti_dot_find(enum dti_dtype dtype, enum dti_level allowed);
+
+/* Adds the products without any rounding; of fp64 those that are 0 or above 2^-969 in magnitude. */
+void dti_dot_exact(struct dti_exact_sum *sum, enum dti_dtype dtype, const void *a, const void *b,
+                   size_t n);
 
 #endif

@@ -13,6 +13,7 @@
 #include "dtinfo/output_folder.h"
 #include "dtinfo/parallel.h"
 #include "dtinfo/plan.h"
+#include "dtinfo/runner.h"
 
 /* What becomes of a tensor that is written, and why it is not cast. */
 enum dti_fate {
@@ -29,6 +30,7 @@ struct dti_file_cast_request {
     struct dti_cast cast;              /* destination (not complex), route, policies */
     const struct dti_stack_rule *rule; /* --like, else NULL */
     enum dti_level level;              /* the highest to use */
+    struct dti_runner *runner;         /* where plans run; NULL: on the CPU. Lives longer */
     bool ints;                         /* integers and bool are cast too */
     const char *only, *keep, *select;  /* lists of patterns, or NULL */
     bool counted;                      /* losses are counted where nothing demands it */
@@ -70,6 +72,7 @@ struct dti_file_cast {
     struct dti_file_cast_file *files;
     size_t plan_count;
     struct dti_plan **plans; /* one for each pair of dtypes and layouts */
+    const char *why_cpu;     /* the runner has no device for one of them: the reason, or NULL */
     struct dti_output_folder folder;
     bool has_index;                     /* the last of files */
     uint64_t input_bytes, output_bytes; /* of data: what is read, what is written */

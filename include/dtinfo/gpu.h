@@ -26,12 +26,15 @@ typedef uint64_t dti_gpu_address; /* 0: none */
 /* Opens device `number`: its primary context, and the kernels for it. Its module is loaded at the
  * first launch or dti_gpu_load(). Fails with DTI_UNAVAILABLE, saying how many devices there are. */
 enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_error *reterr);
-/* A lost device is left as it is, since its driver may not come back: the process should then end
- * by dti_gpu_leave(). NULL is fine. */
+/* Gives back what the device has of the process, unless its driver hangs. Everything that was made
+ * for it is freed before. NULL is fine. */
 void dti_gpu_close(struct dti_gpu *gpu);
 const struct dti_gpu_facts *dti_gpu_facts(const struct dti_gpu *gpu);
 bool dti_gpu_is_lost(struct dti_gpu *gpu);
-/* Whether a driver was left hanging in this process: exit() would wait for it, _exit() does not. */
+/* Whether a driver or a kernel was left hanging in this process. exit() would wait for it, so
+ * main() must end by _exit(). Until then it may read and write the host memory that was given to
+ * calls which did not succeed, and to those that were queued and not finished: that memory must be
+ * neither freed nor used again. */
 bool dti_gpu_hangs(void);
 /* Makes the kernels ready (the driver compiles them once for each device); *ret_seconds is what it
  * took, 0 when they were. */
@@ -41,6 +44,8 @@ enum dti_status dti_gpu_free_bytes(struct dti_gpu *gpu, uint64_t *ret_bytes,
                                    struct dti_error *reterr);
 /* Seconds that a call may take: 30, or DTINFO_CUDA_TIMEOUT. */
 double dti_gpu_timeout(void);
+/* Reads its value. Fails with DTI_BAD_ENVIRONMENT. */
+enum dti_status dti_gpu_timeout_parse(const char *text, double *ret, struct dti_error *reterr);
 
 /* Memory of the device, at least 256-byte aligned; and memory of the host that the device reaches
  * by itself (pinned), page-aligned. */

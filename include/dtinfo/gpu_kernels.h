@@ -58,19 +58,22 @@ struct dti_gpu_loss_tile {
     struct dti_gpu_loss_lane sum; /* the lanes folded by the fixed tree (tile_sum.h) */
 };
 
-/* exp(sin x) of n elements of a dtype (enum dti_dtype: FP64, FP32, FP16, BF16); sums and dot
- * products of n elements into `parts` partial sums (fp64 for FP64, else fp32). */
+/* exp(sin x) of n elements of a dtype (enum dti_dtype: FP64, FP32, FP16, BF16): those of a to dst;
+ * NaN beyond 2^20. Sums of a, and dot products of a and b, into `parts` partial sums in dst (fp64
+ * for FP64, else fp32), a thread each; which elements are in which sum follows from n, the dtype
+ * and `parts` alone. */
 struct dti_gpu_math_args {
     uint64_t a, b, dst, n;
     uint32_t dtype, parts;
 };
 
-/* A row of gpu_kernels.def. */
+/* A row of gpu_kernels.def. Of pairs, domain and policies are those of what is encoded. */
 struct dti_gpu_row {
     const char *name;              /* the entry in the PTX: "dti_gpu_encode_f32" */
+    size_t args_size;              /* of its parameter struct */
     bool cast;                     /* GPU_CAST; the rest is for these: */
     enum dti_operation op, then;   /* then == DTI_OP_COUNT: one operation */
-    enum dti_kernel_domain domain; /* of the destination (TABLE: any) */
+    enum dti_kernel_domain domain; /* of the format; of the source where nothing is encoded */
     unsigned rounds, overflows;
 };
 extern const struct dti_gpu_row dti_gpu_rows[DTI_GPU_KERNEL_COUNT];
@@ -97,7 +100,7 @@ const char *dti_gpu_program(unsigned major, unsigned minor, unsigned cuda_versio
                             const char **ret_why);
 
 /* The device code compiled for the host, for tests and the pretend driver (a library of its own,
- * linked by tests only): does the threads first to first + count - 1 of a grid of `size`. */
+ * linked by tests only): does all `size` threads of a grid, one after the other. */
 void dti_gpu_host_run(enum dti_gpu_kernel kernel, const void *args, uint64_t size);
 
 #endif

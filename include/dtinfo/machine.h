@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * What this machine's processors are: from CPUID and the files of the kernel, or from a recording
- * of another machine: a folder with `cpuid` (lines of `cpuid -r`), `proc` and `sys` (as lscpu
- * --sysroot takes it). Files are untrusted: what makes no sense is unknown. */
+ * of another machine: a folder with `proc` and `sys` (as lscpu --sysroot takes it) and, of an
+ * x86-64 machine, `cpuid`: lines of `cpuid -r` and one more, "xcr0=0x...", with what XGETBV
+ * answers, the registers that the system keeps. Without that line the flags of proc/cpuinfo tell
+ * which it keeps; without `cpuid` they tell the instruction sets, too. Files are untrusted: what
+ * makes no sense is unknown. */
 #ifndef DTINFO_MACHINE_H
 #define DTINFO_MACHINE_H
 
@@ -24,6 +27,9 @@ enum dti_instruction {
 };
 const char *dti_instruction_name(enum dti_instruction instruction);    /* "avx512_bf16" */
 const char *dti_instruction_meaning(enum dti_instruction instruction); /* for people */
+enum dti_isa dti_instruction_isa(enum dti_instruction instruction);
+/* Whether it belongs in one line about a CPU: those that decide what a dtype gets. */
+bool dti_instruction_is_main(enum dti_instruction instruction);
 
 enum { DTI_CACHES_MAX = 8, DTI_NODES_MAX = 64 };
 
@@ -31,7 +37,7 @@ struct dti_cache_facts {
     unsigned level;
     char type;            /* 'd' data, 'i' instructions, 'u' both */
     uint64_t bytes;       /* of one */
-    uint64_t count;       /* how many there are; DTI_UNKNOWN */
+    uint64_t count;       /* how many there are */
     uint64_t shared_cpus; /* logical CPUs that share one */
     uint64_t line_bytes;
 };
@@ -48,12 +54,14 @@ struct dti_machine {
     enum dti_isa isa;
     char vendor[32], model[96]; /* escape before showing */
     uint64_t family, model_number, stepping;
-    uint64_t sockets, cores, threads; /* of the machine */
-    uint64_t allowed_cpus;            /* that this process may run on */
+    uint64_t sockets, cores, threads;           /* of the machine, those that are online */
+    uint64_t performance_cpus, efficiency_cpus; /* logical CPUs of either kind, of hybrid ones */
+    uint64_t allowed_cpus;                      /* that this process may run on */
     uint64_t base_hz, max_hz;
     uint64_t memory_bytes, available_bytes;
-    char governor[32];   /* frequency governor of the first CPU: "performance" */
-    char hypervisor[32]; /* "KVM"; empty on the bare machine or when unknown */
+    uint64_t memory_limit_bytes; /* of the control group that this process is in, if there is one */
+    char governor[32];           /* frequency governor of the first CPU: "performance" */
+    char hypervisor[32];         /* "KVM"; empty on the bare machine or when unknown */
     struct dti_cache_facts caches[DTI_CACHES_MAX];
     size_t cache_count;
     struct dti_node_facts nodes[DTI_NODES_MAX];

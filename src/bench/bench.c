@@ -14,6 +14,7 @@ enum {
     TRIES = 4, /* of a sample that is disturbed, in one round */
     FEW = 5,   /* undisturbed samples that are not enough, where they are the minority */
     RESOLUTIONS = 1000,
+    SHORTER = 10, /* times, at most, where other programs interrupt every sample */
     PASSES_MAX = 1 << 30,
 };
 static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
@@ -26,7 +27,8 @@ struct run {
     size_t *next_set, *order;
     uint64_t random;
     size_t cpus;
-    uint64_t end; /* when the time limit comes */
+    uint64_t *fewest; /* passes of a sample where other programs interrupt every longer one */
+    uint64_t end;     /* when the time limit comes */
 };
 
 static void shuffle(struct run *run)
@@ -56,7 +58,7 @@ static void calibrate(struct run *run, size_t candidate, uint64_t least)
     bool disturbed;
     *passes = 1;
     (void)take(run, candidate, &disturbed);
-    for (int tries = 0; tries < TRIES;) {
+    for (int tries = 0; tries < TRIES && !run->sampler.failed;) {
         const uint64_t taken = take(run, candidate, &disturbed);
         if (taken >= least) {
             if (!disturbed)
@@ -107,7 +109,7 @@ static void run_round(struct run *run)
     for (size_t i = 0; i < bench->candidates; i++) {
         const size_t candidate = run->order[i];
         double *const seconds = &bench->seconds[bench->rounds * bench->candidates + candidate];
-        for (int tries = 0; tries < TRIES; tries++) {
+        for (int tries = 0; tries < TRIES && !run->sampler.failed; tries++) {
             bool disturbed;
             const uint64_t taken = take(run, candidate, &disturbed);
             const double pass = (double)taken * 1e-9 / (double)bench->passes[candidate];
@@ -117,6 +119,8 @@ static void run_round(struct run *run)
             bench->discarded[candidate]++;
             if (is_over(run))
                 break;
+            if (tries > 0 && bench->passes[candidate] / 2 >= run->fewest[candidate])
+                bench->passes[candidate] /= 2;
         }
     }
     const double before =
@@ -165,7 +169,7 @@ static bool is_steady(const struct run *run)
 static void run_rounds(struct run *run, uint64_t start)
 {
     struct dti_bench *const bench = run->bench;
-    for (;;) {
+    while (!run->sampler.failed) {
         run_round(run);
         if (bench->rounds == DTI_BENCH_ROUNDS_MAX)
             bench->stop = DTI_BENCH_ROUNDS;
@@ -220,9 +224,10 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
     bench.discarded = array(count, sizeof *bench.discarded);
     run.next_set = array(count, sizeof *run.next_set);
     run.order = array(count, sizeof *run.order);
+    run.fewest = array(count, sizeof *run.fewest);
     enum dti_status status = DTI_OK;
     if (!bench.seconds || !bench.places || !bench.round_trips || !bench.passes ||
-        !bench.discarded || !run.next_set || !run.order)
+        !bench.discarded || !run.next_set || !run.order || !run.fewest)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
         status = dti_sampler_init(&run.sampler, team, reterr);
@@ -230,20 +235,28 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
         const uint64_t clock = RESOLUTIONS * dti_clock_resolution();
         const uint64_t wanted =
             options->sample_nanoseconds > 0 ? options->sample_nanoseconds : sample_default;
-        for (size_t i = 0; i < count; i++)
-            calibrate(&run, i, wanted > clock ? wanted : clock);
+        const uint64_t least = wanted > clock ? wanted : clock;
+        const uint64_t times = least / clock < SHORTER ? least / clock : SHORTER;
+        for (size_t i = 0; i < count; i++) {
+            calibrate(&run, i, least);
+            run.fewest[i] = bench.passes[i] / times + 1;
+        }
         bench.round_trips[0] = probe(&run) * 1e-9;
         const uint64_t start = dti_clock_now();
         run.end = start + options->nanoseconds;
         run_rounds(&run, start);
         bench.disturbed = has_too_few(&bench);
-        *ret = bench;
-    } else {
-        dti_bench_free(&bench);
+        if (run.sampler.failed)
+            status = dti_fail(reterr, DTI_DEVICE_FAILED, "a device failed while it was measured");
     }
+    if (status == DTI_OK)
+        *ret = bench;
+    else
+        dti_bench_free(&bench);
     dti_sampler_free(&run.sampler);
     free(run.next_set);
     free(run.order);
+    free(run.fewest);
     return status;
 }
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_cast_device.h"
 #include "bench/cast_buffers.h"
+#include "bench/copy_choice.h"
 
 struct measurement {
     const struct dti_bench_cast *request;
@@ -35,6 +37,8 @@ static enum dti_status make_plan(struct dti_plan **ret, const struct dti_bench_c
 enum dti_status dti_bench_cast_check(const struct dti_bench_cast *request, struct dti_error *reterr)
 {
     struct dti_plan *plan;
+    if (request->runner)
+        return dti_bench_cast_device_check(request, reterr);
     enum dti_status status = make_plan(&plan, request, request->levels[0], reterr);
     if (status != DTI_OK)
         return status;
@@ -104,25 +108,6 @@ static void add_copy(struct measurement *m, const struct dti_copy *copy, enum dt
     (void)snprintf(row->kernel, sizeof row->kernel, "%s", dti_kernel_title(copy->name));
 }
 
-static bool same_sort(const struct dti_copy *a, const struct dti_copy *b)
-{
-    return a->in == b->in && a->out == b->out && a->exact == b->exact && a->stream == b->stream;
-}
-
-/* Whether a row may compete: portable, or of the highest level in use that has one of its sort. */
-static bool competes(const struct dti_copy *copy, enum dti_level allowed)
-{
-    if (!dti_level_includes(allowed, copy->level))
-        return false;
-    for (size_t i = 0; i < dti_copy_count && copy->level != DTI_LEVEL_SCALAR; i++) {
-        const struct dti_copy *const other = &dti_copies[i];
-        if (same_sort(copy, other) && dti_level_includes(allowed, other->level) &&
-            dti_level_includes(other->level, copy->level) && other->level != copy->level)
-            return false;
-    }
-    return true;
-}
-
 static void add_copies(struct measurement *m)
 {
     const enum dti_level allowed = m->request->levels[0];
@@ -130,8 +115,7 @@ static void add_copies(struct measurement *m)
     const size_t n = m->buffers.elements;
     for (size_t i = 0; i < dti_copy_count; i++) {
         const struct dti_copy *const copy = &dti_copies[i];
-        /* stores past the caches are half as fast where the caches would do */
-        if (!competes(copy, allowed) || (copy->stream && m->result->in_cache))
+        if (!dti_copy_competes(copy, allowed, m->result->in_cache))
             continue;
         if (copy->exact)
             add_copy(m, copy, DTI_BENCH_COPY, bytes / (copy->in + copy->out));
@@ -186,10 +170,11 @@ enum dti_status dti_bench_cast_run(struct dti_bench_cast_result *ret,
     if (!m)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     memset(m, 0, sizeof *m);
-    *ret = (struct dti_bench_cast_result){0};
+    *ret = (struct dti_bench_cast_result){.device = "cpu"};
     m->request = request;
     m->result = ret;
-    const enum dti_status status = measure(m, team, reterr);
+    const enum dti_status status =
+        request->runner ? dti_bench_cast_device(ret, request, reterr) : measure(m, team, reterr);
     if (status != DTI_OK)
         dti_bench_cast_free(ret);
     dti_cast_buffers_free(&m->buffers);
@@ -207,13 +192,13 @@ void dti_bench_cast_free(struct dti_bench_cast_result *result)
 }
 
 size_t dti_bench_cast_best(const struct dti_bench_cast_result *result, enum dti_bench_role role,
-                           enum dti_bench_place place)
+                           enum dti_bench_where where, enum dti_bench_place place)
 {
     size_t best = result->row_count;
     double least = 0;
     for (size_t i = 0; i < result->row_count; i++) {
         struct dti_bench_figure figure;
-        if (result->rows[i].role != role)
+        if (result->rows[i].role != role || result->rows[i].where != where)
             continue;
         dti_bench_time(&figure, &result->bench, i, place);
         if (figure.samples > 0 && (best == result->row_count || figure.median < least)) {

@@ -40,10 +40,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* n elements, as many as the wanted bytes hold. */
-static enum dti_status find_sizes(struct dti_cast_buffers *buffers,
-                                  const struct dti_bench_cast *request, const struct dti_plan *plan,
-                                  struct dti_error *reterr)
+enum dti_status dti_cast_buffers_sizes(struct dti_cast_buffers *buffers,
+                                       const struct dti_bench_cast *request,
+                                       const struct dti_plan *plan, struct dti_error *reterr)
 {
     static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
     const unsigned bits = dti_format_stored_bits(&request->src, &layout);
@@ -111,7 +110,7 @@ static enum dti_status lay_out(struct dti_cast_buffers *buffers,
                                const struct dti_bench_cast *request, const struct dti_plan *plan,
                                uint64_t *ret_size, struct dti_error *reterr)
 {
-    const enum dti_status status = find_sizes(buffers, request, plan, reterr);
+    const enum dti_status status = dti_cast_buffers_sizes(buffers, request, plan, reterr);
     if (status != DTI_OK)
         return status;
     const uint64_t both = (uint64_t)buffers->src_bytes + buffers->dst_bytes;

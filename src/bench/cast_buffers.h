@@ -23,6 +23,10 @@ struct dti_cast_buffers {
     struct dti_pair copy; /* of no particular content, large enough for copies and shapes */
 };
 
+/* Sets elements, src_bytes and dst_bytes: as many elements as the wanted bytes hold. */
+enum dti_status dti_cast_buffers_sizes(struct dti_cast_buffers *buffers,
+                                       const struct dti_bench_cast *request,
+                                       const struct dti_plan *plan, struct dti_error *reterr);
 /* Finds the sizes, takes the memory and fills the sources; the results hold rubbish. */
 enum dti_status dti_cast_buffers_new(struct dti_cast_buffers *ret,
                                      const struct dti_bench_cast *request,

@@ -70,16 +70,32 @@ static void sample_job(void *context, size_t member, size_t size)
     mine->preemptions = dti_preemptions() - preemptions;
 }
 
+/* By the clock of a device, which other programs on this CPU disturb only as far as they keep this
+ * thread from giving it work. */
+static uint64_t take_timed(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
+                           uint64_t passes, size_t first_set, bool *ret_disturbed)
+{
+    const long preemptions = dti_preemptions();
+    const double nanoseconds = candidate->timed(candidate->context, first_set, passes) * 1e9;
+    *ret_disturbed = dti_preemptions() != preemptions;
+    if (!(nanoseconds >= 0))
+        sampler->failed = true;
+    return nanoseconds >= 1 && nanoseconds < 1e18 ? (uint64_t)nanoseconds : 1;
+}
+
 uint64_t dti_sampler_take(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
                           uint64_t passes, size_t *first_set, bool *ret_disturbed)
 {
+    const size_t first = *first_set;
+    *first_set = (size_t)((first + passes) % candidate->sets);
+    if (candidate->timed)
+        return take_timed(sampler, candidate, passes, first, ret_disturbed);
     const uint64_t stolen = dti_stolen_ticks();
     sampler->candidate = candidate;
     sampler->passes = passes;
-    sampler->first_set = *first_set;
+    sampler->first_set = first;
     atomic_store(&sampler->arrived, 0);
     run_all(sampler, sample_job);
-    *first_set = (size_t)((*first_set + passes) % candidate->sets);
     uint64_t start = sampler->members[0].start, end = sampler->members[0].end;
     bool disturbed = dti_stolen_ticks() != stolen;
     for (size_t i = 0; i < sampler->size; i++) {

@@ -24,6 +24,7 @@ struct dti_sampler {
     size_t first_set;
     uint64_t passes;
     atomic_size_t arrived;
+    bool failed; /* a device, while it timed its passes */
 };
 
 enum dti_status dti_sampler_init(struct dti_sampler *ret, struct dti_team *team,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Medians, their intervals, and ratios within rounds. The interval is that of order statistics: it
- * assumes nothing about how times are distributed. */
+ * assumes nothing about how times are distributed. But it takes samples as independent, and those
+ * of a machine whose clock, caches and neighbours change from second to second are not: where the
+ * medians of the parts of a measurement differ by more, that is the interval. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dtinfo/bench.h"
 
-enum { MAD_SAMPLES = 3 };
+enum { MAD_SAMPLES = 3, PARTS = 6 };
 
 static int compare_doubles(const void *a_, const void *b_)
 {
@@ -69,6 +72,26 @@ static double sample_of(const struct dti_bench *bench, size_t round, size_t cand
     return seconds;
 }
 
+/* Samples as they came. With PARTS parts in a row, the medians of which are independent of each
+ * other, the median lies between the least and the greatest with a probability of 97 %. */
+static void summarize_in_order(struct dti_bench_figure *ret, double *samples, size_t count)
+{
+    double part[DTI_BENCH_ROUNDS_MAX / PARTS + 1], low = 0, high = 0;
+    for (size_t i = 0; i < PARTS && count >= PARTS; i++) {
+        const size_t first = count * i / PARTS, size = count * (i + 1) / PARTS - first;
+        memcpy(part, samples + first, size * sizeof *part);
+        qsort(part, size, sizeof *part, compare_doubles);
+        const double median = median_of_sorted(part, size);
+        low = i == 0 || median < low ? median : low;
+        high = i == 0 || median > high ? median : high;
+    }
+    dti_bench_summarize(ret, samples, count);
+    if (!ret->has_interval)
+        return;
+    ret->low = low < ret->low ? low : ret->low;
+    ret->high = high > ret->high ? high : ret->high;
+}
+
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place)
 {
@@ -79,7 +102,7 @@ void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench,
         if (seconds > 0)
             samples[count++] = seconds;
     }
-    dti_bench_summarize(ret, samples, count);
+    summarize_in_order(ret, samples, count);
 }
 
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
@@ -93,7 +116,7 @@ void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench
         if (a > 0 && b > 0)
             samples[count++] = a / b;
     }
-    dti_bench_summarize(ret, samples, count);
+    summarize_in_order(ret, samples, count);
 }
 
 enum dti_bench_verdict dti_bench_judge(const struct dti_bench_figure *ratio)

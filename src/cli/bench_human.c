@@ -6,6 +6,7 @@
 
 #include "cli/bench_job.h"
 #include "cli/choices.h"
+#include "dtinfo/clock.h"
 #include "dtinfo/table.h"
 
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal; what makes it
@@ -30,40 +31,6 @@ static bool has_mad(const struct dti_context *cx)
     return cx->width >= COLUMNS_MAD;
 }
 
-static struct dti_line line_of(const struct dti_context *cx)
-{
-    return (struct dti_line){.out = cx->out, .colour = cx->colour};
-}
-
-static void put_line(const struct dti_context *cx, enum dti_style style, const char *text)
-{
-    struct dti_line line = line_of(cx);
-    dti_line_put(&line, style, text);
-    dti_line_end(&line);
-}
-
-/* As many words as fit in each line; `between` stands between words. */
-static void put_words(const struct dti_context *cx, enum dti_style style, const char *text,
-                      const char *between)
-{
-    char line[CELL];
-    const size_t gap = strlen(between), width = cx->width < CELL ? (size_t)cx->width : CELL - 1;
-    while (text[0] != '\0') {
-        size_t used = 0;
-        do {
-            const char *const end = strstr(text + used + (used > 0 ? gap : 0), between);
-            const size_t next = end ? (size_t)(end - text) : strlen(text);
-            if (next > width && used > 0)
-                break;
-            used = next;
-        } while (text[used] != '\0');
-        (void)snprintf(line, sizeof line, "%.*s", (int)used, text);
-        put_line(cx, style, line);
-        text += used;
-        text += text[0] != '\0' ? gap : 0;
-    }
-}
-
 void dti_bench_human_begin(const struct bench_job *job)
 {
     char text[CELL];
@@ -73,46 +40,50 @@ void dti_bench_human_begin(const struct bench_job *job)
                    "overflow %s",
                    dti_level_name(job->levels[0]),
                    dti_choice_name(dti_choice_bench_data, args->data),
-                   (unsigned long long)(args->seed_given ? args->seed : 1),
+                   (unsigned long long)dti_bench_seed(job),
                    dti_choice_name(dti_choice_bench_cache, args->cache),
                    dti_choice_name(dti_choice_round, args->round),
                    dti_choice_name(dti_choice_overflow, args->overflow));
-    put_words(job->cx, DTI_STYLE_PLAIN, text, "   ");
+    dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
-    put_words(
-        job->cx, DTI_STYLE_DIM,
+    dti_bench_put_words(
+        job->cx, DTI_STYLE_DIM, 0,
         "GB/s: bytes read and written. of copy: rate beside the best copy of as many bytes in "
         "the same rounds. of shape: beside a kernel that reads and writes as much and "
         "computes nothing.",
         " ");
+    for (size_t i = 0; i < job->device_count; i++) {
+        if (!job->devices[i].runner)
+            continue;
+        dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
+                            "On a device: in its memory and by its clock, beside a copy within "
+                            "it. + copies: from pinned memory of the host to pinned memory, "
+                            "beside copies there and back at the same time.",
+                            " ");
+        return;
+    }
 }
 
 void dti_bench_human_pair(const struct bench_job *job, const struct bench_pair *pair)
 {
     char text[CELL];
-    struct dti_line line = line_of(job->cx);
+    struct dti_line line = dti_bench_line(job->cx);
     dti_line_end(&line);
     (void)snprintf(text, sizeof text, "%s -> %s", pair->src.name, pair->dst.name);
-    line = line_of(job->cx);
+    line = dti_bench_line(job->cx);
     dti_line_put(&line, DTI_STYLE_BOLD, text);
     dti_line_end(&line);
     (void)snprintf(text, sizeof text, "  %9s  %7s  %-*s%s  %10s  %7s  %7s  %8s%s", "size",
                    "threads", COLUMN_LEVEL, "level", has_stores(job->cx) ? "  stores  " : "",
                    "ns/element", "GB/s", "of copy", "of shape", has_mad(job->cx) ? "     MAD" : "");
-    put_line(job->cx, DTI_STYLE_DIM, text);
-}
-
-static void percent(char text[DTI_TEXT_SIZE], double share, unsigned decimals)
-{
-    (void)dti_bench_fixed(text, share * 100, decimals);
-    (void)snprintf(text + strlen(text), DTI_TEXT_SIZE - strlen(text), " %%");
+    dti_bench_put_line(job->cx, DTI_STYLE_DIM, text);
 }
 
 static void put_mad(char text[DTI_TEXT_SIZE], const struct dti_bench_figure *time)
 {
     if (time->has_mad)
-        percent(text, time->mad, 1);
+        dti_bench_percent(text, time->mad, 1);
     else
         memcpy(text, "-", 2);
 }
@@ -122,14 +93,14 @@ static double put_share(char text[DTI_TEXT_SIZE], const struct dti_bench_cast_re
                         size_t row, enum dti_bench_role role, enum dti_bench_place place)
 {
     struct dti_bench_figure ratio = {0};
-    const size_t best = dti_bench_cast_best(result, role, place);
+    const size_t best = dti_bench_cast_best(result, role, result->rows[row].where, place);
     if (best < result->row_count)
         dti_bench_ratio(&ratio, &result->bench, best, row, place);
     if (ratio.samples == 0) {
         memcpy(text, "-", 2);
         return 0;
     }
-    percent(text, ratio.median, 0);
+    dti_bench_percent(text, ratio.median, 0);
     return ratio.median;
 }
 
@@ -164,7 +135,7 @@ static void put_comparison(struct dti_line *line, const struct bench_done *done,
     compare(text, &style, done->result, row, place);
     if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
         dti_line_end(line);
-        *line = line_of(done->job->cx);
+        *line = dti_bench_line(done->job->cx);
         dti_line_to(line, INDENT + 9);
     } else {
         dti_line_put(line, DTI_STYLE_PLAIN, "  ");
@@ -172,9 +143,17 @@ static void put_comparison(struct dti_line *line, const struct bench_done *done,
     dti_line_put(line, style, text);
 }
 
-static void row_name(char text[CELL], const struct dti_bench_row *row)
+/* A level of the CPU; or a device, with the copies to and from it where they count. */
+static void row_name(char text[CELL], const struct bench_done *done,
+                     const struct dti_bench_row *row)
 {
-    (void)snprintf(text, CELL, "%s%s", dti_level_name(row->level), row->loss ? " + loss" : "");
+    const bool own = row->where == DTI_BENCH_ON_CPU, whole = row->where == DTI_BENCH_WHOLE;
+    const char *const name = own ? dti_level_name(row->level) : done->result->device;
+    if (whole && row->loss)
+        (void)snprintf(text, CELL, "  + copies, loss");
+    else
+        (void)snprintf(text, CELL, "%s%s%s", name, whole ? " + copies" : "",
+                       row->loss ? " + loss" : "");
 }
 
 /* The figures that every row has. */
@@ -188,7 +167,7 @@ static void put_figures(struct dti_line *line, const struct bench_done *done, si
     struct dti_bench_figure time;
     dti_bench_time(&time, &result->bench, at, place);
     const double bytes = (double)(row->bytes_read + row->bytes_written);
-    row_name(name, row);
+    row_name(name, done, row);
     *ret_share = put_share(copy, result, at, DTI_BENCH_COPY, place);
     (void)put_share(shape, result, at, DTI_BENCH_SHAPE, place);
     (void)dti_bench_three(element, time.median * 1e9 / (double)result->elements);
@@ -196,7 +175,10 @@ static void put_figures(struct dti_line *line, const struct bench_done *done, si
     (void)snprintf(text, sizeof text, "%-*.40s", COLUMN_LEVEL, name);
     dti_line_put(line, DTI_STYLE_PLAIN, text);
     if (has_stores(done->job->cx))
-        dti_line_put(line, DTI_STYLE_PLAIN, row->stream ? "  streamed" : "  cached  ");
+        dti_line_put(line, DTI_STYLE_PLAIN,
+                     row->where != DTI_BENCH_ON_CPU ? "          "
+                     : row->stream                  ? "  streamed"
+                                                    : "  cached  ");
     (void)snprintf(text, sizeof text, "  %10s  %7s  %7s  %8s", element, rate, copy, shape);
     dti_line_put(line, DTI_STYLE_PLAIN, text);
     put_mad(mad, &time);
@@ -213,45 +195,6 @@ static void put_bar(const struct dti_context *cx, struct dti_line *line, double 
     dti_line_put(line, DTI_STYLE_PLAIN, "  ");
     dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
                  dti_bench_bar(bar, share, dti_bench_utf8()));
-}
-
-/* Doubts about a figure, each in a line of its own. */
-static void put_notes(const struct bench_done *done, enum dti_bench_place place)
-{
-    char text[CELL], width[DTI_TEXT_SIZE];
-    const struct dti_bench *const bench = &done->result->bench;
-    struct dti_bench_figure time;
-    dti_bench_time(&time, bench, 0, place);
-    if (place == DTI_BENCH_NEAR || place == DTI_BENCH_FAR || place == DTI_BENCH_MOVED) {
-        size_t rounds = 0;
-        for (size_t i = 0; i < bench->rounds; i++)
-            rounds += bench->places[i] == place;
-        (void)snprintf(text, sizeof text, "             threads %s in %zu of %zu rounds",
-                       place == DTI_BENCH_NEAR  ? "near each other (one cache)"
-                       : place == DTI_BENCH_FAR ? "far from each other"
-                                                : "moved",
-                       rounds, bench->rounds);
-        put_line(done->job->cx, DTI_STYLE_DIM, text);
-    }
-    if (place == DTI_BENCH_CROWDED)
-        put_line(done->job->cx, DTI_STYLE_WARN,
-                 "             more threads than CPUs, which take turns");
-    if (bench->disturbed)
-        put_line(done->job->cx, DTI_STYLE_WARN,
-                 "             disturbed: other programs took the CPU in nearly every sample");
-    const double half = time.high - time.median > time.median - time.low ? time.high - time.median
-                                                                         : time.median - time.low;
-    if (bench->stop != DTI_BENCH_CONVERGED && time.median > 0) {
-        percent(width, half / time.median, 1);
-        (void)snprintf(text, sizeof text, "             %s after %zu round%s%s%s",
-                       bench->stop == DTI_BENCH_TIME     ? "time limit"
-                       : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
-                                                         : "stopped",
-                       bench->rounds, bench->rounds == 1 ? "" : "s",
-                       time.has_interval ? "; the median is known to +- " : "",
-                       time.has_interval ? width : ", too few for an interval");
-        put_line(done->job->cx, DTI_STYLE_DIM, text);
-    }
 }
 
 /* -v: every candidate with its own time, and what was thrown away. */
@@ -275,22 +218,24 @@ static void put_details(const struct bench_done *done, enum dti_bench_place plac
             rate, mad, time.samples, time.samples == 1 ? "" : "s",
             (unsigned long long)result->bench.passes[i], result->bench.passes[i] == 1 ? "" : "es",
             (unsigned long long)result->bench.discarded[i]);
-        struct dti_line line = line_of(done->job->cx);
+        struct dti_line line = dti_bench_line(done->job->cx);
         dti_line_to(&line, INDENT);
         dti_line_put(&line, DTI_STYLE_DIM, kernel);
         dti_line_end(&line);
-        line = line_of(done->job->cx);
+        line = dti_bench_line(done->job->cx);
         dti_line_to(&line, INDENT + 6);
         dti_line_put(&line, DTI_STYLE_DIM, text);
         dti_line_end(&line);
     }
     char text[CELL], pages[DTI_TEXT_SIZE];
-    percent(pages, (double)result->huge_page_bytes / (double)result->memory, 0);
+    dti_bench_percent(pages, (double)result->huge_page_bytes / (double)result->memory, 0);
+    if (result->rows[0].where != DTI_BENCH_ON_CPU)
+        (void)snprintf(pages, sizeof pages, "none");
     (void)snprintf(text, sizeof text,
                    "             %llu elements, %zu set%s of buffers, %s on huge pages, verified",
                    (unsigned long long)result->elements, result->sets, result->sets == 1 ? "" : "s",
                    pages);
-    put_line(done->job->cx, DTI_STYLE_DIM, text);
+    dti_bench_put_line(done->job->cx, DTI_STYLE_DIM, text);
 }
 
 static void put_rows(const struct bench_done *done, enum dti_bench_place place)
@@ -298,19 +243,20 @@ static void put_rows(const struct bench_done *done, enum dti_bench_place place)
     char text[CELL], size[DTI_TEXT_SIZE];
     for (size_t i = 0; i < done->result->cast_count; i++) {
         double share;
-        struct dti_line line = line_of(done->job->cx);
+        struct dti_line line = dti_bench_line(done->job->cx);
         (void)snprintf(text, sizeof text, "  %9s  %7zu  ",
                        dti_bench_bytes(size, done->result->bytes_read), done->threads);
         dti_line_put(&line, DTI_STYLE_PLAIN, text);
         put_figures(&line, done, i, place, &share);
-        if (i == 0)
+        const struct dti_bench_row *const row = &done->result->rows[i];
+        if (i == 0 || (row->where == DTI_BENCH_WHOLE && !row->loss))
             put_bar(done->job->cx, &line, share);
         else
             put_comparison(&line, done, i, place);
         dti_line_end(&line);
     }
     if (!done->job->cx->quiet)
-        put_notes(done, place);
+        dti_bench_put_notes(done, 0, INDENT, place);
     if (done->job->cx->verbose)
         put_details(done, place);
 }
@@ -320,5 +266,22 @@ void dti_bench_human_result(const struct bench_done *done)
     for (unsigned place = 0; place < DTI_BENCH_PLACES; place++) {
         if (dti_bench_tells(&done->result->bench, (enum dti_bench_place)place))
             put_rows(done, (enum dti_bench_place)place);
+    }
+}
+
+void dti_bench_human_end(const struct bench_job *job)
+{
+    char doubts[BENCH_DOUBTS][BENCH_DOUBT_SIZE];
+    const size_t count = job->cx->quiet ? 0 : dti_bench_host_doubts(doubts, job);
+    if (job->cx->verbose) {
+        char text[CELL];
+        (void)snprintf(text, sizeof text, "clock: steps of %llu ns, its reading included",
+                       (unsigned long long)dti_clock_resolution());
+        dti_bench_put_line(job->cx, DTI_STYLE_PLAIN, "");
+        dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0, text, " ");
+    }
+    for (size_t i = 0; i < count; i++) {
+        dti_bench_put_line(job->cx, DTI_STYLE_PLAIN, "");
+        dti_bench_put_words(job->cx, DTI_STYLE_WARN, 0, doubts[i], " ");
     }
 }

@@ -26,6 +26,7 @@ static enum dti_status list_json(const struct dti_context *cx, struct dti_error 
     dti_json_end(json);
     dti_json_array(json, "results");
     dti_json_end(json);
+    dti_json_null(json, "comparison");
     const enum dti_status status = dti_json_write(json, cx->out, reterr);
     dti_json_free(json);
     return status;

@@ -50,6 +50,20 @@ const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number)
     return dti_bench_fixed(buffer, number, decimals);
 }
 
+const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}};
+    size_t at = 0;
+    while (at + 1 < sizeof units / sizeof *units && seconds >= 999.5 * units[at].unit)
+        at++;
+    (void)dti_bench_three(buffer, seconds / units[at].unit);
+    (void)snprintf(buffer + strlen(buffer), DTI_TEXT_SIZE - strlen(buffer), " %s", units[at].name);
+    return buffer;
+}
+
 const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
 {
     /* U+2588 is a full block, U+258F down to U+2589 are one to seven eighths of one */

@@ -5,6 +5,7 @@
 #ifndef DTINFO_CLI_CAST_H
 #define DTINFO_CLI_CAST_H
 
+#include "cli/cast_device.h"
 #include "cli/command.h"
 #include "dtinfo/json.h"
 #include "dtinfo/scalar.h"
@@ -29,6 +30,7 @@ struct cast_args {
     int progress; /* enum cast_progress */
     bool progress_given;
     bool ints, dry_run, lenient;
+    const char *device; /* see cast_device.h */
 };
 
 /* A destination: for complex dtypes the cast is that of one part. */
@@ -37,6 +39,7 @@ struct cast_target {
     struct dti_cast cast;
     const struct dti_stack_rule *rule; /* --like, else NULL */
     bool named;                        /* not one of `all` */
+    struct dti_witness *witness[2];    /* of each part, once it was asked */
 };
 
 struct cast_result;
@@ -56,6 +59,7 @@ struct cast_job {
     struct cast_warning *warnings; /* JSON: what a person is told on the side */
     size_t warning_count, warning_total;
     unsigned flags; /* of everything cast so far */
+    struct cast_device device;
 };
 
 enum { CAST_WARNINGS_MAX = 100 };
@@ -86,6 +90,8 @@ struct cast_result {
     struct dti_cast route; /* the stages actually taken */
     size_t parts;
     struct dti_scalar part[2];
+    const char *device;        /* "cuda:0" when it agrees, "cpu" when it was not asked */
+    const char *device_reason; /* why it was not, or NULL */
 };
 
 /* cast_operand.c */

@@ -22,8 +22,9 @@ static size_t choose_threads(const struct cast_array *array)
 {
     if (array->from_text || array->to_text)
         return 1;
-    if (array->threads > 0)
-        return array->threads;
+    const size_t wanted = dti_cast_device_threads(&array->job.device, array->threads);
+    if (wanted > 0)
+        return wanted;
     return dti_amount_useful_threads(array->input.seekable ? array->input.size : UINT64_MAX);
 }
 
@@ -163,6 +164,16 @@ static unsigned events(const struct cast_array *array)
     return flags;
 }
 
+/* Gives the work to the device; numbers of text are rounded one by one, and it is a witness. */
+static enum dti_status open_device(struct cast_array *array, struct dti_error *reterr)
+{
+    struct cast_device *const device = &array->job.device;
+    if (array->from_text)
+        return dti_cast_device_open_witness(device, reterr);
+    const enum dti_status status = dti_cast_device_open(device, reterr);
+    return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
+}
+
 static enum dti_status finish(struct cast_array *array, struct dti_error *reterr)
 {
     enum dti_status status = check_nan(array, reterr);
@@ -170,6 +181,8 @@ static enum dti_status finish(struct cast_array *array, struct dti_error *reterr
         status = dti_output_commit(array->output, reterr);
         array->output = NULL;
     }
+    if (status == DTI_OK)
+        dti_cast_device_warn(&array->job);
     if (status == DTI_OK && array->cx->output != DTI_OUTPUT_HUMAN)
         return dti_cast_array_json(array, reterr);
     if (status == DTI_OK && array->shown)
@@ -189,8 +202,10 @@ enum dti_status dti_cast_array(const struct cast_args *args, const struct dti_co
     if (status == DTI_OK) {
         status = dti_input_open(&array.input, array.path, reterr);
         if (status == DTI_OK) {
-            array.threads = choose_threads(&array);
             status = check_count(&array, reterr);
+            if (status == DTI_OK)
+                status = open_device(&array, reterr);
+            array.threads = choose_threads(&array);
             if (status == DTI_OK)
                 status = open_output(&array, reterr);
             if (status == DTI_OK)

@@ -67,7 +67,7 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr);
 
 /* cast_array_human.c, cast_array_json.c: the report. */
-void dti_cast_array_human(const struct cast_array *array);
+void dti_cast_array_human(struct cast_array *array);
 enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *reterr);
 
 /* A path without its quotes, made safe for a terminal. */

@@ -56,17 +56,22 @@ static void put_head(const struct cast_array *array, struct dti_line *line)
     dti_line_end(line);
 }
 
+static const char *describe(const struct cast_array *array, char kernels[DTI_PLAN_TEXT_SIZE])
+{
+    return array->plan ? dti_plan_describe_device(array->plan, kernels) : "from text";
+}
+
 static void put_machine(const struct cast_array *array, struct dti_line *line)
 {
     char kernels[DTI_PLAN_TEXT_SIZE], cell[DTI_PLAN_TEXT_SIZE + CELL];
     (void)snprintf(cell, sizeof cell, "  level %s   %zu thread%s   %s",
                    dti_level_name(array->level), array->threads, array->threads == 1 ? "" : "s",
-                   array->plan ? dti_plan_describe(array->plan, kernels) : "from text");
+                   describe(array, kernels));
     dti_line_put(line, DTI_STYLE_DIM, cell);
     dti_line_end(line);
 }
 
-void dti_cast_array_human(const struct cast_array *array)
+void dti_cast_array_human(struct cast_array *array)
 {
     const bool aside = array->to_stdout;
     struct dti_line line = {.out = aside ? array->cx->err : array->cx->out,
@@ -80,6 +85,7 @@ void dti_cast_array_human(const struct cast_array *array)
     dti_loss_human_counts(&loss, &line);
     dti_loss_human_errors(&loss, place, &line);
     dti_loss_human_policies(&request->cast, request->rule, array->args, &line);
+    dti_cast_device_human(&array->job.device, &line);
     if (array->cx->verbose)
         put_machine(array, &line);
     dti_loss_human_hint(&request->cast, request->rule, &loss, &line);

@@ -67,9 +67,10 @@ enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *
         return status;
     dti_json_uint(json, "elements", array->elements);
     dti_cast_json_options(&array->job, &policy);
+    dti_cast_device_json(json, &array->job.device);
     dti_json_object(json, "host"); /* all that differs between machines */
     put_name(json, "level", dti_level_name(array->level));
-    put_name(json, "kernel", array->plan ? dti_plan_describe(array->plan, kernels) : NULL);
+    put_name(json, "kernel", array->plan ? dti_plan_describe_device(array->plan, kernels) : NULL);
     dti_json_uint(json, "threads", array->threads);
     dti_json_end(json);
     struct dti_loss_summary loss;

@@ -78,8 +78,22 @@ struct tile {
     size_t count;
     uint64_t codes[DTI_TILE];
     struct dti_value values[DTI_TILE];
+    struct dti_witness *witness; /* of --device, or NULL */
+    bool integers[DTI_TILE];     /* written as such */
+    struct dti_stored_number asked[DTI_TILE];
     uint64_t raw[DTI_TILE];
 };
+
+/* The device casts the same numbers, and stores the same. */
+static enum dti_status ask_device(struct tile *tile, struct dti_error *reterr)
+{
+    struct cast_array *const array = tile->sink.array;
+    for (size_t i = 0; i < tile->count; i++)
+        tile->asked[i] = (struct dti_stored_number){
+            .value = tile->values[i], .integer_literal = tile->integers[i], .code = tile->codes[i]};
+    return dti_cast_device_ask_all(&array->job.device, tile->witness, tile->asked, tile->count,
+                                   array->elements, reterr);
+}
 
 static enum dti_status finish_tile(struct tile *tile, struct dti_error *reterr)
 {
@@ -88,6 +102,10 @@ static enum dti_status finish_tile(struct tile *tile, struct dti_error *reterr)
     const struct dti_layout *layout = &array->request.dst_layout;
     enum dti_status status = DTI_OK;
     uint64_t bytes = 0;
+    if (tile->witness)
+        status = ask_device(tile, reterr);
+    if (status != DTI_OK)
+        return status;
     if (array->counted)
         dti_loss_add_values(&tile->rule, tile->values, tile->codes, tile->count, array->elements,
                             &array->loss);
@@ -109,11 +127,11 @@ static enum dti_status finish_tile(struct tile *tile, struct dti_error *reterr)
 
 /* The slow way: --like asks whether it was written as an integer, --overflow wrap for the low bits
  * of a number of any length. */
-static enum dti_status store_operand(struct cast_array *array, const char *text, size_t length,
+static enum dti_status store_operand(struct tile *tile, const char *text, size_t length,
                                      uint64_t index, struct dti_scalar *ret,
                                      struct dti_error *reterr)
 {
-    const struct dti_request *request = &array->request;
+    const struct dti_request *request = &tile->sink.array->request;
     struct cast_operand operand;
     struct dti_cast route;
     enum dti_status status = dti_cast_operand_parse(&operand, text, length, index, reterr);
@@ -131,6 +149,7 @@ static enum dti_status store_operand(struct cast_array *array, const char *text,
                           dti_stack_name(request->rule->stack), dti_quote(quoted, text, length),
                           request->rule->note);
     ret->input = operand.value[0];
+    tile->integers[tile->count] = operand.integer_literal;
     dti_cast_operand_free(&operand);
     return status;
 }
@@ -144,7 +163,7 @@ static enum dti_status store_number(struct tile *tile, const char *text, size_t 
     struct dti_scalar scalar;
     enum dti_status status;
     if (array->request.rule || cast->policy.overflow == DTI_OVERFLOW_WRAP) {
-        status = store_operand(array, text, length, index, &scalar, reterr);
+        status = store_operand(tile, text, length, index, &scalar, reterr);
     } else {
         struct dti_value value;
         status = dti_value_parse(&value, text, length, reterr);
@@ -203,9 +222,16 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     tile->sink.array = array;
     tile->sink.used = 0;
     tile->count = 0;
+    tile->witness = NULL;
     dti_loss_rule_init_cast(&tile->rule, &wide, cast, stack);
     dti_text_numbers_init(&tile->numbers, &array->input);
-    status = cast_numbers(tile, reterr);
+    memset(tile->integers, 0, sizeof tile->integers);
+    if (array->job.device.runner)
+        status = dti_witness_new(&tile->witness, cast, stack, array->job.device.runner,
+                                 array->level, reterr);
+    if (status == DTI_OK)
+        status = cast_numbers(tile, reterr);
+    dti_witness_free(tile->witness);
     dti_text_numbers_free(&tile->numbers);
     free(tile);
     return status;

@@ -58,12 +58,15 @@ static enum dti_status plan(struct cast_file *file, struct dti_error *reterr)
                 : file->out_path ? file->out_path
                                  : "",
         .index = sharded ? file->index : NULL,
+        .runner = file->job.device.runner,
         .warn = warn,
         .warn_context = file,
     };
     for (size_t i = 0; i < file->container->note_count; i++)
         warn(file, file->container->notes[i].code, file->container->notes[i].text);
     status = dti_file_cast_new(&file->cast, file->container, &request, reterr);
+    if (status == DTI_OK)
+        dti_cast_device_plans(&file->job.device, file->cast);
     if (status != DTI_OK || !file->to_text)
         return status;
     file->cast->files[0].size = file->cast->file_bytes = 0; /* not known */
@@ -85,6 +88,8 @@ static enum dti_status run(struct cast_file *file, struct dti_error *reterr)
     if (file->to_text)
         file->threads = 1;
     else if (file->threads == 0)
+        file->threads = dti_cast_device_threads(&file->job.device, 0);
+    if (file->threads == 0)
         file->threads = dti_amount_useful_threads(file->cast->input_bytes);
     enum dti_status status = DTI_OK;
     if (file->threads > 1)
@@ -123,6 +128,7 @@ static enum dti_status work(struct cast_file *file, struct dti_error *reterr)
 
 static enum dti_status report(struct cast_file *file, struct dti_error *reterr)
 {
+    dti_cast_device_warn(&file->job);
     if (file->cx->output != DTI_OUTPUT_HUMAN)
         return dti_cast_file_json(file, reterr);
     return file->shown ? dti_cast_file_human(file, reterr) : DTI_OK;
@@ -146,6 +152,8 @@ enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_con
     if (status != DTI_OK)
         return status;
     status = dti_container_open(&file.container, file.path, &file.source.options, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_device_open(&file.job.device, reterr);
     if (status == DTI_OK)
         status = plan(&file, reterr);
     if (status == DTI_OK) {

@@ -54,7 +54,7 @@ enum dti_status dti_cast_file_text(struct cast_file *file,
                                    struct dti_error *reterr);
 
 /* cast_file_human.c, cast_file_json.c: the report. */
-enum dti_status dti_cast_file_human(const struct cast_file *file, struct dti_error *reterr);
+enum dti_status dti_cast_file_human(struct cast_file *file, struct dti_error *reterr);
 enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *reterr);
 
 #endif

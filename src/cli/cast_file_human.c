@@ -317,12 +317,12 @@ static void put_machine(const struct cast_file *file, struct dti_line *line)
     dti_line_put(line, DTI_STYLE_DIM, cell);
     for (size_t i = 0; i < file->cast->plan_count; i++) {
         put(line, gap);
-        dti_line_put(line, DTI_STYLE_DIM, dti_plan_describe(file->cast->plans[i], kernels));
+        dti_line_put(line, DTI_STYLE_DIM, dti_plan_describe_device(file->cast->plans[i], kernels));
     }
     dti_line_end(line);
 }
 
-static void put_loss(const struct cast_file *file, struct dti_line *line)
+static void put_loss(struct cast_file *file, struct dti_line *line)
 {
     const struct dti_file_cast *const cast = file->cast;
     const struct dti_file_cast_request *const request = &cast->request;
@@ -339,12 +339,13 @@ static void put_loss(const struct cast_file *file, struct dti_line *line)
     dti_loss_human_counts(&loss, line);
     dti_loss_human_errors(&loss, place, line);
     dti_loss_human_policies(&request->cast, request->rule, file->args, line);
+    dti_cast_device_human(&file->job.device, line);
     if (file->cx->verbose)
         put_machine(file, line);
     dti_loss_human_hint(&request->cast, request->rule, &loss, line);
 }
 
-enum dti_status dti_cast_file_human(const struct cast_file *file, struct dti_error *reterr)
+enum dti_status dti_cast_file_human(struct cast_file *file, struct dti_error *reterr)
 {
     const bool aside = is_aside(file);
     struct dti_line line = {.out = aside ? file->cx->err : file->cx->out,

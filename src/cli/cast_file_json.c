@@ -85,7 +85,7 @@ static void put_host(const struct cast_file *file)
         dti_json_uint(json, "threads", file->threads);
     dti_json_array(json, "kernels");
     for (size_t i = 0; i < file->cast->plan_count; i++)
-        put_name(json, NULL, dti_plan_describe(file->cast->plans[i], kernels));
+        put_name(json, NULL, dti_plan_describe_device(file->cast->plans[i], kernels));
     dti_json_end(json);
     dti_json_end(json);
 }
@@ -182,6 +182,7 @@ enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *ret
         return status;
     dti_json_bool(json, "dry_run", file->args->dry_run);
     dti_cast_json_options(&file->job, &policy);
+    dti_cast_device_json(json, &file->job.device);
     put_host(file);
     status = put_totals(file, reterr);
     dti_json_array(json, "tensors");

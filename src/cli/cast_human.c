@@ -201,6 +201,19 @@ static void put_route(const struct cast_job *job, const struct cast_result *resu
     }
 }
 
+static void put_device(const struct cast_job *job, const struct cast_result *result,
+                       struct dti_line *line)
+{
+    if (job->device.wish.kind == DTI_DEVICE_CPU)
+        return;
+    label(line, "device");
+    dti_line_put(line, DTI_STYLE_PLAIN, result->device);
+    dti_line_to(line, NOTE_COLUMN);
+    dti_line_put(line, DTI_STYLE_DIM,
+                 result->device_reason ? result->device_reason : "stores the same");
+    dti_line_end(line);
+}
+
 static bool put_part(const struct cast_operand *operand, size_t part, const struct dti_format *f,
                      const struct dti_scalar *scalar, struct dti_line *line)
 {
@@ -249,6 +262,7 @@ enum dti_status dti_cast_human_full(const struct cast_job *job, const struct cas
         done = put_neighbours(operand, f, &result->part[0], &line);
     }
     put_route(job, result, &line);
+    put_device(job, result, &line);
     if (dti_cast_result_saturated(result, operand, other)) {
         label(&line, "hint");
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");

@@ -167,6 +167,8 @@ enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *
     ret->args = args;
     ret->cx = cx;
     enum dti_status status = check_conflicts(args, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_device_read(&ret->device, args->device, reterr);
     if (status != DTI_OK)
         return status;
     ret->targets = calloc(DTYPES_MAX, sizeof *ret->targets);
@@ -192,6 +194,11 @@ enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *
 
 void dti_cast_job_free(struct cast_job *job)
 {
+    for (size_t i = 0; job->targets && i < job->target_count; i++) {
+        dti_witness_free(job->targets[i].witness[0]);
+        dti_witness_free(job->targets[i].witness[1]);
+    }
+    dti_cast_device_close(&job->device);
     dti_json_free(job->json);
     free(job->targets);
     free(job->results);
@@ -247,6 +254,8 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     ret->known = true;
     ret->no_code = false;
     ret->note = NULL;
+    ret->device = NULL;
+    ret->device_reason = NULL;
     ret->route = target->cast;
     ret->parts = complex ? 2 : 1;
     if (operand->parts == 2 && !complex)
@@ -258,7 +267,8 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     if (target->rule) {
         dti_cast_by_rule(target->rule, operand, ret);
         if (!ret->known)
-            return target->named ? unknown_error(target, operand, reterr) : DTI_OK;
+            return target->named ? unknown_error(target, operand, reterr)
+                                 : dti_cast_device_ask(job, operand, ret, reterr);
     }
     for (size_t i = 0; i < ret->parts; i++) {
         struct dti_value zero;
@@ -276,7 +286,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
         ret->no_code = ret->no_code || ((flags & DTI_FLAG_NO_NAN) && refused);
         job->flags |= flags;
     }
-    return DTI_OK;
+    return dti_cast_device_ask(job, operand, ret, reterr);
 }
 
 const char *dti_cast_result_text(const struct cast_result *result, char buffer[CAST_TEXT_SIZE])

@@ -273,6 +273,8 @@ enum dti_status dti_cast_json_result(const struct cast_job *job, const struct ca
         status = put_complex(json, operand, result, reterr);
     else if (status == DTI_OK)
         status = put_scalar(json, operand, 0, dtype, &result->part[0], reterr);
+    dti_json_string(json, "device", result->device);
+    dti_json_string(json, "device_reason", result->device_reason);
     if (result->target->rule)
         put_route(json, result);
     if (status == DTI_OK && job->args->digits_given) {

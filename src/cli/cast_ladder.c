@@ -84,6 +84,32 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
     return done;
 }
 
+/* Which device stores the same, and in how many of the dtypes. */
+static void put_device(const struct cast_job *job, struct dti_line *line)
+{
+    const struct cast_device *const device = &job->device;
+    char cell[DTI_DEVICE_ID_SIZE + 96];
+    const char *const why = device->why_cpu   ? device->why_cpu
+                            : device->why_not ? device->why_not
+                                              : "nothing is stored";
+    if (device->wish.kind == DTI_DEVICE_CPU)
+        return;
+    if (!device->runner)
+        (void)snprintf(cell, sizeof cell, "  device cpu");
+    else if (device->asked == device->numbers)
+        (void)snprintf(cell, sizeof cell, "  device %s stores the same", device->begun);
+    else
+        (void)snprintf(cell, sizeof cell, "  device %s stores the same in %llu of %llu",
+                       device->begun, (unsigned long long)device->asked,
+                       (unsigned long long)device->numbers);
+    dti_line_put(line, DTI_STYLE_PLAIN, cell);
+    if (!device->runner || device->asked < device->numbers) {
+        dti_line_put(line, DTI_STYLE_PLAIN, ": ");
+        dti_line_put(line, DTI_STYLE_DIM, why);
+    }
+    dti_line_end(line);
+}
+
 enum dti_status dti_cast_human_ladder(const struct cast_job *job,
                                       const struct cast_operand *operand,
                                       const struct cast_result *results, struct dti_error *reterr)
@@ -99,5 +125,8 @@ enum dti_status dti_cast_human_ladder(const struct cast_job *job,
     if (done)
         done = dti_table_write(table, job->cx->out, job->cx->colour, 2);
     dti_table_free(table);
+    struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
+    if (done)
+        put_device(job, &line);
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

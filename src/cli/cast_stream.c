@@ -13,6 +13,8 @@ static bool is_plain(const struct cast_job *job)
 {
     if (!job->cx->quiet || job->cx->output != DTI_OUTPUT_HUMAN || job->args->digits_given)
         return false;
+    if (job->device.runner)
+        return false;
     for (size_t i = 0; i < job->target_count; i++) {
         const struct cast_target *target = &job->targets[i];
         if (target->dtype.kind == DTI_KIND_COMPLEX || target->rule ||
@@ -56,6 +58,13 @@ static enum dti_status cast_plain_line(struct cast_job *job, const char *text, s
     return DTI_OK;
 }
 
+/* What no other line can make good. */
+static bool is_final(enum dti_status status)
+{
+    return status == DTI_NO_MEMORY || status == DTI_DEVICE_FAILED || status == DTI_UNAVAILABLE ||
+           status == DTI_BUG;
+}
+
 /* A bad line keeps its place: -q leaves a line empty, --jsonl has an error document there, and
  * --json a warning with its number. */
 static enum dti_status report_bad_line(struct cast_job *job, uint64_t number,
@@ -96,9 +105,9 @@ enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr)
             break;
         status = plain ? cast_plain_line(job, text, length, lines.number - 1, &error)
                        : cast_full_line(job, text, length, lines.number - 1, &error);
-        if (status == DTI_NO_MEMORY)
+        if (is_final(status))
             *reterr = error;
-        if (status == DTI_NO_MEMORY || (status == DTI_OK && ferror(job->cx->out)))
+        if (is_final(status) || (status == DTI_OK && ferror(job->cx->out)))
             break;
         if (status != DTI_OK) {
             bad = true;

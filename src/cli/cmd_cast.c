@@ -77,6 +77,8 @@ static const struct dti_option options[] = {
              "elements that the file holds, where bytes do not tell: 3 codes of 4 bits"),
     OPT_TEXT(0, "threads", struct cast_args, threads, "N",
              "threads for an array, or all: one on each CPU (the default)"),
+    OPT_LIST(0, "device", struct cast_args, device, "DEVICE", dti_choice_device,
+             "where to cast: cpu (the default), cuda, cuda:N or auto"),
     OPT_FLAG(0, "report", struct cast_args, report,
              "say what was lost on standard error, where the data goes to standard output"),
     OPT_GLOB(0, "only", struct cast_args, only, "GLOB,...",
@@ -212,6 +214,7 @@ static enum dti_status check_values(struct cast_job *job, char **operands, size_
             status = dti_cast_job_run(job, &job->targets[at], &operand, &job->results[at], reterr);
         dti_cast_operand_free(&operand);
     }
+    dti_cast_device_recount(&job->device);
     return status;
 }
 
@@ -304,10 +307,15 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     bool stream = count == 1 && strcmp(operands[0], "-") == 0;
     bool document = cx->output == DTI_OUTPUT_JSON;
     job.single = count == 1 && !stream;
-    status = stream ? dti_cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
+    status = dti_cast_device_open_witness(&job.device, reterr);
+    if (status == DTI_OK)
+        status =
+            stream ? dti_cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);
     if (document && job.open)
         status = end_document(&job, status, reterr);
     unsigned fatal = (unsigned)job.args->fail_on & job.flags;
+    if (status == DTI_OK)
+        dti_cast_device_note(&job);
     dti_cast_job_free(&job);
     if (status == DTI_OK && fatal != 0)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself shows the event */

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/completion.h"
+#include "dtinfo/bench_table.h"
 #include "dtinfo/dtype.h"
 
 bool dti_completion_offer(const struct dti_completion *c, const char *prefix, const char *name,
@@ -146,6 +147,8 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
     case DTI_OPERANDS_BENCH:
         if (before == 0) {
             offer(c, "", "cast", "casts of arrays");
+            for (size_t i = 0; i < dti_bench_kind_count; i++)
+                offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
             break;
         }
         keep_list(c);

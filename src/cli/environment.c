@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/environment.h"
+#include "dtinfo/gpu.h"
 #include "dtinfo/nearest.h"
 
 static const struct dti_choice cpu_levels[] = {
@@ -16,11 +17,43 @@ static const struct dti_choice cpu_levels[] = {
     {.name = NULL},
 };
 
+/* A name without a slash would be looked for in the folders of libraries. */
+static enum dti_status check_path(const struct dti_variable *variable, const char *value,
+                                  struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    if (strchr(value, '/'))
+        return DTI_OK;
+    dti_fail(reterr, DTI_BAD_ENVIRONMENT,
+             "environment variable %s takes a path with a slash; %s is none", variable->name,
+             dti_quote(quoted, value, strlen(value)));
+    dti_error_argument(reterr, value, strlen(value));
+    return DTI_BAD_ENVIRONMENT;
+}
+
+static enum dti_status check_timeout(const struct dti_variable *variable, const char *value,
+                                     struct dti_error *reterr)
+{
+    double seconds;
+    (void)variable;
+    return dti_gpu_timeout_parse(value, &seconds, reterr);
+}
+
 const struct dti_variable dti_variables[] = {
     {.name = "DTINFO_CPU",
      .help = "the highest CPU level that array kernels may use; one above what is there changes "
              "nothing, one of another architecture is an error",
      .choices = cpu_levels},
+    {.name = "DTINFO_CUDA_TIMEOUT",
+     .help = "the seconds, 0.001 to 86400, that a call of the CUDA driver and the work of a device "
+             "may take before they are given up; 30 without it",
+     .check = check_timeout},
+    {.name = "DTINFO_LIBCUDA",
+     .help = "the path of the CUDA driver's library, in place of libcuda.so.1",
+     .check = check_path},
+    {.name = "DTINFO_LIBNVML",
+     .help = "the path of NVIDIA's management library, in place of libnvidia-ml.so.1",
+     .check = check_path},
 };
 const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];
 
@@ -56,6 +89,8 @@ static enum dti_status check_value(const struct dti_variable *variable, const ch
 {
     char quoted[DTI_QUOTE_SIZE], list[256] = "";
     struct dti_nearest nearest;
+    if (variable->check)
+        return variable->check(variable, value, reterr);
     dti_nearest_init(&nearest, value, strlen(value));
     for (const struct dti_choice *choice = variable->choices; choice->name; choice++) {
         if (strcmp(choice->name, value) == 0)

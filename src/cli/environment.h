@@ -9,7 +9,9 @@
 
 struct dti_variable {
     const char *name, *help;
-    const struct dti_choice *choices; /* the values that it may have */
+    const struct dti_choice *choices; /* the values that it may have, or: */
+    enum dti_status (*check)(const struct dti_variable *variable, const char *value,
+                             struct dti_error *reterr); /* whether it may have this one */
 };
 extern const struct dti_variable dti_variables[];
 extern const size_t dti_variable_count;

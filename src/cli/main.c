@@ -4,12 +4,14 @@
  * an error become a line on stderr and an exit code. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/environment.h"
 #include "cli/globals.h"
 #include "cli/help.h"
 #include "cli/standard.h"
 #include "cli/version.h"
+#include "dtinfo/gpu.h"
 
 /* POSIX leaves the declaration to the program. */
 extern char **environ;
@@ -145,7 +147,10 @@ int main(int argc, char **argv)
         dti_complain(&cx, &lost);
     }
     /* an error that came first is the answer, written or not */
-    return dti_status_exit(status == DTI_OK || status == DTI_ANSWER_NO
-                               ? (closed != DTI_OK ? closed : status)
-                               : status);
+    const int code = dti_status_exit(status == DTI_OK || status == DTI_ANSWER_NO
+                                         ? (closed != DTI_OK ? closed : status)
+                                         : status);
+    if (dti_gpu_hangs())
+        _exit(code); /* the functions that exit() calls would wait for the driver */
+    return code;
 }

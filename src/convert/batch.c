@@ -8,10 +8,12 @@
 #include <sys/mman.h>
 
 #include "convert/batch_job.h"
+#include "convert/runner_parts.h"
 #include "dtinfo/checked.h"
 
 enum {
     MEMORY = 16 << 20,           /* all threads together */
+    DEVICE_MEMORY = 64 << 20,    /* the same, where a device does the work of many */
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
     BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
     PAGE = 4096,
@@ -57,6 +59,8 @@ static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_tota
         if (!dti_add_u64(total, dti_batch_sizes(part, part->elements).src, &total))
             total = UINT64_MAX; /* of one range many times */
         job->any_pipe = job->any_pipe || !dti_output_seekable(part->output);
+        if (part->plan && !job->runner)
+            job->runner = dti_plan_runner(part->plan);
         if (input != last)
             (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size,
                                 POSIX_FADV_SEQUENTIAL);
@@ -162,10 +166,14 @@ static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *
     size_t made = 0;
     while (job->members && made < job->member_count) {
         void *memory;
-        if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, job->member_bytes) != 0)
+        if (job->runner)
+            memory = dti_runner_alloc(job->runner, job->member_bytes);
+        else if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, job->member_bytes) != 0)
+            memory = NULL;
+        if (!memory)
             break;
 #ifdef MADV_HUGEPAGE
-        if (huge)
+        if (huge && !job->runner)
             (void)madvise(memory, job->member_bytes, MADV_HUGEPAGE);
 #endif
         job->members[made++].memory = memory;
@@ -182,7 +190,8 @@ static enum dti_status run(struct dti_batch_job *job, struct dti_team *team,
     enum dti_status status = check_parts(job, &total, reterr);
     if (status != DTI_OK)
         return status;
-    choose_blocks(job, total, options->max_memory ? options->max_memory : MEMORY,
+    const uint64_t memory = dti_runner_is_on(job->runner) ? DEVICE_MEMORY : MEMORY;
+    choose_blocks(job, total, options->max_memory ? options->max_memory : memory,
                   team ? dti_team_size(team) : 1);
     status = add_members(job, reterr);
     if (status != DTI_OK)
@@ -218,7 +227,7 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
     else
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (size_t i = 0; job.members && i < job.member_count; i++)
-        free(job.members[i].memory);
+        dti_runner_free(job.runner, job.members[i].memory);
     free(job.members);
     free(job.firsts);
     free(job.groups);

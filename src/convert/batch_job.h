@@ -32,8 +32,9 @@ struct dti_batch_job {
     size_t *firsts; /* of each group its first part, and count at the end */
     size_t member_count, member_bytes;
     struct dti_batch_member *members;
-    bool any_pipe;           /* among the outputs */
-    pthread_mutex_t merging; /* held while a loss is added to a part's */
+    bool any_pipe;             /* among the outputs */
+    struct dti_runner *runner; /* of the first plan that has one, or NULL */
+    pthread_mutex_t merging;   /* held while a loss is added to a part's */
 };
 
 /* Bits of an element in input and output. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/plan_parts.h"
+#include "convert/device_parts.h"
 
 bool dti_request_is_copy(const struct dti_request *request)
 {
@@ -167,6 +167,8 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
 void dti_plan_free(struct dti_plan *plan)
 {
     struct dti_part *next;
+    if (plan)
+        dti_device_plan_free(plan->device);
     for (struct dti_part *part = plan ? plan->parts : NULL; part; part = next) {
         next = part->next;
         free(part);

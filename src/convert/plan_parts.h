@@ -38,6 +38,10 @@ struct dti_plan {
     struct dti_chain source; /* stored source to numbers (DTI_LOSS_WIDE: codes); may be empty */
     struct dti_chain stored; /* the destination's codes to numbers; may be empty */
     struct dti_chain copy;   /* the destination's codes to where they are kept */
+
+    struct dti_runner *runner;      /* NULL: the CPU */
+    struct dti_device_plan *device; /* how the runner's device does it; NULL: it does not */
+    char why[DTI_PLAN_TEXT_SIZE];   /* it does not */
 };
 
 /* Composing: steps are appended to chain; parts receives their parameters. */

@@ -5,12 +5,13 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "convert/plan_parts.h"
+#include "convert/device_parts.h"
 
 enum {
     MEMBER_BYTES = 1 << 18, /* of source and destination: less is not worth a thread's while */
-    UNIT_TILES = 16,        /* parts of large arrays begin at whole pages */
-    PIECE = 1024,           /* elements between two steps: enough for a call, and far from 48 KiB */
+    DEVICE_MEMBER_BYTES = 1 << 24, /* the same, where a device does the work */
+    UNIT_TILES = 16,               /* parts of large arrays begin at whole pages */
+    PIECE = 1024, /* elements between two steps: enough for a call, and far from 48 KiB */
 };
 
 enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct dti_format *src,
@@ -143,6 +144,8 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
 {
     const bool stream = streams(plan, stores, n);
     enum dti_status status;
+    if (plan->device && n > 0 && dti_device_run(plan, dst, src, n, index, loss, &status, reterr))
+        return status;
     if (loss)
         status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
     else if (plan->chain.count == 1)
@@ -226,7 +229,12 @@ enum dti_status dti_plan_run_team(const struct dti_plan *plan, struct dti_team *
                         .status = DTI_OK,
                         .failed = SIZE_MAX,
                         .reterr = reterr};
-    const size_t worth = dti_tile_bytes(n, work.src_bits + work.dst_bits) / MEMBER_BYTES + 1;
+    const bool device = plan->device && dti_runner_is_on(plan->runner);
+    const size_t worth = dti_tile_bytes(n, work.src_bits + work.dst_bits) /
+                             (device ? DEVICE_MEMBER_BYTES : MEMBER_BYTES) +
+                         1;
+    if (device && work.members > DTI_RUNNER_LANES)
+        work.members = DTI_RUNNER_LANES;
     if (work.members > worth)
         work.members = worth;
     if (work.members == 1)

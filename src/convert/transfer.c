@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "dtinfo/checked.h"
+#include "dtinfo/runner.h"
 
 enum {
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
@@ -110,11 +111,16 @@ static bool add_member(struct dti_transfer_job *job)
     const size_t size = round_up(src_size + job->block_dst, PAGE);
     const bool huge = job->parallel_read && size >= HUGE_PAGE;
     struct dti_transfer_member *const member = &job->members[job->member_count];
+    struct dti_runner *const runner = dti_plan_runner(job->plan);
     void *memory;
-    if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+    if (runner)
+        memory = dti_runner_alloc(runner, size);
+    else if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+        memory = NULL;
+    if (!memory)
         return false;
 #ifdef MADV_HUGEPAGE
-    if (huge)
+    if (huge && !runner)
         (void)madvise(memory, size, MADV_HUGEPAGE);
 #endif
     member->memory = memory;
@@ -219,7 +225,7 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
     for (size_t i = 0; i < job.member_count; i++) {
         if (status == DTI_OK && loss)
             dti_loss_merge(loss, &job.members[i].loss);
-        free(job.members[i].memory);
+        dti_runner_free(dti_plan_runner(plan), job.members[i].memory);
     }
     free(job.members);
     if (status == DTI_OK)

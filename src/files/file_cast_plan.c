@@ -124,6 +124,26 @@ static bool same_cast(const struct dti_request *a, const struct dti_request *b)
            a->cast.policy.overflow == b->cast.policy.overflow;
 }
 
+/* A new plan goes to the runner. */
+static enum dti_status make_plan(struct dti_file_cast *cast, const struct dti_request *request,
+                                 struct dti_plan **ret, struct dti_error *reterr)
+{
+    const char *why;
+    struct dti_plan *plan;
+    enum dti_status status = dti_plan_new(&plan, request, cast->request.level, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_plan_set_runner(plan, cast->request.runner, &why, reterr);
+    if (status != DTI_OK) {
+        dti_plan_free(plan);
+        return status;
+    }
+    if (why && !cast->why_cpu)
+        cast->why_cpu = why;
+    *ret = plan;
+    return DTI_OK;
+}
+
 /* The plan for a request, made at its first use. */
 static enum dti_status find_plan(struct dti_file_cast *cast, const struct dti_request *request,
                                  const struct dti_plan **ret, struct dti_error *reterr)
@@ -139,8 +159,7 @@ static enum dti_status find_plan(struct dti_file_cast *cast, const struct dti_re
     if (!more)
         return dti_file_cast_no_memory(reterr);
     cast->plans = more;
-    const enum dti_status status =
-        dti_plan_new(&more[cast->plan_count], request, cast->request.level, reterr);
+    const enum dti_status status = make_plan(cast, request, &more[cast->plan_count], reterr);
     if (status == DTI_OK)
         *ret = more[cast->plan_count++];
     return status;

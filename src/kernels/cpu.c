@@ -150,8 +150,9 @@ enum {
         1 << 12 /* FMA */ | 1 << 27 /* OSXSAVE */ | 1 << 28 /* AVX */ | 1 << 29 /* F16C */,
     AVX2_EBX = 1 << 3 /* BMI1 */ | 1 << 5 /* AVX2 */ | 1 << 8 /* BMI2 */,
     VBMI_ECX = 1 << 1 /* VBMI */ | 1 << 6 /* VBMI2 */ | 1 << 11 /* VNNI */ | 1 << 12 /* BITALG */,
-    XCR0_YMM = 0x06, /* SSE and AVX state */
-    XCR0_ZMM = 0xe6, /* and masks, upper halves, upper registers */
+    BF16_EAX = 1 << 5, /* of subleaf 1 */
+    XCR0_YMM = 0x06,   /* SSE and AVX state */
+    XCR0_ZMM = 0xe6,   /* and masks, upper halves, upper registers */
 };
 #define AVX512_EBX                                                                         \
     (UINT32_C(1) << 16 /* F */ | UINT32_C(1) << 17 /* DQ */ | UINT32_C(1) << 28 /* CD */ | \
@@ -176,13 +177,17 @@ static bool x86_present(enum dti_level level)
     const uint64_t kept = source->xgetbv();
     const bool avx2 = (kept & XCR0_YMM) == XCR0_YMM;
     const bool avx512 = avx2 && (kept & XCR0_ZMM) == XCR0_ZMM && has(extended.ebx, AVX512_EBX);
+    const bool vbmi = avx512 && has(extended.ecx, VBMI_ECX);
     switch (level) {
     case DTI_LEVEL_AVX2:
         return avx2;
     case DTI_LEVEL_AVX512:
         return avx512;
     case DTI_LEVEL_AVX512VBMI:
-        return avx512 && has(extended.ecx, VBMI_ECX);
+        return vbmi;
+    case DTI_LEVEL_AVX512BF16: /* eax is the last subleaf there is */
+        return vbmi && extended.eax >= 1 &&
+               has(source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, BF16_EAX);
     default:
         return false;
     }
@@ -210,9 +215,9 @@ void dti_stores_order(void)
 #endif
 }
 
-/* The largest cache among the deterministic cache parameters, which Intel and AMD lay out alike in
- * two different leaves; 0 when the processor does not tell. */
-static uint64_t x86_cache_bytes(void)
+/* The largest cache of a level (0: of any) among the deterministic cache parameters, which Intel
+ * and AMD lay out alike in two different leaves; 0 when the processor does not tell. */
+static uint64_t x86_cache_bytes(unsigned level)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;
     uint64_t most = 0;
@@ -229,28 +234,44 @@ static uint64_t x86_cache_bytes(void)
             const uint32_t type = r.eax & 31; /* 0: no more; 1: data; 2: instructions; 3: both */
             if (type == 0 || type > 3)
                 break;
+            if (type == 2 || (level > 0 && (r.eax >> 5 & 7) != level))
+                continue;
             const uint64_t line = (r.ebx & 0xfff) + UINT64_C(1);
             const uint64_t partitions = (r.ebx >> 12 & 0x3ff) + UINT64_C(1);
             const uint64_t ways = (r.ebx >> 22) + UINT64_C(1);
             const uint64_t bytes = line * partitions * ways * (r.ecx + UINT64_C(1));
-            if (type != 2 && bytes > most)
+            if (bytes > most)
                 most = bytes;
         }
     }
     return most;
 }
 
-size_t dti_last_cache_bytes(void)
+size_t dti_cache_bytes(unsigned level)
 {
-    const uint64_t told = x86_cache_bytes();
+    const uint64_t told = x86_cache_bytes(level);
     if (told > 0 && told <= SIZE_MAX)
         return (size_t)told;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    for (int pass = 0; pass < 2; pass++) {
-        const long bytes = sysconf(pass == 0 ? _SC_LEVEL3_CACHE_SIZE : _SC_LEVEL2_CACHE_SIZE);
-        if (bytes > 0)
-            return (size_t)bytes;
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                _SC_LEVEL3_CACHE_SIZE};
+    if (level >= 1 && level <= 3) {
+        const long bytes = sysconf(names[level - 1]);
+        return bytes > 0 ? (size_t)bytes : 0;
     }
 #endif
+    return 0;
+}
+
+size_t dti_last_cache_bytes(void)
+{
+    const uint64_t told = x86_cache_bytes(0);
+    if (told > 0 && told <= SIZE_MAX)
+        return (size_t)told;
+    for (unsigned level = 3; level >= 2; level--) {
+        const size_t bytes = dti_cache_bytes(level);
+        if (bytes > 0)
+            return bytes;
+    }
     return (size_t)32 << 20;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/lanes.h"
+#include "kernels/lanes_random.h"
 
 #ifndef DTI_LANES
 #define DTI_LANES scalar
@@ -70,24 +70,10 @@ static inline const uint32_t *dti_piece_random(uint32_t random[DTI_PIECE_RANDOM]
     if (policy->round != DTI_ROUND_STOCHASTIC)
         return NULL;
     const uint64_t first = index / 4, blocks = (index % 4 + n + 3) / 4;
+    const uint64_t seed = policy->seed;
     const uint32_t stream = policy->stream;
-    const uint32_t seed0 = (uint32_t)policy->seed, seed1 = (uint32_t)(policy->seed >> 32);
-    for (uint64_t block = 0; block < blocks; block++) {
-        const uint64_t place = first + block;
-        uint32_t c0 = (uint32_t)place, c1 = (uint32_t)(place >> 32), c2 = stream, c3 = 0;
-        for (uint32_t round = 0; round < 10; round++) {
-            const uint64_t a = (uint64_t)c0 * UINT32_C(0xd2511f53);
-            const uint64_t b = (uint64_t)c2 * UINT32_C(0xcd9e8d57);
-            c0 = (uint32_t)(b >> 32) ^ c1 ^ (seed0 + round * UINT32_C(0x9e3779b9));
-            c1 = (uint32_t)b;
-            c2 = (uint32_t)(a >> 32) ^ c3 ^ (seed1 + round * UINT32_C(0xbb67ae85));
-            c3 = (uint32_t)a;
-        }
-        random[4 * block] = c0;
-        random[4 * block + 1] = c1;
-        random[4 * block + 2] = c2;
-        random[4 * block + 3] = c3;
-    }
+    for (uint64_t block = 0; block < blocks; block++)
+        dti_lane_random(seed, stream, first + block, random + 4 * block);
     return random + index % 4;
 }
 

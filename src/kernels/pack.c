@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes of 1 to 7 bits, packed and one a byte. Eight elements take as many bytes as a code has
- * bits: a group, read as one number, which three steps spread over eight bytes or press together:
- *
- *   hgfedcba            ........hgfedcba      8 codes, a the first, side by side
- *                       ....hgfe....dcba      halves apart
- *                       ..hg..fe..dc..ba      quarters
- *   h g f e d c b a     .h.g.f.e.d.c.b.a      one a byte
- *
- * High first, the group is a big-endian number, and so are the eight bytes.
- */
+ * Codes of 1 to 7 bits, packed and one a byte, in groups of eight: see lanes_packed.h. */
 #include "kernels/kernels.h"
+#include "kernels/lanes_packed.h"
 #include "kernels/lanes_piece.h"
 
 /* Eight bytes as a number whose first byte is the lowest, or the highest. */
@@ -21,34 +13,6 @@ DTI_LANE uint64_t in_order(uint64_t word, bool high_first)
 #else
     return high_first ? __builtin_bswap64(word) : word;
 #endif
-}
-
-/* Two neighbours of `bits` bits, in every part of the word whose first neighbour `low` marks: the
- * second moves away, or comes back. */
-DTI_LANE uint64_t part(uint64_t word, uint64_t low, unsigned bits, unsigned by)
-{
-    return (word & low) | (word & low << bits) << by;
-}
-
-DTI_LANE uint64_t join(uint64_t word, uint64_t low, unsigned bits, unsigned by)
-{
-    return (word & low) | (word >> by & low << bits);
-}
-
-DTI_LANE uint64_t spread(uint64_t group, unsigned bits)
-{
-    group = part(group, dti_low_bits(4 * bits), 4 * bits, 32 - 4 * bits);
-    group =
-        part(group, dti_low_bits(2 * bits) * UINT64_C(0x0000000100000001), 2 * bits, 16 - 2 * bits);
-    return part(group, dti_low_bits(bits) * UINT64_C(0x0001000100010001), bits, 8 - bits);
-}
-
-DTI_LANE uint64_t press(uint64_t word, unsigned bits)
-{
-    word = join(word, dti_low_bits(bits) * UINT64_C(0x0001000100010001), bits, 8 - bits);
-    word =
-        join(word, dti_low_bits(2 * bits) * UINT64_C(0x0000000100000001), 2 * bits, 16 - 2 * bits);
-    return join(word, dti_low_bits(4 * bits), 4 * bits, 32 - 4 * bits);
 }
 
 /* A group as a number from the first `bytes` bytes of it (the others are 0), or from the eight
@@ -72,7 +36,7 @@ DTI_LANE void unpack_group(unsigned char *dst, const unsigned char *src, size_t 
                            size_t elements, unsigned bits, bool high_first)
 {
     const uint64_t group = load_group(src, bytes, bits, high_first);
-    const uint64_t word = in_order(spread(group, bits), high_first);
+    const uint64_t word = in_order(dti_lane_spread(group, bits), high_first);
     memcpy(dst, &word, elements);
 }
 
@@ -81,7 +45,7 @@ DTI_LANE void pack_group(unsigned char *dst, const unsigned char *src, size_t by
 {
     uint64_t word = 0;
     memcpy(&word, src, elements);
-    save_group(dst, press(in_order(word, high_first), bits), bytes, bits, high_first);
+    save_group(dst, dti_lane_press(in_order(word, high_first), bits), bytes, bits, high_first);
 }
 
 /* Where a group is no machine word, eight bytes are read or written instead, of which the next

@@ -6,24 +6,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-
-/* The words that rows use for sets of roundings and overflow policies. */
-enum {
-    NONE = 0,
-    RNE = 1 << DTI_ROUND_NEAREST_EVEN,
-    RNA = 1 << DTI_ROUND_NEAREST_AWAY,
-    RTZ = 1 << DTI_ROUND_ZERO,
-    RUP = 1 << DTI_ROUND_UP,
-    RDN = 1 << DTI_ROUND_DOWN,
-    ODD = 1 << DTI_ROUND_ODD,
-    STOCHASTIC = 1 << DTI_ROUND_STOCHASTIC,
-    ALL_ROUNDS = RNE | RNA | RTZ | RUP | RDN | ODD | STOCHASTIC,
-    NATIVE = 1 << DTI_OVERFLOW_NATIVE,
-    SATURATE = 1 << DTI_OVERFLOW_SATURATE,
-    SATURATE_FINITE = 1 << DTI_OVERFLOW_SATURATE_FINITE,
-    WRAP = 1 << DTI_OVERFLOW_WRAP,
-    ALL_OVERFLOWS = NATIVE | SATURATE | SATURATE_FINITE | WRAP
-};
+#include "kernels/policy_words.h"
 
 const struct dti_kernel dti_kernels[] = {
 #define KERNEL(function, operation, domain_, rounds_, overflows_, level_) \

@@ -3,7 +3,8 @@
 """Golden tests of the command line.
 
 A case is tests/cli/<command>/<case>.sh, run by sh in an empty directory with `dtinfo` in the PATH and a
-bare environment, where $TESTS is this folder. What it must print stands beside it, byte for byte:
+bare environment, where $TESTS is this folder and $PRETEND that of the pretend libraries of tests/fake (cases
+that name it are skipped where it is not given). What it must print stands beside it, byte for byte:
 
     <case>.stdout   <case>.stderr   absent: nothing may be printed there
     <case>.exit                     absent: 0
@@ -46,9 +47,11 @@ def make_path(program, wrapper, directory):
     return "%s:/usr/bin:/bin" % directory
 
 
-def run_case(script, path):
+def run_case(script, path, pretend):
     environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE),
                    "PYTHONDONTWRITEBYTECODE": "1"}
+    if pretend:
+        environment["PRETEND"] = str(pretend)
     environment.update({name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ})
     scratch = tempfile.mkdtemp(prefix="dtinfo-case-")
     try:
@@ -135,6 +138,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
     parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")
     parser.add_argument("--update", action="store_true", help="rewrite the golden files")
+    parser.add_argument("--pretend", type=pathlib.Path, help="the folder of the pretend libraries")
     parser.add_argument("--wrapper", default="", help="run dtinfo through this, as in 'valgrind -q'")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
@@ -145,11 +149,14 @@ def main():
                      if not options.filters or
                      any(word in "%s/%s" % (script.parent.name, script.stem)
                          for word in options.filters))
+    skipped = [] if options.pretend else [script for script in scripts
+                                           if "$PRETEND" in script.read_text()]
+    scripts = [script for script in scripts if script not in skipped]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:
         path = make_path(options.program.resolve(), options.wrapper, pathlib.Path(directory))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path), scripts)):
+            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path, options.pretend), scripts)):
                 if options.update:
                     update(script, got)
                 wrong = compare(script, got)
@@ -163,6 +170,8 @@ def main():
     if not scripts:
         failed += 1
         print("FAILED: no case matches")
+    if skipped:
+        print("%d skipped: there is no --pretend" % len(skipped))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -166,7 +166,7 @@ def check_json_page(judge, page, program, facts):
                 ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
                  "--each"],
-                ["inspect", "none", "weights.npy"],
+                ["inspect", "none", "weights.npy"], ["devices"],
                 ["cast", "model.safetensors", "fp8_e4m3fn", "-o", "/dev/null"],
                 ["compare", "model.safetensors", "weights.npy"],
                 ["compare", "weights.npy", "arrays.npz", "--only", "data,half", "--rtol", "1"],
@@ -174,11 +174,21 @@ def check_json_page(judge, page, program, facts):
                 ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
                 ["cast", "1", "bf61"]]
     real, schemas = set(), set()
+    measured = ["bench", "dot", "--size", "1000", "--dtypes", "fp32", "--time", "0.01"]
     with pages.checkpoints():
+        before = pages.run(program, *measured, "--json").stdout
+        pathlib.Path("before.json").write_text(before, encoding="utf-8")
+        requests.append([*measured, "--compare", "before.json"])
         for words in requests:
             document = json.loads(pages.run(program, *words, "--json").stdout)
             schemas.add(document["schema"])
             keys_of(document, real)
+    # there is not a CUDA device everywhere
+    schema = json.loads((pages.ROOT / "schemas/dtinfo.devices.schema.json").read_text(encoding="utf-8"))
+    real |= set(schema["$defs"]["cuda"]["properties"])
+    real |= set(schema["properties"]["cuda_driver"]["anyOf"][0]["properties"])
+    real |= set(schema["$defs"]["cpu"]["properties"]["caches"]["items"]["properties"])
+    real |= set(schema["$defs"]["cpu"]["properties"]["numa_nodes"]["items"]["properties"])
     documented = set()
     for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
         documented |= {part.removesuffix("[]") for part in term.split(".")}

@@ -60,6 +60,9 @@ const struct pool *pool_get(struct check *check, const struct dti_format *src,
 /* Puts a code into the container that kernels take. */
 void put_container(void *array, size_t bytes, size_t at, uint64_t container);
 uint64_t get_container(const void *array, size_t bytes, size_t at);
+/* Element i has its bits at i x bits: counted from the lowest bit of byte 0, or, with high_first,
+ * from the highest. They were zero. */
+void put_packed(uint8_t *packed, size_t i, unsigned bits, bool high_first, unsigned code);
 
 struct trial {
     const char *name; /* of the kernel */
@@ -80,6 +83,20 @@ enum { EDGE_BUFFERS = 2, EDGE_BYTES_MAX = 1 << 16 };
 void *edge_buffer(size_t which, size_t bytes);
 /* Runs call(context) and tells whether it touched memory that it must not. */
 bool touches_foreign_memory(void (*call)(void *context), void *context);
+
+/* A cast that a kernel must do: from every code of the pool to a code of dst. */
+struct job {
+    struct check *check;
+    const struct dti_kernel *row;
+    struct dti_kernel_args args;
+    struct dti_format src, dst;
+    struct dti_policy policy;
+    bool all_lengths;
+};
+/* False when a result was wrong. */
+bool check_job(const struct job *job);
+/* The same, with several first indices where rounding is stochastic. */
+bool check_job_indices(struct job *job);
 
 /* One row in all that it claims. False when it failed. */
 bool check_row(struct check *check, const struct dti_kernel *row);

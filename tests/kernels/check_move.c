@@ -11,9 +11,7 @@ enum { COUNT = 3 * DTI_TILE, BYTES_MAX = COUNT * 8 };
 
 static uint8_t source[BYTES_MAX], wanted[BYTES_MAX];
 
-/* Element i has its bits at i x bits: counted from the lowest bit of byte 0, or, with high_first,
- * from the highest. */
-static void put_packed(uint8_t *packed, size_t i, unsigned bits, bool high_first, unsigned code)
+void put_packed(uint8_t *packed, size_t i, unsigned bits, bool high_first, unsigned code)
 {
     for (unsigned bit = 0; bit < bits; bit++) {
         const size_t at = i * bits + (high_first ? bits - 1 - bit : bit);

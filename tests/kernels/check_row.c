@@ -15,16 +15,6 @@ static const uint64_t indices[] = {
     0, 1, 2, 3, UINT32_MAX, (UINT64_C(1) << 35) - 5, UINT64_C(0x123456789abcdef)};
 enum { INDICES = sizeof indices / sizeof indices[0] };
 
-/* A cast that a kernel must do: from every code of the pool to a code of dst. */
-struct job {
-    struct check *check;
-    const struct dti_kernel *row;
-    struct dti_kernel_args args;
-    struct dti_format src, dst;
-    struct dti_policy policy;
-    bool all_lengths;
-};
-
 /* A source at which the random bits of its index just decide: a number of dst and as much of a step
  * more as makes the sum of fraction and random bits 2^32, or one less. */
 static uint64_t on_the_edge(const struct job *job, const struct pool *pool, uint64_t index)
@@ -54,7 +44,7 @@ static uint64_t on_the_edge(const struct job *job, const struct pool *pool, uint
     return outcome.code;
 }
 
-static bool run_job(const struct job *job)
+bool check_job(const struct job *job)
 {
     static uint8_t source[TRIAL_BYTES_MAX], wanted[TRIAL_BYTES_MAX];
     static char what[TEXT_SIZE];
@@ -90,8 +80,7 @@ static bool run_job(const struct job *job)
     return trial_run(job->check, &trial, job->all_lengths);
 }
 
-/* Several first indices with stochastic rounding. */
-static bool run_indices(struct job *job)
+bool check_job_indices(struct job *job)
 {
     size_t runs = 1;
     if (job->policy.round == DTI_ROUND_STOCHASTIC)
@@ -99,7 +88,7 @@ static bool run_indices(struct job *job)
     const size_t first = check_below(job->check, INDICES);
     for (size_t i = 0; i < runs; i++) {
         job->args.index = indices[(first + i) % INDICES];
-        if (!run_job(job))
+        if (!check_job(job))
             return false;
     }
     return true;
@@ -158,7 +147,7 @@ static bool encode_policy(const struct dti_kernel *row, struct job *job, size_t 
         return true;
     job->all_lengths = first || check_below(job->check, 20) == 0;
     ++*runs;
-    return run_indices(job);
+    return check_job_indices(job);
 }
 
 static bool check_encode(struct check *check, const struct dti_kernel *row, size_t *runs)
@@ -210,7 +199,7 @@ static bool check_decode(struct check *check, const struct dti_kernel *row, size
             continue;
         job.all_lengths = true;
         ++*runs;
-        if (!run_job(&job))
+        if (!check_job(&job))
             return false;
     }
     return true;
@@ -238,7 +227,7 @@ static bool check_table(struct check *check, const struct dti_kernel *row, size_
             continue;
         job.all_lengths = *runs % 64 == 0;
         ++*runs;
-        if (!run_job(&job))
+        if (!check_job(&job))
             return false;
     }
     return true;
@@ -253,7 +242,7 @@ static bool check_odd(struct check *check, const struct dti_kernel *row, size_t 
                       .policy = {.round = DTI_ROUND_ODD},
                       .all_lengths = true};
     ++*runs;
-    return run_job(&job);
+    return check_job(&job);
 }
 
 bool check_row(struct check *check, const struct dti_kernel *row)

@@ -58,7 +58,20 @@ CASES = [(["--version", "--json"], 0, "dtinfo.version/1"),
            "--time", "0.01", "--json"], 0, "dtinfo.bench/1"),
          (["bench", "cast", "int8:fp32", "--size", "1KiB,2KiB", "--threads", "1,2", "--level", "all",
            "--time", "0.01", "--jsonl"], 0, "dtinfo.bench/1"),
+         (["bench", "expsin", "--size", "10x10", "--with-alloc", "--time", "0.01", "--json"], 0,
+          "dtinfo.bench_table/1"),
+         (["bench", "dot", "--size", "1000", "--samples", "--time", "0.01", "--json"], 0,
+          "dtinfo.bench_table/1"),
+         (["bench", "matmul", "--size", "1x20x30", "--engine", "dtinfo", "--time", "0.01", "--json"], 0,
+          "dtinfo.bench_table/1"),
+         (["bench", "copy", "--size", "64KiB", "--samples", "--time", "0.01", "--json"], 0,
+          "dtinfo.bench_table/1"),
+         (["bench", "copy", "--size", "64KiB,4MiB", "--threads", "2", "--cache", "cold", "--time", "0.01",
+           "--jsonl"], 0, "dtinfo.bench_table/1"),
          (["bench", "cast", "fp32:bf61", "--json"], 2, "dtinfo.error/1"),
+         (["devices", "--device", "cpu", "--json"], 0, "dtinfo.devices/1"),
+         (["devices", "--ids", "--json"], 0, "dtinfo.devices/1"),
+         (["devices", "--device", "mps", "--json"], 5, "dtinfo.error/1"),
          (["cats", "--json"], 2, "dtinfo.error/1"),
          (["cast", "70000", "bf16", "--ronud", "up", "--json"], 2, "dtinfo.error/1"),
          (["finfo", "int8", "--json"], 2, "dtinfo.error/1"),
@@ -89,6 +102,9 @@ FILE_CASES = [(["inspect", "model"], 0, "dtinfo.inspect/1"),
               (["compare", "others/weights.npy", "others/columns.npy", "--from", "e4m3"], 1,
                "dtinfo.compare/1"),
               (["compare", "model", "none"], 3, "dtinfo.error/1"),
+              (["devices", "--sysroot", "sapphire_rapids_two_sockets"], 0, "dtinfo.devices/1"),
+              (["devices", "--sysroot", "neoverse_v2"], 0, "dtinfo.devices/1"),
+              (["devices", "--sysroot", "none"], 3, "dtinfo.error/1"),
               (["check", "model", "others/model.gguf", "--valid", "--no-nan", "--max-abs", "0.1"], 1,
                "dtinfo.check/1"),
               (["check", "others/weights.npy", "--fits", "e4m3", "--shape", "6,4", "--ints"], 0,
@@ -133,6 +149,14 @@ def make_files(folder):
     for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),
                          ("hostile", ["--hostile"])):
         subprocess.run([sys.executable, str(script), str(folder / name)] + option, check=True)
+
+
+def make_machines(folder):
+    """Recorded machines for devices --sysroot."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    for name in ("sapphire_rapids_two_sockets", "neoverse_v2"):
+        subprocess.run([sys.executable, str(root / "tools/machine.py"), "unpack",
+                        str(root / "tests/data/machines" / (name + ".txt")), str(folder / name)], check=True)
 
 
 def run(program, words, environment, stdin=None, folder=None):
@@ -184,6 +208,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         foreign = make_locale("de_DE.UTF-8", pathlib.Path(scratch))
         make_files(pathlib.Path(scratch))
+        make_machines(pathlib.Path(scratch))
         for words, code, wanted, stdin in cases:
             problems = []
             done = run(program, words, {"LC_ALL": "C"}, stdin, scratch)
@@ -191,7 +216,7 @@ def main():
             if done.returncode != code:
                 problems.append("exit code %d, expected %d: %s" %
                                 (done.returncode, code, done.stderr.decode("utf-8", "replace")))
-            measured = words[0] == "bench" and code == 0
+            measured = words[0] in ("bench", "devices") and code == 0
             if again.stdout != done.stdout and not measured or again.stderr != done.stderr:
                 problems.append("another answer under LC_ALL=%s" % foreign["LC_ALL"])
             found = documents(words, done.stdout, problems)

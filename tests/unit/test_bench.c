@@ -63,6 +63,28 @@ static void interval_has_the_ranks_of_the_sign_test(void)
     }
 }
 
+/* A machine that becomes slower half way: samples scatter by 1 %, and by 10 % between the halves.
+ */
+static void interval_tells_of_drift(void)
+{
+    enum { ROUNDS = 120 };
+    double seconds[2 * ROUNDS];
+    enum dti_bench_place places[ROUNDS];
+    const struct dti_bench bench = {
+        .candidates = 2, .rounds = ROUNDS, .seconds = seconds, .places = places};
+    struct dti_bench_figure figure;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        const double noise = 1 + 0.01 * (double)(i * 7 % 11) / 11;
+        seconds[2 * i] = (i < 2 * ROUNDS / 3 ? 1 : 1.1) * noise;
+        seconds[2 * i + 1] = seconds[2 * i] / noise;
+        places[i] = DTI_BENCH_ALONE;
+    }
+    dti_bench_time(&figure, &bench, 0, DTI_BENCH_ALONE);
+    CHECK(figure.median < 1.01 && figure.low >= 1 && figure.high > 1.1);
+    dti_bench_ratio(&figure, &bench, 0, 1, DTI_BENCH_ALONE); /* both drift alike */
+    CHECK(figure.high < 1.01);
+}
+
 static void verdict_needs_an_interval_clear_of_one(void)
 {
     struct dti_bench_figure ratio = {.samples = 11, .has_interval = true};
@@ -145,7 +167,7 @@ static void longer_work_takes_longer_and_sets_take_turns(void)
     dti_bench_time(&three, &bench, 1, DTI_BENCH_ALONE);
     CHECK(one.samples == bench.rounds && three.samples == bench.rounds);
     CHECK(three.minimum > 1.5 * one.minimum);
-    CHECK(one.median * (double)bench.passes[0] > 0.4e-3); /* samples are long enough */
+    CHECK(one.median * (double)bench.passes[0] > 0.04e-3); /* a tenth at least */
     CHECK(once.sets_in_turn);
     dti_bench_free(&bench);
 }
@@ -228,6 +250,51 @@ static void members_all_run_and_their_place_is_told(void)
     dti_team_free(team);
 }
 
+/* A device whose passes take 3 ms by its own clock, and no time at all by ours. */
+struct device {
+    size_t sets, next, calls, fails_at;
+    bool sets_in_turn;
+};
+
+static double device_run(void *context, size_t set, uint64_t passes)
+{
+    struct device *const device = context;
+    device->sets_in_turn = device->sets_in_turn && set == device->next;
+    device->next = (size_t)((set + passes) % device->sets);
+    return ++device->calls == device->fails_at ? -1 : 3e-3 * (double)passes;
+}
+
+static void devices_time_themselves(void)
+{
+    struct device device = {.sets = 3, .sets_in_turn = true};
+    const struct dti_bench_candidate candidate = {
+        .timed = device_run, .context = &device, .sets = 3, .subject = true};
+    const struct dti_bench_options options = {.nanoseconds = 2000000000, .seed = 1};
+    struct dti_bench bench;
+    struct dti_bench_figure time;
+    if (!CHECK(dti_bench_run(&bench, &candidate, 1, NULL, &options, NULL) == DTI_OK))
+        return;
+    dti_bench_time(&time, &bench, 0, DTI_BENCH_ALONE);
+    CHECK(near(time.median, 3e-3) && near(time.minimum, 3e-3));
+    CHECK(bench.passes[0] >= 1);
+    CHECK(device.sets_in_turn);
+    dti_bench_free(&bench);
+}
+
+static void failure_of_a_device_ends_it(void)
+{
+    for (size_t at = 1; at < 20; at++) {
+        struct device device = {.sets = 1, .sets_in_turn = true, .fails_at = at};
+        const struct dti_bench_candidate candidate = {
+            .timed = device_run, .context = &device, .sets = 1, .subject = true};
+        const struct dti_bench_options options = {.nanoseconds = 2000000000, .seed = 1};
+        struct dti_bench bench;
+        struct dti_error error;
+        CHECK(dti_bench_run(&bench, &candidate, 1, NULL, &options, &error) == DTI_DEVICE_FAILED);
+        CHECK_SIZE(device.calls, at);
+    }
+}
+
 static void clock_goes_forward(void)
 {
     const uint64_t a = dti_clock_now(), step = dti_clock_resolution(), b = dti_clock_now();
@@ -235,8 +302,9 @@ static void clock_goes_forward(void)
     CHECK(step >= 1 && step < 100000000);
 }
 
-UNIT_MAIN(median_of_an_odd_and_of_an_even_count, nothing_is_known_without_samples,
-          interval_has_the_ranks_of_the_sign_test, verdict_needs_an_interval_clear_of_one,
-          ratios_are_those_within_rounds, longer_work_takes_longer_and_sets_take_turns,
-          candidates_come_in_changing_order, members_all_run_and_their_place_is_told,
-          clock_goes_forward)
+UNIT_MAIN(interval_tells_of_drift, median_of_an_odd_and_of_an_even_count,
+          nothing_is_known_without_samples, interval_has_the_ranks_of_the_sign_test,
+          verdict_needs_an_interval_clear_of_one, ratios_are_those_within_rounds,
+          longer_work_takes_longer_and_sets_take_turns, candidates_come_in_changing_order,
+          members_all_run_and_their_place_is_told, devices_time_themselves,
+          failure_of_a_device_ends_it, clock_goes_forward)

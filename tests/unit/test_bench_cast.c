@@ -165,8 +165,8 @@ static void check_run(const struct dti_bench_cast *request, struct dti_team *tea
                result.rows[i].bytes_written == result.bytes_written));
     }
     CHECK(copies > 0);
-    CHECK(dti_bench_cast_best(&result, DTI_BENCH_COPY, dti_bench_main_place(&result.bench)) <
-          result.row_count);
+    CHECK(dti_bench_cast_best(&result, DTI_BENCH_COPY, DTI_BENCH_ON_CPU,
+                              dti_bench_main_place(&result.bench)) < result.row_count);
     dti_bench_cast_free(&result);
 }
 

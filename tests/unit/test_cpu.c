@@ -10,7 +10,8 @@
 
 struct machine {
     const char *name;
-    uint32_t max_leaf, leaf1_ecx, leaf7_ebx, leaf7_ecx;
+    uint32_t max_leaf, leaf1_ecx, leaf7_eax, leaf7_ebx, leaf7_ecx;
+    uint32_t leaf7_1_eax; /* of subleaf 1, which is there when leaf7_eax says so */
     uint64_t xcr0;
     bool xgetbv_faults;
     enum dti_level highest;
@@ -25,10 +26,12 @@ static const struct machine machines[] = {
     {.name = "Zen 5",
      .max_leaf = 28,
      .leaf1_ecx = 0xfffa3203,
+     .leaf7_eax = 1,
      .leaf7_ebx = 0xf1bf07ab,
      .leaf7_ecx = 0x00405fc6,
+     .leaf7_1_eax = 0x00000030,
      .xcr0 = 0xe7,
-     .highest = DTI_LEVEL_AVX512VBMI,
+     .highest = DTI_LEVEL_AVX512BF16,
      .caches_of_amd = true,
      .cache = {{0x00000121, 0x02c0003f, 0x0000003f, 0}, /* 48 KiB, data */
                {0x00000122, 0x01c0003f, 0x0000003f, 0}, /* 32 KiB, instructions */
@@ -77,26 +80,61 @@ static const struct machine machines[] = {
     {.name = "Zen 5 under a system that keeps no ymm",
      .max_leaf = 28,
      .leaf1_ecx = 0xfffa3203,
+     .leaf7_eax = 1,
      .leaf7_ebx = 0xf1bf07ab,
      .leaf7_ecx = 0x00405fc6,
+     .leaf7_1_eax = 0x00000030,
      .xcr0 = 0x3,
      .highest = DTI_LEVEL_SCALAR,
      .cache_bytes = 32 * MIB},
     {.name = "Zen 5 under a system that keeps no zmm",
      .max_leaf = 28,
      .leaf1_ecx = 0xfffa3203,
+     .leaf7_eax = 1,
      .leaf7_ebx = 0xf1bf07ab,
      .leaf7_ecx = 0x00405fc6,
+     .leaf7_1_eax = 0x00000030,
      .xcr0 = 0x7,
      .highest = DTI_LEVEL_AVX2,
      .cache_bytes = 32 * MIB},
     {.name = "Zen 5 under a system that keeps no mask registers",
      .max_leaf = 28,
      .leaf1_ecx = 0xfffa3203,
+     .leaf7_eax = 1,
      .leaf7_ebx = 0xf1bf07ab,
      .leaf7_ecx = 0x00405fc6,
+     .leaf7_1_eax = 0x00000030,
      .xcr0 = 0xc7,
      .highest = DTI_LEVEL_AVX2,
+     .cache_bytes = 32 * MIB},
+    {.name = "Ice Lake, without BF16",
+     .max_leaf = 27,
+     .leaf1_ecx = 0x7ffefbff,
+     .leaf7_ebx = 0xf2bf67eb,
+     .leaf7_ecx = 0x00405f5e,
+     .leaf7_1_eax = 0x00000020, /* not there: leaf7_eax is 0 */
+     .xcr0 = 0xe7,
+     .highest = DTI_LEVEL_AVX512VBMI,
+     .cache_bytes = 32 * MIB},
+    {.name = "Zen 5 with a subleaf of other instructions",
+     .max_leaf = 28,
+     .leaf1_ecx = 0xfffa3203,
+     .leaf7_eax = 1,
+     .leaf7_ebx = 0xf1bf07ab,
+     .leaf7_ecx = 0x00405fc6,
+     .leaf7_1_eax = 0x00000010,
+     .xcr0 = 0xe7,
+     .highest = DTI_LEVEL_AVX512VBMI,
+     .cache_bytes = 32 * MIB},
+    {.name = "Cooper Lake, BF16 without VBMI",
+     .max_leaf = 22,
+     .leaf1_ecx = 0x7ffefbff,
+     .leaf7_eax = 1,
+     .leaf7_ebx = 0xd39ffffb,
+     .leaf7_ecx = 0x00000808,
+     .leaf7_1_eax = 0x00000020,
+     .xcr0 = 0xff,
+     .highest = DTI_LEVEL_AVX512,
      .cache_bytes = 32 * MIB},
     {.name = "Ice Lake without VNNI",
      .max_leaf = 27,
@@ -126,7 +164,10 @@ static struct dti_cpuid recorded_cpuid(uint32_t leaf, uint32_t subleaf)
     if (leaf == 1)
         return (struct dti_cpuid){.ecx = machine->leaf1_ecx};
     if (leaf == 7 && subleaf == 0)
-        return (struct dti_cpuid){.ebx = machine->leaf7_ebx, .ecx = machine->leaf7_ecx};
+        return (struct dti_cpuid){
+            .eax = machine->leaf7_eax, .ebx = machine->leaf7_ebx, .ecx = machine->leaf7_ecx};
+    if (leaf == 7 && subleaf == 1)
+        return (struct dti_cpuid){.eax = machine->leaf7_1_eax};
     if (leaf == caches && subleaf < 4)
         return machine->cache[subleaf];
     return (struct dti_cpuid){.eax = 0};
@@ -164,8 +205,12 @@ static void the_last_cache_is_read_from_the_processor(void)
     dti_cpuid_source = &recorded;
     machine = &machines[0];
     CHECK_SIZE(dti_last_cache_bytes(), machine->cache_bytes);
+    CHECK_SIZE(dti_cache_bytes(1), 48 * 1024);
+    CHECK_SIZE(dti_cache_bytes(2), MIB);
+    CHECK_SIZE(dti_cache_bytes(3), machine->cache_bytes);
     machine = &machines[1];
     CHECK_SIZE(dti_last_cache_bytes(), machine->cache_bytes);
+    CHECK_SIZE(dti_cache_bytes(1), 32 * 1024);
     dti_cpuid_source = NULL;
     CHECK(dti_last_cache_bytes() > 0);
     dti_cpuid_source = before;
@@ -197,7 +242,7 @@ static void an_unknown_level_is_an_error_that_names_the_known(void)
     struct dti_error error;
     CHECK(dti_level_choose("avx521", &level, &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text, "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
-                          "scalar, avx2, avx512, avx512vbmi, neon");
+                          "scalar, avx2, avx512, avx512vbmi, avx512bf16, neon");
     CHECK_STR(error.suggestions[0], "avx512");
     CHECK(dti_level_lookup("AVX3", &level, &error) == DTI_BAD_VALUE);
     CHECK_STR(error.argument, "AVX3");

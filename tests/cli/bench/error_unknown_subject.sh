@@ -1,1 +1,1 @@
-dtinfo bench matmul
+dtinfo bench matmull

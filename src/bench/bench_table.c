@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table that a measurement fills, and the list of the kinds of measurements. */
+#include "dtinfo/bench_table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct dti_bench_kind *const dti_bench_kinds[] = {
+#define BENCH(name) &dti_bench_kind_##name,
+#include "dtinfo/benches.def"
+#undef BENCH
+};
+const size_t dti_bench_kind_count = sizeof dti_bench_kinds / sizeof *dti_bench_kinds;
+
+struct dti_bench_item *dti_bench_add_item(struct dti_bench_table *table, const char *role,
+                                          const char *device)
+{
+    if (table->count == DTI_BENCH_ITEMS_MAX)
+        return NULL;
+    struct dti_bench_item *const item = &table->items[table->count++];
+    *item = (struct dti_bench_item){.beside = SIZE_MAX};
+    (void)snprintf(item->role, sizeof item->role, "%s", role);
+    (void)snprintf(item->device, sizeof item->device, "%s", device);
+    return item;
+}
+
+void dti_bench_add_note(struct dti_bench_table *table, const char *format, ...)
+{
+    if (table->note_count == DTI_BENCH_NOTES_MAX)
+        return;
+    char *const note = table->notes[table->note_count++];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(note, sizeof table->notes[0], format, args);
+    va_end(args);
+}
+
+void dti_bench_table_free(struct dti_bench_table *table)
+{
+    dti_bench_free(&table->bench);
+}
+
+/* What an item does in a second; by operations where it has some. */
+static double rate_of(const struct dti_bench_table *table, size_t at)
+{
+    const struct dti_bench_item *const item = &table->items[at];
+    struct dti_bench_figure time;
+    dti_bench_time(&time, &table->bench, at, dti_bench_main_place(&table->bench));
+    const double bytes = (double)item->bytes_read + (double)item->bytes_written;
+    return time.samples > 0 ? (item->operations > 0 ? item->operations : bytes) / time.median : 0;
+}
+
+size_t dti_bench_best_limit(const struct dti_bench_table *table, const char *role,
+                            const char *device)
+{
+    size_t best = SIZE_MAX;
+    double most = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct dti_bench_item *const item = &table->items[i];
+        if (!item->limit || strcmp(item->role, role) != 0 || strcmp(item->device, device) != 0)
+            continue;
+        const double rate = rate_of(table, i);
+        if (rate > most) {
+            most = rate;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* What a does in a pass, in passes of b. */
+static double work_ratio(const struct dti_bench_item *a, const struct dti_bench_item *b)
+{
+    if (a->operations > 0 && b->operations > 0)
+        return a->operations / b->operations;
+    const double bytes_a = (double)a->bytes_read + (double)a->bytes_written;
+    const double bytes_b = (double)b->bytes_read + (double)b->bytes_written;
+    return bytes_b > 0 ? bytes_a / bytes_b : 0;
+}
+
+bool dti_bench_of_limit(struct dti_bench_figure *ret, const struct dti_bench_table *table,
+                        size_t at, enum dti_bench_place place)
+{
+    const struct dti_bench_item *const item = &table->items[at];
+    if (item->beside >= table->count)
+        return false;
+    dti_bench_ratio(ret, &table->bench, item->beside, at, place);
+    const double work = work_ratio(item, &table->items[item->beside]);
+    ret->median *= work;
+    ret->minimum *= work;
+    ret->low *= work;
+    ret->high *= work;
+    return ret->samples > 0 && work > 0;
+}

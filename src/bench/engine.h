@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Other people's matrix products, to be measured beside our own where they are installed. Each
+ * member of a team calls them for its own part, on one thread: what is compared is what a thread
+ * does, and no thread of theirs meets one of ours that waits. */
+#ifndef DTINFO_BENCH_ENGINE_H
+#define DTINFO_BENCH_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dtinfo/bench_table.h"
+#include "dtinfo/library.h"
+
+/* C = A B, row-major; strides in elements. All numbers fit in an int. */
+struct dti_engine_product {
+    void *c;
+    const void *a, *b;
+    int m, n, k, c_stride, a_stride, b_stride;
+};
+
+typedef void dti_engine_symbol(void);
+
+enum { DTI_ENGINE_SYMBOLS = 8 };
+
+struct dti_engine {
+    const char *name;   /* "openblas" */
+    char title[24];     /* "openblas 0.3.21" */
+    char processor[40]; /* what it takes this CPU for, as far as it tells: "Haswell" */
+    struct dti_library *library;
+    dti_engine_symbol *symbols[DTI_ENGINE_SYMBOLS]; /* NULL: it has none; see its file */
+    /* What multiplies matrices of that dtype, "cblas_sgemm"; NULL when nothing does. The result is
+     * fp64 for fp64, int32 for int8, else fp32. */
+    const char *(*function)(const struct dti_engine *engine, enum dti_dtype dtype);
+    /* False when the engine refused. */
+    bool (*multiply)(const struct dti_engine *engine, enum dti_dtype dtype,
+                     const struct dti_engine_product *product);
+};
+
+/* Fail with DTI_UNAVAILABLE when they are not there. */
+enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *reterr);
+enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *reterr);
+void dti_engine_close(struct dti_engine *engine);
+
+/* Looks up `count` names. False when one of the first `needed` is missing: *ret_missing. */
+bool dti_engine_symbols(struct dti_engine *engine, const char *const *names, size_t count,
+                        size_t needed, const char **ret_missing);
+/* Copies what a library tells about itself, letters, digits and a few signs. */
+void dti_engine_words(char *ret, size_t size, const char *text);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cuBLASLt, NVIDIA's matrix products, where it is installed. Its calls are made by the caller's
+ * thread, in which the device's context is current (dti_gpu_enter()). */
+#ifndef DTINFO_BENCH_ENGINE_CUBLASLT_H
+#define DTINFO_BENCH_ENGINE_CUBLASLT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dtinfo/dtype.h"
+#include "dtinfo/error.h"
+#include "dtinfo/gpu.h"
+
+struct dti_cublaslt;
+
+/* Fails with DTI_UNAVAILABLE: "libcublasLt.so.13: not found". */
+enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *reterr);
+void dti_cublaslt_close(struct dti_cublaslt *cublaslt);              /* NULL is fine */
+const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt); /* "cublaslt 13.1.0" */
+
+/* How products of a dtype are done: FP64, FP32, TF32 (in place of fp32), BF16, FP16 or INT8. */
+bool dti_cublaslt_has(enum dti_dtype dtype);
+/* B must lie column by column: the tensor cores take int8 in no other way. */
+bool dti_cublaslt_wants_columns(enum dti_dtype dtype);
+const char *dti_cublaslt_arithmetic(enum dti_dtype dtype); /* "fp32 sums" */
+
+/* C = A B of row-major matrices by the algorithm that the library thinks best. Fails with
+ * DTI_UNAVAILABLE when it has none for them. */
+struct dti_cublaslt_plan;
+enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti_cublaslt *cublaslt,
+                                      enum dti_dtype dtype, uint64_t m, uint64_t n, uint64_t k,
+                                      uint64_t workspace_bytes, struct dti_error *reterr);
+void dti_cublaslt_plan_free(struct dti_cublaslt_plan *plan);               /* NULL is fine */
+const char *dti_cublaslt_plan_words(const struct dti_cublaslt_plan *plan); /* "algorithm 66" */
+/* Queues one. Fails with DTI_DEVICE_FAILED. */
+enum dti_status dti_cublaslt_run(const struct dti_cublaslt_plan *plan, dti_gpu_address c,
+                                 dti_gpu_address a, dti_gpu_address b, dti_gpu_address workspace,
+                                 struct dti_gpu_stream *stream, struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a plan's steps become kernels of a device: the same operations with the same parameters, two
+ * of them in one kernel where there is one, as few launches as can be. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/device_parts.h"
+
+enum { LAUNCHES_MAX = 5 * DTI_STEPS_MAX };
+
+/* What becomes of the steps from one on: the kernel that takes the first of them, or two. */
+struct choice {
+    size_t launches; /* to the end; LAUNCHES_MAX: there is no way */
+    size_t taken;
+    enum dti_gpu_kernel kernel;
+};
+
+static bool is_copy(const struct dti_step *step)
+{
+    return step->kernel && step->kernel->op == DTI_OP_COPY;
+}
+
+static struct choice choose(const struct dti_step *steps, size_t left, const struct choice *after)
+{
+    struct choice best = {.launches = LAUNCHES_MAX};
+    const struct dti_step *const step = &steps[0], *const then = &steps[1];
+    if (!step->kernel)
+        return best;
+    if (left > 1 && then->kernel && !is_copy(step) && !is_copy(then) && !then->args.table) {
+        best.kernel =
+            dti_gpu_kernel_find(step->kernel->op, then->kernel->op, &step->args, &then->args);
+        if (best.kernel != DTI_GPU_KERNEL_COUNT) {
+            best.launches = after[1].launches + 1;
+            best.taken = 2;
+        }
+    }
+    const enum dti_gpu_kernel single =
+        is_copy(step) ? DTI_GPU_KERNEL_COUNT
+                      : dti_gpu_kernel_find(step->kernel->op, DTI_OP_COUNT, &step->args, NULL);
+    if ((is_copy(step) || single != DTI_GPU_KERNEL_COUNT) && after[0].launches + 1 < best.launches)
+        best = (struct choice){.launches = after[0].launches + 1, .taken = 1, .kernel = single};
+    if (best.launches > LAUNCHES_MAX)
+        best.launches = LAUNCHES_MAX;
+    return best;
+}
+
+static void note_table(struct dti_device_plan *plan, const struct dti_table *table)
+{
+    for (size_t i = 0; i < plan->table_count; i++) {
+        if (plan->table[i] == table)
+            return;
+    }
+    if (plan->table_count < DTI_DEVICE_TABLES)
+        plan->table[plan->table_count] = table;
+    plan->table_count++;
+}
+
+static void add_launch(struct dti_device_plan *plan, const struct dti_step *steps,
+                       const struct choice *choice)
+{
+    const struct dti_step *const last = &steps[choice->taken - 1];
+    struct dti_device_launch *const launch = &plan->launches[plan->launch_count++];
+    launch->kernel = choice->kernel;
+    launch->src_bits = steps->src_bits;
+    launch->dst_bits = last->dst_bits;
+    if (is_copy(steps))
+        return;
+    dti_gpu_cast_args_init(&launch->args, &steps->args, choice->taken > 1 ? &last->args : NULL);
+    launch->table = steps->args.table;
+    if (launch->table)
+        note_table(plan, launch->table);
+}
+
+/* Codes as they are, the other bits of their containers zero: by packing them. */
+static size_t spell_out(struct dti_step *steps, const struct dti_step *step)
+{
+    static const struct dti_kernel pack = {.op = DTI_OP_PACK}, unpack = {.op = DTI_OP_UNPACK};
+    const unsigned bits = step->src.width;
+    if (!step->keep || bits > 7) {
+        steps[0] = *step;
+        return 1;
+    }
+    steps[0] =
+        (struct dti_step){.kernel = &pack, .args = {.bits = bits}, .src_bits = 8, .dst_bits = bits};
+    steps[1] = (struct dti_step){
+        .kernel = &unpack, .args = {.bits = bits}, .src_bits = bits, .dst_bits = 8};
+    return 2;
+}
+
+/* The steps [from, to) of a chain; false when no kernels do them. */
+static bool add_chain(struct dti_device_plan *plan, const struct dti_chain *chain, size_t from,
+                      size_t to, struct dti_device_chain *ret)
+{
+    struct dti_step steps[2 * DTI_STEPS_MAX];
+    struct choice choices[2 * DTI_STEPS_MAX + 2];
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += spell_out(&steps[count], &chain->step[i]);
+    choices[count] = choices[count + 1] = (struct choice){.launches = 0};
+    for (size_t i = count; i-- > 0;)
+        choices[i] = choose(&steps[i], count - i, &choices[i + 1]);
+    *ret = (struct dti_device_chain){.launch = &plan->launches[plan->launch_count]};
+    if (choices[0].launches > LAUNCHES_MAX - plan->launch_count ||
+        choices[0].launches == LAUNCHES_MAX)
+        return false;
+    for (size_t i = 0; i < count; i += choices[i].taken, ret->count++)
+        add_launch(plan, &steps[i], &choices[i]);
+    return true;
+}
+
+/* The two arrays that take turns between the launches of a chain. */
+static void note_between(struct dti_device_plan *plan, const struct dti_device_chain *chain,
+                         bool with_loss)
+{
+    unsigned *const bits = plan->between_bits[with_loss];
+    for (size_t i = 0; i + 1 < chain->count; i++) {
+        if (chain->launch[i].dst_bits > bits[i % 2])
+            bits[i % 2] = chain->launch[i].dst_bits;
+    }
+}
+
+/* Whether the device counts what is lost. What needs every element's value, and flags, is counted
+ * by the CPU. */
+static bool add_loss(struct dti_device_plan *ret, const struct dti_plan *plan)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const size_t shared = plan->copies ? 0 : plan->shared_count;
+    const size_t launches = ret->launch_count, tables = ret->table_count;
+    const bool f32 = plan->loss_rule.hub == DTI_LOSS_F32;
+    if (plan->loss_rule.hub == DTI_LOSS_WIDE || plan->request.flags)
+        return false;
+    bool ok = shared > 0 ? add_chain(ret, chain, 0, shared, &ret->source)
+                         : add_chain(ret, &plan->source, 0, plan->source.count, &ret->source);
+    ret->copies = plan->copies;
+    ret->core_from_numbers = shared > 0;
+    if (plan->copies) {
+        ok = ok && add_chain(ret, chain, 0, chain->count, &ret->store);
+    } else {
+        ok = ok && add_chain(ret, chain, shared, plan->core_count, &ret->core) &&
+             add_chain(ret, &plan->stored, 0, plan->stored.count, &ret->stored) &&
+             add_chain(ret, chain, plan->core_count, chain->count, &ret->store);
+    }
+    if (!ok || ret->table_count > DTI_DEVICE_TABLES) {
+        ret->launch_count = launches;
+        ret->table_count = tables;
+        return false;
+    }
+    ret->number_bits = f32 ? 32 : 64;
+    if (!plan->copies && ret->core.count > 0)
+        ret->code_bits = ret->core.launch[ret->core.count - 1].dst_bits;
+    ret->loss_kernel = f32 ? DTI_GPU_LOSS_F32 : DTI_GPU_LOSS_F64;
+    dti_gpu_loss_args_init(&ret->loss_args, &plan->loss_rule);
+    note_between(ret, &ret->source, true);
+    note_between(ret, &ret->core, true);
+    note_between(ret, &ret->stored, true);
+    note_between(ret, &ret->store, true);
+    return true;
+}
+
+static bool make_launches(struct dti_device_plan *ret, const struct dti_plan *plan)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    ret->src_bits = chain->step[0].src_bits;
+    ret->dst_bits = chain->step[chain->count - 1].dst_bits;
+    if (!add_chain(ret, chain, 0, chain->count, &ret->cast) || ret->table_count > DTI_DEVICE_TABLES)
+        return false;
+    note_between(ret, &ret->cast, false);
+    ret->counts = add_loss(ret, plan);
+    return true;
+}
+
+struct dti_device_plan *dti_device_plan_new(const struct dti_plan *plan)
+{
+    struct dti_device_plan *const ret = calloc(1, sizeof *ret);
+    if (!ret)
+        return NULL;
+    ret->launches = calloc(LAUNCHES_MAX, sizeof *ret->launches);
+    if (!ret->launches) {
+        free(ret);
+        return NULL;
+    }
+    ret->possible = make_launches(ret, plan);
+    return ret;
+}
+
+void dti_device_plan_free(struct dti_device_plan *plan)
+{
+    if (!plan)
+        return;
+    if (plan->tables != 0)
+        dti_gpu_free(plan->runner->gpu, plan->tables);
+    free(plan->launches);
+    free(plan);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A block on a device, in pieces that fit a slot: while one piece is computed and copied out, the
+ * next is copied in. What came back counts once the device has confirmed it. Results reach the
+ * caller's memory through the slot's own, unless a failure ends everything anyway: a copy that was
+ * given up could come to life when the CPU has long done the block again. */
+#include <string.h>
+
+#include "convert/device_parts.h"
+
+enum {
+    SLOT_BYTES = 8 << 20,   /* of the larger side of a piece */
+    SLOT_MEMORY = 64 << 20, /* all arrays of a piece, of the device */
+    PIECE_BYTES = 1 << 20,  /* of the larger side: less is not worth overlapping */
+    PIECES = 4,             /* of a block, if they are so large */
+};
+
+struct piece {
+    bool busy;
+    size_t at, n; /* elements */
+};
+
+struct run {
+    const struct dti_plan *plan;
+    const struct dti_device_plan *device;
+    struct dti_runner *runner;
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t n;
+    uint64_t index;
+    struct dti_loss *loss; /* NULL: not counted */
+    bool with_loss;        /* by the device */
+    bool src_direct, dst_direct;
+    uint64_t tiles; /* of a piece */
+    struct dti_device_areas areas;
+    size_t host_out, host_tiles,
+        host_size; /* of a slot's host memory, which begins with a source */
+    struct dti_lane *lane;
+    size_t slots;
+    struct piece piece[DTI_LANE_SLOTS];
+};
+
+static size_t bytes_of(size_t n, unsigned bits)
+{
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+/* How many tiles a piece should have. */
+static uint64_t choose_tiles(const struct run *run)
+{
+    const struct dti_device_plan *const device = run->device;
+    const unsigned bits = device->src_bits > device->dst_bits ? device->src_bits : device->dst_bits;
+    const uint64_t side = (uint64_t)DTI_TILE / 8 * bits, all = dti_device_tiles(run->n);
+    struct dti_device_areas tile;
+    dti_device_areas_init(&tile, device, 1, run->with_loss);
+    uint64_t tiles = SLOT_BYTES / side;
+    if (tiles > SLOT_MEMORY / tile.size)
+        tiles = SLOT_MEMORY / tile.size;
+    uint64_t share = (all + PIECES - 1) / PIECES;
+    if (share < PIECE_BYTES / side)
+        share = PIECE_BYTES / side;
+    if (tiles > share)
+        tiles = share;
+    return tiles < all ? tiles : all;
+}
+
+static void lay_out(struct run *run, uint64_t tiles)
+{
+    const size_t n = (size_t)tiles * DTI_TILE;
+    run->tiles = tiles;
+    dti_device_areas_init(&run->areas, run->device, tiles, run->with_loss);
+    run->host_out = run->src_direct ? 0 : dti_tile_bytes(n, run->device->src_bits);
+    run->host_tiles =
+        run->host_out + (run->dst_direct ? 0 : dti_tile_bytes(n, run->device->dst_bits));
+    run->host_size = run->host_tiles;
+    if (run->with_loss)
+        run->host_size += (size_t)tiles * sizeof(struct dti_gpu_loss_tile);
+}
+
+static uint64_t slot_limit(struct dti_runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    const uint64_t limit = runner->slot_size;
+    pthread_mutex_unlock(&runner->lock);
+    return limit;
+}
+
+static void lower_slot_limit(struct dti_runner *runner, uint64_t size)
+{
+    pthread_mutex_lock(&runner->lock);
+    if (size < runner->slot_size)
+        runner->slot_size = size;
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static enum dti_status prepare_slot(const struct run *run, size_t slot, struct dti_error *reterr)
+{
+    return dti_slot_prepare(run->runner, &run->lane->slot[slot], run->areas.size, run->host_size,
+                            reterr);
+}
+
+/* Memory for the pieces: smaller ones when there is not enough, down to a tile. */
+static enum dti_status prepare_lane(struct run *run, struct dti_error *reterr)
+{
+    const uint64_t wanted = choose_tiles(run), limit = slot_limit(run->runner);
+    enum dti_status status;
+    lay_out(run, wanted);
+    while (run->tiles > 1 && run->areas.size > limit)
+        lay_out(run, run->tiles / 2);
+    while ((status = prepare_slot(run, 0, reterr)) == DTI_NO_MEMORY && run->tiles > 1)
+        lay_out(run, run->tiles / 2);
+    if (status != DTI_OK)
+        return status;
+    if (run->tiles < wanted)
+        lower_slot_limit(run->runner, run->areas.size);
+    run->slots = 1;
+    if (run->tiles < dti_device_tiles(run->n)) {
+        status = prepare_slot(run, 1, reterr);
+        run->slots += status == DTI_OK;
+    }
+    return status == DTI_NO_MEMORY ? DTI_OK : status;
+}
+
+/* A lane with memory. When there is none for more lanes, those that have some must do. */
+static enum dti_status take_lane(struct run *run, struct dti_error *reterr)
+{
+    enum dti_status status;
+    for (;;) {
+        status = dti_lane_take(run->runner, &run->lane, reterr);
+        if (status != DTI_OK)
+            return status;
+        status = prepare_lane(run, reterr);
+        if (status == DTI_OK)
+            return status;
+        if (status != DTI_NO_MEMORY || !dti_lane_drop(run->runner, run->lane))
+            break;
+    }
+    dti_lane_give(run->runner, run->lane);
+    if (status == DTI_NO_MEMORY)
+        return dti_fail(reterr, status,
+                        "%s: out of memory: it has none for the %llu bytes of a tile%s",
+                        run->runner->id, (unsigned long long)run->areas.size,
+                        run->runner->demanded ? "; use --device cpu or auto" : "");
+    return status;
+}
+
+static enum dti_status queue_piece(const struct run *run, size_t at, const struct piece *piece,
+                                   struct dti_error *reterr)
+{
+    const struct dti_device_plan *const device = run->device;
+    const struct dti_slot *const slot = &run->lane->slot[at];
+    const struct dti_device_areas *const areas = &run->areas;
+    const unsigned char *src = run->src + dti_tile_bytes(piece->at, device->src_bits);
+    unsigned char *const dst = run->dst_direct
+                                   ? run->dst + dti_tile_bytes(piece->at, device->dst_bits)
+                                   : slot->host + run->host_out;
+    const size_t size = bytes_of(piece->n, device->src_bits);
+    if (!run->src_direct) {
+        memcpy(slot->host, src, size);
+        src = slot->host;
+    }
+    enum dti_status status =
+        dti_gpu_upload(slot->stream, slot->memory + areas->src, src, size, reterr);
+    if (status == DTI_OK)
+        status = dti_device_launch(device, slot, areas, piece->n, run->index + piece->at,
+                                   run->with_loss, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_download(slot->stream, dst, slot->memory + areas->dst,
+                                  bytes_of(piece->n, device->dst_bits), reterr);
+    if (status == DTI_OK && run->with_loss)
+        status = dti_gpu_download(
+            slot->stream, slot->host + run->host_tiles, slot->memory + areas->tiles,
+            (size_t)dti_device_tiles(piece->n) * sizeof(struct dti_gpu_loss_tile), reterr);
+    return status;
+}
+
+/* The loss of a tile by the CPU, which casts it once more. */
+static void count_tile(const struct run *run, size_t at, size_t n)
+{
+    uint64_t room[DTI_TILE];
+    (void)dti_plan_run_loss(run->plan, room, run->src + dti_tile_bytes(at, run->device->src_bits),
+                            n, run->index + at, false, run->loss, NULL);
+}
+
+static void add_losses(const struct run *run, const struct piece *piece, const unsigned char *tiles)
+{
+    const struct dti_request *const request = &run->plan->request;
+    for (size_t at = 0; at < piece->n; at += DTI_TILE) {
+        const size_t n = piece->n - at < DTI_TILE ? piece->n - at : DTI_TILE;
+        const size_t begin = piece->at + at;
+        struct dti_gpu_loss_tile tile;
+        if (run->with_loss)
+            memcpy(&tile, tiles + at / DTI_TILE * sizeof tile, sizeof tile);
+        if (run->with_loss && dti_gpu_loss_add(run->loss, &tile, n))
+            run->loss->stray +=
+                dti_storage_stray(&request->src, &request->src_layout,
+                                  run->src + dti_tile_bytes(begin, run->device->src_bits), n);
+        else
+            count_tile(run, begin, n);
+    }
+}
+
+/* Packed codes that were copied: the last byte's padding is zero whatever it was. */
+static void clear_padding(const struct run *run, const struct piece *piece, unsigned char *dst)
+{
+    const struct dti_layout *const layout = &run->plan->request.dst_layout;
+    const unsigned bits = run->device->dst_bits, used = (unsigned)(piece->n % 8) * bits % 8;
+    if (bits >= 8 || used == 0)
+        return;
+    const bool high = layout->packing == DTI_PACKING_HIGH;
+    dst[bytes_of(piece->n, bits) - 1] &=
+        (unsigned char)(high ? 0xff << (8 - used) : 0xff >> (8 - used));
+}
+
+/* Waits for a piece and takes what came back. */
+static enum dti_status take_piece(struct run *run, size_t at, struct dti_error *reterr)
+{
+    struct piece *const piece = &run->piece[at];
+    const struct dti_slot *const slot = &run->lane->slot[at];
+    const unsigned bits = run->device->dst_bits;
+    unsigned char *const dst = run->dst + dti_tile_bytes(piece->at, bits);
+    const enum dti_status status = dti_gpu_finish(slot->stream, reterr);
+    piece->busy = false;
+    if (status != DTI_OK)
+        return status;
+    if (!run->dst_direct)
+        memcpy(dst, slot->host + run->host_out, bytes_of(piece->n, bits));
+    clear_padding(run, piece, dst);
+    if (run->loss)
+        add_losses(run, piece, slot->host + run->host_tiles);
+    return DTI_OK;
+}
+
+static enum dti_status run_pieces(struct run *run, struct dti_error *reterr)
+{
+    const size_t most = (size_t)run->tiles * DTI_TILE;
+    enum dti_status status = DTI_OK;
+    size_t next = 0, slot = 0;
+    while (next < run->n && status == DTI_OK) {
+        struct piece *const piece = &run->piece[slot];
+        if (piece->busy)
+            status = take_piece(run, slot, reterr);
+        if (status != DTI_OK)
+            break;
+        const size_t left = run->n - next;
+        *piece = (struct piece){.busy = true, .at = next, .n = left < most ? left : most};
+        status = queue_piece(run, slot, piece, reterr);
+        next += piece->n;
+        slot = (slot + 1) % run->slots;
+    }
+    for (size_t i = 0; i < run->slots; i++, slot = (slot + 1) % run->slots) {
+        if (run->piece[slot].busy && status == DTI_OK)
+            status = take_piece(run, slot, reterr);
+        else if (run->piece[slot].busy)
+            (void)dti_gpu_finish(run->lane->slot[slot].stream, NULL);
+    }
+    return status;
+}
+
+bool dti_device_run(const struct dti_plan *plan, void *dst, const void *src, size_t n,
+                    uint64_t index, struct dti_loss *loss, enum dti_status *ret_status,
+                    struct dti_error *reterr)
+{
+    struct dti_runner *const runner = plan->runner;
+    struct dti_error error;
+    struct dti_loss part;
+    struct run run = {
+        .plan = plan,
+        .device = plan->device,
+        .runner = runner,
+        .dst = dst,
+        .src = src,
+        .n = n,
+        .index = index,
+        .loss = loss ? &part : NULL,
+        .with_loss = loss && plan->device->counts,
+        .src_direct = dti_runner_reaches(runner, src, bytes_of(n, plan->device->src_bits)),
+        .dst_direct = runner->demanded &&
+                      dti_runner_reaches(runner, dst, bytes_of(n, plan->device->dst_bits)),
+    };
+    if (!dti_runner_is_on(runner))
+        return false;
+    dti_loss_init(&part);
+    enum dti_status status = take_lane(&run, &error);
+    if (status == DTI_OK) {
+        status = run_pieces(&run, &error);
+        dti_lane_give(runner, run.lane);
+    }
+    if (status != DTI_OK && !runner->demanded) {
+        dti_runner_leave(runner, &error);
+        return false;
+    }
+    if (status == DTI_OK && loss)
+        dti_loss_merge(loss, &part);
+    else if (status != DTI_OK && reterr)
+        *reterr = error;
+    *ret_status = status;
+    return true;
+}

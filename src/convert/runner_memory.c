@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Host memory for blocks that go to a device: it is pinned, so that the device reads it by itself
+ * while other work goes on. What a driver that hangs may still use is never given back: a copy that
+ * comes to life again must not write into somebody else's memory. */
+#define _DEFAULT_SOURCE /* madvise() */
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "convert/runner_parts.h"
+
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+
+/* What a driver that hangs may still use: reachable, and never freed. */
+static pthread_mutex_t abandoning = PTHREAD_MUTEX_INITIALIZER;
+static struct dti_runner_block *abandoned;
+
+static void abandon(struct dti_runner_block *block)
+{
+    pthread_mutex_lock(&abandoning);
+    block->next = abandoned;
+    abandoned = block;
+    pthread_mutex_unlock(&abandoning);
+}
+
+static void *ordinary(size_t size)
+{
+    const bool huge = size >= HUGE_PAGE;
+    void *memory;
+    if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (huge)
+        (void)madvise(memory, size, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
+void *dti_runner_alloc(struct dti_runner *runner, size_t size)
+{
+    void *memory = NULL;
+    if (size > SIZE_MAX - PAGE)
+        return NULL;
+    size = size > 0 ? (size + PAGE - 1) / PAGE * PAGE : PAGE;
+    if (!runner)
+        return ordinary(size);
+    struct dti_runner_block *const block = malloc(sizeof *block);
+    if (!block)
+        return NULL;
+    /* The system may not let so much be pinned. */
+    block->pinned =
+        dti_runner_is_on(runner) && dti_gpu_host_alloc(runner->gpu, size, &memory, NULL) == DTI_OK;
+    if (!block->pinned)
+        memory = ordinary(size);
+    if (!memory) {
+        free(block);
+        return NULL;
+    }
+    block->memory = memory;
+    block->size = size;
+    pthread_mutex_lock(&runner->lock);
+    block->next = runner->blocks;
+    runner->blocks = block;
+    pthread_mutex_unlock(&runner->lock);
+    return memory;
+}
+
+void dti_runner_free(struct dti_runner *runner, void *memory)
+{
+    if (!runner || !memory) {
+        free(memory);
+        return;
+    }
+    pthread_mutex_lock(&runner->lock);
+    struct dti_runner_block **at = &runner->blocks;
+    while ((*at)->memory != memory)
+        at = &(*at)->next;
+    struct dti_runner_block *const block = *at;
+    *at = block->next;
+    pthread_mutex_unlock(&runner->lock);
+    if (runner->gpu && dti_gpu_is_lost(runner->gpu) && dti_gpu_hangs()) {
+        abandon(block);
+        return;
+    }
+    if (block->pinned)
+        dti_gpu_host_free(runner->gpu, memory);
+    else
+        free(memory);
+    free(block);
+}
+
+bool dti_runner_reaches(struct dti_runner *runner, const void *memory, size_t size)
+{
+    const uintptr_t from = (uintptr_t)memory;
+    bool reaches = false;
+    pthread_mutex_lock(&runner->lock);
+    for (const struct dti_runner_block *at = runner->blocks; at && !reaches; at = at->next) {
+        const uintptr_t begin = (uintptr_t)at->memory;
+        reaches = at->pinned && from >= begin && from - begin <= at->size &&
+                  size <= at->size - (from - begin);
+    }
+    pthread_mutex_unlock(&runner->lock);
+    return reaches;
+}

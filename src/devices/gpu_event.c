@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events: moments on a stream. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/gpu_parts.h"
+
+struct event_args {
+    struct dti_gpu_job job;
+    CUstream stream;
+    CUevent event, to;
+    float milliseconds;
+};
+
+static void start_args(struct event_args *ret, const struct dti_gpu_stream *stream,
+                       const struct dti_gpu_event *event)
+{
+    memset(ret, 0, sizeof *ret);
+    if (stream)
+        ret->stream = stream->handle;
+    if (event)
+        ret->event = event->handle;
+}
+
+static void create(void *args)
+{
+    struct event_args *const event = args;
+    (void)DTI_GPU_FAILED(&event->job, cuEventCreate, &event->event, CU_EVENT_DEFAULT);
+}
+
+enum dti_status dti_gpu_event_new(struct dti_gpu *gpu, struct dti_gpu_event **ret,
+                                  struct dti_error *reterr)
+{
+    struct event_args args;
+    struct dti_gpu_event *const event = calloc(1, sizeof *event);
+    if (!event)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    start_args(&args, NULL, NULL);
+    const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
+    if (status != DTI_OK) {
+        free(event);
+        return status;
+    }
+    event->gpu = gpu;
+    event->handle = args.event;
+    *ret = event;
+    return DTI_OK;
+}
+
+static void destroy(void *args)
+{
+    const struct event_args *const event = args;
+    (void)event->job.cuda->cuEventDestroy_v2(event->event);
+}
+
+void dti_gpu_event_free(struct dti_gpu_event *event)
+{
+    struct event_args args;
+    if (!event)
+        return;
+    start_args(&args, NULL, event);
+    dti_gpu_undo(event->gpu, destroy, &args, sizeof args);
+    free(event);
+}
+
+static void record(void *args)
+{
+    struct event_args *const event = args;
+    (void)DTI_GPU_FAILED(&event->job, cuEventRecord, event->event, event->stream);
+}
+
+enum dti_status dti_gpu_record(struct dti_gpu_stream *stream, struct dti_gpu_event *event,
+                               struct dti_error *reterr)
+{
+    struct event_args args;
+    start_args(&args, stream, event);
+    return dti_gpu_do(stream->gpu, record, &args, sizeof args, reterr);
+}
+
+static void wait_for(void *args)
+{
+    struct event_args *const event = args;
+    (void)DTI_GPU_FAILED(&event->job, cuStreamWaitEvent, event->stream, event->event, 0);
+}
+
+enum dti_status dti_gpu_wait(struct dti_gpu_stream *stream, struct dti_gpu_event *event,
+                             struct dti_error *reterr)
+{
+    struct event_args args;
+    start_args(&args, stream, event);
+    return dti_gpu_do(stream->gpu, wait_for, &args, sizeof args, reterr);
+}
+
+static void elapsed(void *args)
+{
+    struct event_args *const event = args;
+    (void)DTI_GPU_FAILED(&event->job, cuEventElapsedTime, &event->milliseconds, event->event,
+                         event->to);
+}
+
+enum dti_status dti_gpu_elapsed(struct dti_gpu_event *from, struct dti_gpu_event *to,
+                                double *ret_seconds, struct dti_error *reterr)
+{
+    struct event_args args;
+    start_args(&args, NULL, from);
+    args.to = to->handle;
+    const enum dti_status status = dti_gpu_do(from->gpu, elapsed, &args, sizeof args, reterr);
+    if (status == DTI_OK)
+        *ret_seconds = (double)args.milliseconds / 1e3;
+    return status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams: copies, and waiting for the end of all that was queued. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "devices/gpu_parts.h"
+#include "dtinfo/clock.h"
+
+enum {
+    PATIENCE_NANOSECONDS = 100000, /* of asking without a rest */
+    REST_SHORTEST = 10000,
+    REST_LONGEST = 500000,
+    REST_PART = 16, /* a rest is this part of the time waited so far */
+    SLICES = 16,    /* of the time that work may take: the most that counts between two questions */
+};
+
+struct stream_args {
+    struct dti_gpu_job job;
+    CUstream stream;
+    CUdeviceptr dst, src;
+    const void *host_src;
+    void *host_dst;
+    size_t size;
+    uint8_t byte;
+    bool running;
+};
+
+static void start_args(struct stream_args *ret, const struct dti_gpu_stream *stream)
+{
+    memset(ret, 0, sizeof *ret);
+    if (stream)
+        ret->stream = stream->handle;
+}
+
+static void create(void *args)
+{
+    struct stream_args *const stream = args;
+    (void)DTI_GPU_FAILED(&stream->job, cuStreamCreate, &stream->stream, CU_STREAM_NON_BLOCKING);
+}
+
+enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **ret,
+                                   struct dti_error *reterr)
+{
+    struct stream_args args;
+    struct dti_gpu_stream *const stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    start_args(&args, NULL);
+    const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
+    if (status != DTI_OK) {
+        free(stream);
+        return status;
+    }
+    stream->gpu = gpu;
+    stream->handle = args.stream;
+    *ret = stream;
+    return DTI_OK;
+}
+
+static void destroy(void *args)
+{
+    const struct stream_args *const stream = args;
+    (void)stream->job.cuda->cuStreamDestroy_v2(stream->stream);
+}
+
+void dti_gpu_stream_free(struct dti_gpu_stream *stream)
+{
+    struct stream_args args;
+    if (!stream)
+        return;
+    start_args(&args, stream);
+    dti_gpu_undo(stream->gpu, destroy, &args, sizeof args);
+    free(stream);
+}
+
+void *dti_gpu_stream_handle(struct dti_gpu_stream *stream)
+{
+    return stream->handle;
+}
+
+static void upload(void *args)
+{
+    struct stream_args *const stream = args;
+    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyHtoDAsync_v2, stream->dst, stream->host_src,
+                         stream->size, stream->stream);
+}
+
+enum dti_status dti_gpu_upload(struct dti_gpu_stream *stream, dti_gpu_address dst, const void *src,
+                               size_t size, struct dti_error *reterr)
+{
+    struct stream_args args;
+    start_args(&args, stream);
+    args.dst = dst;
+    args.host_src = src;
+    args.size = size;
+    return size > 0 ? dti_gpu_do(stream->gpu, upload, &args, sizeof args, reterr) : DTI_OK;
+}
+
+static void download(void *args)
+{
+    struct stream_args *const stream = args;
+    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyDtoHAsync_v2, stream->host_dst, stream->src,
+                         stream->size, stream->stream);
+}
+
+enum dti_status dti_gpu_download(struct dti_gpu_stream *stream, void *dst, dti_gpu_address src,
+                                 size_t size, struct dti_error *reterr)
+{
+    struct stream_args args;
+    start_args(&args, stream);
+    args.host_dst = dst;
+    args.src = src;
+    args.size = size;
+    return size > 0 ? dti_gpu_do(stream->gpu, download, &args, sizeof args, reterr) : DTI_OK;
+}
+
+static void copy(void *args)
+{
+    struct stream_args *const stream = args;
+    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyDtoDAsync_v2, stream->dst, stream->src, stream->size,
+                         stream->stream);
+}
+
+enum dti_status dti_gpu_copy(struct dti_gpu_stream *stream, dti_gpu_address dst,
+                             dti_gpu_address src, size_t size, struct dti_error *reterr)
+{
+    struct stream_args args;
+    start_args(&args, stream);
+    args.dst = dst;
+    args.src = src;
+    args.size = size;
+    return size > 0 ? dti_gpu_do(stream->gpu, copy, &args, sizeof args, reterr) : DTI_OK;
+}
+
+static void fill(void *args)
+{
+    struct stream_args *const stream = args;
+    (void)DTI_GPU_FAILED(&stream->job, cuMemsetD8Async, stream->dst, stream->byte, stream->size,
+                         stream->stream);
+}
+
+enum dti_status dti_gpu_fill(struct dti_gpu_stream *stream, dti_gpu_address dst, uint8_t byte,
+                             size_t size, struct dti_error *reterr)
+{
+    struct stream_args args;
+    start_args(&args, stream);
+    args.dst = dst;
+    args.byte = byte;
+    args.size = size;
+    return size > 0 ? dti_gpu_do(stream->gpu, fill, &args, sizeof args, reterr) : DTI_OK;
+}
+
+static void query(void *args)
+{
+    struct stream_args *const stream = args;
+    const CUresult result = stream->job.cuda->cuStreamQuery(stream->stream);
+    stream->running = result == CUDA_ERROR_NOT_READY;
+    if (!stream->running)
+        (void)dti_cuda_failed(stream->job.cuda, &stream->job.failure, "cuStreamQuery", result);
+}
+
+static enum dti_status lose_late(struct dti_gpu *gpu, struct dti_error *reterr)
+{
+    struct dti_error error;
+    dti_gpu_set_hanging();
+    (void)dti_gpu_late(gpu->facts.id, "did not finish its work", gpu->timeout, &error);
+    return dti_gpu_lose(gpu, &error, reterr);
+}
+
+static void rest(uint64_t waited)
+{
+    uint64_t nanoseconds = waited / REST_PART;
+    if (nanoseconds < REST_SHORTEST)
+        nanoseconds = REST_SHORTEST;
+    if (nanoseconds > REST_LONGEST)
+        nanoseconds = REST_LONGEST;
+    const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)nanoseconds};
+    (void)nanosleep(&time, NULL);
+}
+
+/* Asks again and again rather than calling cuStreamSynchronize(), which would not return from a
+ * kernel that does not end, and would keep other threads' calls waiting. */
+enum dti_status dti_gpu_finish(struct dti_gpu_stream *stream, struct dti_error *reterr)
+{
+    struct dti_gpu *const gpu = stream->gpu;
+    const uint64_t limit = (uint64_t)(gpu->timeout * 1e9);
+    uint64_t waited = 0, last = dti_clock_now();
+    struct stream_args args;
+    for (;;) {
+        start_args(&args, stream);
+        const enum dti_status status = dti_gpu_do(gpu, query, &args, sizeof args, reterr);
+        if (status != DTI_OK || !args.running)
+            return status;
+        const uint64_t now = dti_clock_now(), slice = now - last;
+        waited += slice < limit / SLICES ? slice : limit / SLICES; /* the process may be stopped */
+        last = now;
+        if (waited >= limit)
+            return lose_late(gpu, reterr);
+        if (waited > PATIENCE_NANOSECONDS)
+            rest(waited);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loading of libraries that are there or not: the only place that does. */
+#include "dtinfo/library.h"
+
+#include <dlfcn.h>
+#include <fenv.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+
+struct dti_library {
+    void *handle;
+    char name[];
+};
+
+/* Somebody else started the program and chose its environment: setuid, file capabilities. */
+static bool has_privileges_of_another(void)
+{
+#ifdef AT_SECURE
+    return getauxval(AT_SECURE) != 0;
+#else
+    return getuid() != geteuid() || getgid() != getegid();
+#endif
+}
+
+/* What dlerror() says, without the name that the message begins with anyway. */
+static enum dti_status explain(const char *name, const char *text, struct dti_error *reterr)
+{
+    char quoted_name[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
+    const size_t length = strlen(name);
+    const char *words = name;
+    if (strchr(name, '/')) /* from the environment */
+        words = dti_quote(quoted_name, name, length);
+    if (!text)
+        text = "unknown cause";
+    /* glibc: "NAME: cannot open shared object file: No such file or directory"; musl: "Error
+     * loading shared library NAME: No such file or directory". A library that NAME needs may be
+     * missing too. */
+    const char *const at = strstr(text, name);
+    if (at && strstr(text, "No such file") && !strstr(text, "needed by"))
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not found", words);
+    if (at == text && strncmp(text + length, ": ", 2) == 0)
+        text += length + 2;
+    return dti_fail(reterr, DTI_UNAVAILABLE, "%s: cannot be loaded: %s", words,
+                    dti_quote(quoted, text, strlen(text)));
+}
+
+/* A library that was built for speed may change how its thread rounds and treats subnormals. */
+static void *open_keeping_arithmetic(const char *name)
+{
+    fenv_t before;
+    const bool kept = fegetenv(&before) == 0;
+    void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (kept)
+        (void)fesetenv(&before);
+    return handle;
+}
+
+static enum dti_status open_one(struct dti_library **ret, const char *name,
+                                struct dti_error *reterr)
+{
+    const size_t size = strlen(name) + 1;
+    struct dti_library *const library = malloc(sizeof *library + size);
+    if (!library)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    memcpy(library->name, name, size);
+    library->handle = open_keeping_arithmetic(name);
+    if (!library->handle) {
+        free(library);
+        return explain(name, dlerror(), reterr);
+    }
+    *ret = library;
+    return DTI_OK;
+}
+
+enum dti_status dti_library_open(struct dti_library **ret, const char *const *names,
+                                 const char *variable, struct dti_error *reterr)
+{
+    if (has_privileges_of_another())
+        return dti_fail(reterr, DTI_UNAVAILABLE,
+                        "%s: not loaded, because the program runs with the privileges of another "
+                        "user",
+                        names[0]);
+    const char *const chosen = variable ? getenv(variable) : NULL;
+    if (chosen) {
+        char quoted[DTI_QUOTE_SIZE];
+        if (!strchr(chosen, '/'))
+            return dti_fail(reterr, DTI_UNAVAILABLE, "%s is %s, which is no path: it has no slash",
+                            variable, dti_quote(quoted, chosen, strlen(chosen)));
+        return open_one(ret, chosen, reterr);
+    }
+    /* when none is there, the first is the one to speak of */
+    enum dti_status status = open_one(ret, names[0], reterr);
+    for (size_t i = 1; status == DTI_UNAVAILABLE && names[i]; i++) {
+        if (open_one(ret, names[i], NULL) == DTI_OK)
+            status = DTI_OK;
+    }
+    return status;
+}
+
+const char *dti_library_name(const struct dti_library *library)
+{
+    return library->name;
+}
+
+void *dti_library_symbol(const struct dti_library *library, const char *name)
+{
+    return dlsym(library->handle, name);
+}
+
+void dti_library_close(struct dti_library *library)
+{
+    free(library);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Eight packed codes of 1 to 7 bits are a number of as many bytes as a code has bits, a group,
+ * which three steps spread over eight bytes or press together:
+ *
+ *   hgfedcba            ........hgfedcba      8 codes, a the first, side by side
+ *                       ....hgfe....dcba      halves apart
+ *                       ..hg..fe..dc..ba      quarters
+ *   h g f e d c b a     .h.g.f.e.d.c.b.a      one a byte
+ *
+ * High first, the group is a big-endian number, and so are the eight bytes. */
+#ifndef DTINFO_KERNELS_LANES_PACKED_H
+#define DTINFO_KERNELS_LANES_PACKED_H
+
+#include "kernels/lanes.h"
+
+/* Two neighbours of `bits` bits, in every part of the word whose first neighbour `low` marks: the
+ * second moves away, or comes back. */
+DTI_LANE uint64_t dti_lane_part(uint64_t word, uint64_t low, unsigned bits, unsigned by)
+{
+    return (word & low) | (word & low << bits) << by;
+}
+
+DTI_LANE uint64_t dti_lane_join(uint64_t word, uint64_t low, unsigned bits, unsigned by)
+{
+    return (word & low) | (word >> by & low << bits);
+}
+
+DTI_LANE uint64_t dti_lane_spread(uint64_t group, unsigned bits)
+{
+    group = dti_lane_part(group, dti_low_bits(4 * bits), 4 * bits, 32 - 4 * bits);
+    group = dti_lane_part(group, dti_low_bits(2 * bits) * UINT64_C(0x0000000100000001), 2 * bits,
+                          16 - 2 * bits);
+    return dti_lane_part(group, dti_low_bits(bits) * UINT64_C(0x0001000100010001), bits, 8 - bits);
+}
+
+DTI_LANE uint64_t dti_lane_press(uint64_t word, unsigned bits)
+{
+    word = dti_lane_join(word, dti_low_bits(bits) * UINT64_C(0x0001000100010001), bits, 8 - bits);
+    word = dti_lane_join(word, dti_low_bits(2 * bits) * UINT64_C(0x0000000100000001), 2 * bits,
+                         16 - 2 * bits);
+    return dti_lane_join(word, dti_low_bits(4 * bits), 4 * bits, 32 - 4 * bits);
+}
+
+#endif

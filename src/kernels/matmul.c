@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Matrix products around the tiles of a level. k is cut so that a strip of A stays in the first
+ * cache, then n so that a block of B's panels takes half of the second:
+ *
+ *     for each block of columns of C
+ *         for each block of k: pack B
+ *             for each strip of rows: pack A, while what comes next is fetched
+ *                 for each panel: a tile of C, in registers
+ *
+ * Members have a rectangle of C each and pack for themselves what it needs, so that nobody waits.
+ * A single row of C takes B as it comes, without packing: reading B is all the time it takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "kernels/matmul_tile.h"
+
+enum {
+    FIRST_CACHE = 32 * 1024, /* where the processor does not tell */
+    SECOND_CACHE = 256 * 1024,
+    PAGE = 4096,
+};
+
+const struct dti_matmul_kernel dti_matmul_kernels[] = {
+#define MATMUL(nm, dt, res, ins, r, c, ops, lv) \
+    {.name = "matmul_" #nm,                     \
+     .dtype = DTI_##dt,                         \
+     .result = DTI_##res,                       \
+     .instruction = (ins),                      \
+     .rows = (r),                               \
+     .columns = (c),                            \
+     .per_instruction = (ops),                  \
+     .level = DTI_LEVEL_##lv,                   \
+     .tile = &dti_tile_##nm,                    \
+     .peak = dti_peak_##nm},
+#include "kernels/matmul_kernels.def"
+#undef MATMUL
+    {.name = NULL},
+};
+const size_t dti_matmul_kernel_count = sizeof dti_matmul_kernels / sizeof dti_matmul_kernels[0] - 1;
+
+/* Why no row is found: the level of the last row of the dtype, which asks for least; or that there
+ * is none on this architecture. */
+static const char *why_none(enum dti_dtype dtype)
+{
+    static const char *const needs[DTI_LEVEL_COUNT] = {
+#define LEVEL(id, name, ...) [DTI_LEVEL_##id] = "needs the CPU level " name,
+#include "dtinfo/levels.def"
+#undef LEVEL
+    };
+    for (size_t i = dti_matmul_kernel_count; i-- > 0;) {
+        if (dti_matmul_kernels[i].dtype == dtype)
+            return needs[dti_matmul_kernels[i].level];
+    }
+    if (dtype == DTI_TF32)
+        return "no CPU has instructions for it";
+    return dtype == DTI_FP16 ? "no kernel; AVX512-FP16 would be needed" : "no kernel on this CPU";
+}
+
+const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,
+                                                const char **ret_why)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level))
+            return kernel;
+    }
+    *ret_why = why_none(dtype);
+    return NULL;
+}
+
+/* What a member has for itself, and the part of C that is its own. */
+struct share {
+    unsigned char *strip, *panels, *edge;
+    size_t first_row, rows, first_column, columns;
+};
+
+struct dti_matmul {
+    const struct dti_matmul_kernel *kernel;
+    const struct dti_matmul_tile *tile;
+    size_t m, n, k;
+    size_t deep, wide; /* of k and n in a block: multiples of a step and of a panel */
+    size_t panel_bytes, member_bytes, members;
+    size_t down, across; /* how many shares C has in each direction */
+    unsigned char *memory;
+};
+
+static size_t at_least_one(size_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+static size_t ceiling(size_t n, size_t by)
+{
+    return n / by + (n % by > 0);
+}
+
+/* The least even split of n into parts of at most `most`, which is a multiple of `unit`. */
+static size_t even_part(size_t n, size_t most, size_t unit)
+{
+    return ceiling(ceiling(n, ceiling(n, most)), unit) * unit;
+}
+
+static size_t cache_bytes(unsigned level, size_t otherwise)
+{
+    const size_t told = dti_cache_bytes(level);
+    return told > 0 ? told : otherwise;
+}
+
+/* As square as the number of members allows, so that the busiest has least to do. */
+static void divide(struct dti_matmul *matmul)
+{
+    const size_t strips = ceiling(matmul->m, matmul->kernel->rows);
+    const size_t panels = ceiling(matmul->n, matmul->kernel->columns);
+    double least = 0;
+    for (size_t down = 1; down <= matmul->members; down++) {
+        const size_t across = matmul->members / down;
+        if (down * across != matmul->members)
+            continue;
+        const double tiles = (double)ceiling(strips, down) * (double)ceiling(panels, across);
+        if (down == 1 || tiles < least) {
+            least = tiles;
+            matmul->down = down;
+            matmul->across = across;
+        }
+    }
+}
+
+static void choose_blocks(struct dti_matmul *matmul)
+{
+    const struct dti_matmul_tile *const tile = matmul->tile;
+    const size_t columns = matmul->kernel->columns;
+    /* half of the first cache and an eighth, since panels pass through it */
+    size_t bytes = cache_bytes(1, FIRST_CACHE) * 5 / 8 / matmul->kernel->rows / 64 * 64;
+    bytes = bytes < DTI_MATMUL_STRIP_BYTES ? at_least_one(bytes / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
+    matmul->deep = even_part(matmul->k, bytes / tile->step * tile->group, tile->group);
+    matmul->panel_bytes = tile->lead + ceiling(matmul->deep, tile->group) * columns * tile->step;
+    const size_t panels = cache_bytes(2, SECOND_CACHE) / 2 / matmul->panel_bytes;
+    const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
+    matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
+}
+
+/* Whether all three matrices can be at all. */
+static bool fits(const struct dti_matmul_kernel *kernel, uint64_t m, uint64_t n, uint64_t k)
+{
+    const uint64_t pairs[3][2] = {{m, k}, {k, n}, {m, n}};
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t element = i == 2 ? kernel->tile->step : kernel->tile->element;
+        uint64_t count, bytes;
+        if (!dti_mul_u64(pairs[i][0], pairs[i][1], &count) ||
+            !dti_mul_u64(count, element, &bytes) || bytes > SIZE_MAX / 2)
+            return false;
+    }
+    return true;
+}
+
+enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_kernel *kernel,
+                               uint64_t m, uint64_t n, uint64_t k, size_t threads,
+                               struct dti_error *reterr)
+{
+    if (m == 0 || n == 0 || k == 0)
+        return dti_fail(reterr, DTI_USAGE, "a product of %llux%llu and %llux%llu has no element",
+                        (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
+                        (unsigned long long)n);
+    if (!fits(kernel, m, n, k))
+        return dti_fail(reterr, DTI_NO_MEMORY, "matrices of %llux%llu and %llux%llu do not fit",
+                        (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
+                        (unsigned long long)n);
+    struct dti_matmul *const matmul = calloc(1, sizeof *matmul);
+    if (!matmul)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    matmul->kernel = kernel;
+    matmul->tile = kernel->tile;
+    matmul->m = (size_t)m;
+    matmul->n = (size_t)n;
+    matmul->k = (size_t)k;
+    matmul->members = at_least_one(threads);
+    divide(matmul);
+    choose_blocks(matmul);
+    uint64_t bytes, all;
+    if (dti_mul_u64(matmul->wide / kernel->columns, matmul->panel_bytes, &bytes) &&
+        dti_add_u64(bytes, kernel->rows * DTI_MATMUL_STRIDE + DTI_MATMUL_TILE_BYTES + PAGE,
+                    &bytes) &&
+        dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
+        matmul->member_bytes = (size_t)(bytes / PAGE * PAGE);
+        matmul->memory = aligned_alloc(PAGE, (size_t)all);
+    }
+    if (!matmul->memory) {
+        dti_matmul_free(matmul);
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
+    memset(matmul->memory, 0, matmul->member_bytes * matmul->members);
+    *ret = matmul;
+    return DTI_OK;
+}
+
+void dti_matmul_free(struct dti_matmul *matmul)
+{
+    if (!matmul)
+        return;
+    free(matmul->memory);
+    free(matmul);
+}
+
+/* The part of n that is number `at` of `parts`, in whole units. */
+static void take(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_first,
+                 size_t *ret_count)
+{
+    const size_t units = ceiling(n, unit), each = units / parts, more = units % parts;
+    const size_t first = (each * at + (at < more ? at : more)) * unit;
+    const size_t count = (each + (at < more)) * unit;
+    *ret_first = first < n ? first : n;
+    *ret_count = count < n - *ret_first ? count : n - *ret_first;
+}
+
+static void fetch_later(const unsigned char *p)
+{
+#if defined __GNUC__
+    __builtin_prefetch(p, 0, 2);
+#else
+    (void)p;
+#endif
+}
+
+/* What is multiplied at a time: a strip and a block of panels. */
+struct block {
+    const struct dti_matmul_tile *tile;
+    const struct share *share;
+    size_t columns_of_tile, panel_bytes;
+    size_t columns, steps;
+    bool add;
+};
+
+/* A row of tiles of C at c. Meanwhile the strip after this one, at `next` (NULL: none) with rows
+ * of next_bytes, is brought nearer. */
+static void multiply(const struct block *block, unsigned char *c, size_t stride, size_t rows,
+                     const unsigned char *next, size_t next_stride, size_t next_bytes)
+{
+    const struct dti_matmul_tile *const tile = block->tile;
+    const size_t width = block->columns_of_tile * tile->step;
+    const size_t panels = ceiling(block->columns, block->columns_of_tile);
+    const struct dti_matmul_shape *shape = tile->shapes;
+    while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
+        shape++;
+    for (size_t p = 0; p < panels; p++) {
+        const unsigned char *const panel = block->share->panels + p * block->panel_bytes;
+        const size_t left = block->columns - p * block->columns_of_tile;
+        for (size_t i = p; next && i < rows; i += panels) {
+            for (size_t at = 0; at < next_bytes; at += 64)
+                fetch_later(next + i * next_stride + at);
+        }
+        unsigned char *const to = c + p * width;
+        if (rows == shape->rows && left >= block->columns_of_tile) {
+            shape->run(to, stride, block->share->strip, panel, block->steps, block->add);
+            continue;
+        }
+        unsigned char *const edge = block->share->edge;
+        const size_t bytes = left < block->columns_of_tile ? left * tile->step : width;
+        for (size_t i = 0; i < rows && block->add; i++)
+            memcpy(edge + i * width, to + i * stride, bytes);
+        shape->run(edge, width, block->share->strip, panel, block->steps, block->add);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(to + i * stride, edge + i * width, bytes);
+    }
+}
+
+/* All rows of a share with a block of columns and one of k. */
+static void run_block(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
+                      const unsigned char *a, const unsigned char *b, size_t first_column,
+                      size_t columns, size_t first_k, size_t deep)
+{
+    const struct dti_matmul_tile *const tile = matmul->tile;
+    const size_t a_stride = matmul->k * tile->element, b_stride = matmul->n * tile->element;
+    const size_t c_stride = matmul->n * tile->step, tall = matmul->kernel->rows;
+    const struct block block = {.tile = tile,
+                                .share = share,
+                                .columns_of_tile = matmul->kernel->columns,
+                                .panel_bytes = matmul->panel_bytes,
+                                .columns = columns,
+                                .steps = ceiling(deep, tile->group),
+                                .add = first_k > 0};
+    tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
+                 columns, deep, matmul->panel_bytes);
+    for (size_t row = 0; row < share->rows; row += tall) {
+        const size_t at = share->first_row + row, left = share->rows - row;
+        const size_t rows = left < tall ? left : tall;
+        const unsigned char *const from = a + at * a_stride + first_k * tile->element;
+        tile->pack_a(share->strip, from, a_stride, rows, deep);
+        multiply(&block, c + at * c_stride + first_column * tile->step, c_stride, rows,
+                 left >= 2 * tall ? from + tall * a_stride : NULL, a_stride, deep * tile->element);
+    }
+}
+
+/* Columns `first` to first + columns - 1 with elements first_k to end_k - 1 of k. */
+static void run_columns(const struct dti_matmul *matmul, const struct share *share,
+                        unsigned char *c, const unsigned char *a, const unsigned char *b,
+                        size_t first, size_t columns, size_t first_k, size_t end_k)
+{
+    for (size_t column = 0; column < columns; column += matmul->wide) {
+        const size_t left = columns - column, wide = left < matmul->wide ? left : matmul->wide;
+        for (size_t at = first_k; at < end_k; at += matmul->deep) {
+            const size_t deep = end_k - at < matmul->deep ? end_k - at : matmul->deep;
+            run_block(matmul, share, c, a, b, first + column, wide, at, deep);
+        }
+    }
+}
+
+/* A single row: what is left at the edges goes the long way. */
+static void run_row(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
+                    const unsigned char *a, const unsigned char *b)
+{
+    const struct dti_matmul_tile *const tile = matmul->tile;
+    const size_t k = matmul->k / tile->row_k * tile->row_k;
+    const size_t columns = share->columns / tile->row_columns * tile->row_columns;
+    const size_t first = share->first_column;
+    if (k > 0 && columns > 0)
+        tile->row(c + first * tile->step, a, b + first * tile->element, matmul->n * tile->element,
+                  columns, k);
+    run_columns(matmul, share, c, a, b, first + columns, share->columns - columns, 0, k);
+    run_columns(matmul, share, c, a, b, first, share->columns, k, matmul->k);
+}
+
+void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const void *b, size_t member)
+{
+    const struct dti_matmul_kernel *const kernel = matmul->kernel;
+    struct share share = {.strip = matmul->memory + member * matmul->member_bytes};
+    share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
+    share.panels = share.edge + DTI_MATMUL_TILE_BYTES;
+    take(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
+         &share.rows);
+    take(matmul->n, kernel->columns, member % matmul->across, matmul->across, &share.first_column,
+         &share.columns);
+    if (share.rows == 0 || share.columns == 0)
+        return;
+    if (matmul->m == 1)
+        run_row(matmul, &share, c, a, b);
+    else
+        run_columns(matmul, &share, c, a, b, share.first_column, share.columns, 0, matmul->k);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tiles of a level, to be included once for each dtype after these are defined:
+ *   NAME, HEIGHT      f32_avx512; the rows of the tallest tile, 6, 12 or 14
+ *   VECTOR, LANES     the type of a register, and how many elements of C it holds
+ *   LEAD              bytes of a panel before its first step
+ *   LOAD(p) STORE(p, v) ADD(v, w)
+ *   BROADCAST(p)      a step of a row of A, in all lanes
+ *   MULTIPLY(c, a, b) c plus the products of a step
+ *   BEGIN(p)          what a tile begins with, p being the lead of a panel
+ *   KEEP(v)           the compiler may not know what v is
+ *   FIRST             of lane 0, as a number: FIRST(v)
+ *   ELEMENT PACKED    bytes of an element of A and B, and of one in strips and panels
+ *   PACK_A PACK_B     functions
+ *   ROW ROW_COLUMNS ROW_K, where a step is more than one element: a product of one row
+ * It leaves tiles of two registers a row, dti_tile_NAME and dti_peak_NAME(). */
+
+#ifndef JOIN
+#define JOIN_(a, b, c) a##b##_##c
+#define JOIN(a, b, c)  JOIN_(a, b, c)
+#endif
+
+#if HEIGHT == 14
+#define ROWS_ALL(DO) \
+    DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
+#elif HEIGHT == 12
+#define ROWS_ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#else
+#define ROWS_ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
+#endif
+
+#define ROW_BEGIN(i) VECTOR c##i##a = BEGIN(panel), c##i##b = BEGIN(panel + sizeof(VECTOR));
+#define ROW_FETCH(i)                   \
+    PREFETCH_TO_WRITE(c + (i)*stride); \
+    PREFETCH_TO_WRITE(c + (i)*stride + sizeof(VECTOR));
+#define ROW_STEP(i)                                                        \
+    {                                                                      \
+        const VECTOR x = BROADCAST(strip + (size_t)(i)*DTI_MATMUL_STRIDE); \
+        c##i##a = MULTIPLY(c##i##a, x, first);                             \
+        c##i##b = MULTIPLY(c##i##b, x, second);                            \
+    }
+#define ROW_ADD(i)                                \
+    c##i##a = ADD(c##i##a, LOAD(c + (i)*stride)); \
+    c##i##b = ADD(c##i##b, LOAD(c + (i)*stride + sizeof(VECTOR)));
+#define ROW_STORE(i)                \
+    STORE(c + (i)*stride, c##i##a); \
+    STORE(c + (i)*stride + sizeof(VECTOR), c##i##b);
+
+#define DEFINE_TILE(name, EACH)                                                      \
+    static void name(unsigned char *c, size_t stride, const unsigned char *strip,    \
+                     const unsigned char *panel, size_t steps, bool add)             \
+    {                                                                                \
+        EACH(ROW_BEGIN)                                                              \
+        EACH(ROW_FETCH)                                                              \
+        panel += LEAD;                                                               \
+        for (size_t s = 0; s < steps; s++) {                                         \
+            const VECTOR first = LOAD(panel), second = LOAD(panel + sizeof(VECTOR)); \
+            PREFETCH(panel);                                                         \
+            PREFETCH(panel + sizeof(VECTOR));                                        \
+            EACH(ROW_STEP)                                                           \
+            panel += 2 * sizeof(VECTOR);                                             \
+            strip += sizeof(VECTOR) / LANES;                                         \
+        }                                                                            \
+        if (add) {                                                                   \
+            EACH(ROW_ADD)                                                            \
+        }                                                                            \
+        EACH(ROW_STORE)                                                              \
+    }
+
+#ifndef ROWS_8
+#define ROWS_8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define ROWS_4(DO) DO(0) DO(1) DO(2) DO(3)
+#define ROWS_2(DO) DO(0) DO(1)
+#define ROWS_1(DO) DO(0)
+/* beyond the end too, where there is nothing to be fetched */
+#define PREFETCH(p)          __builtin_prefetch((const void *)((uintptr_t)(p) + 1024), 0, 3)
+#define PREFETCH_NEXT(p)     __builtin_prefetch((p), 0, 3)
+#define PREFETCH_TO_WRITE(p) __builtin_prefetch((p), 1, 3)
+#endif
+
+DEFINE_TILE(JOIN(tile_, NAME, all), ROWS_ALL)
+#if HEIGHT > 8
+DEFINE_TILE(JOIN(tile_, NAME, 8), ROWS_8)
+#else
+DEFINE_TILE(JOIN(tile_, NAME, 2), ROWS_2)
+#endif
+DEFINE_TILE(JOIN(tile_, NAME, 4), ROWS_4)
+DEFINE_TILE(JOIN(tile_, NAME, 1), ROWS_1)
+
+#ifndef ROW
+#define ROW         JOIN(row_, NAME, one_by_one)
+#define ROW_COLUMNS LANES
+#define ROW_K       8
+/* Eight rows of B at a time, and the eight after them on their way. */
+static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
+                size_t columns, size_t k)
+{
+    const size_t end = columns * ELEMENT;
+    memset(c, 0, end);
+    for (size_t at = 0; at < k; at += ROW_K, a += ROW_K * ELEMENT, b += ROW_K * stride) {
+        const unsigned char *const next = b + (k - at > ROW_K ? ROW_K : 0) * stride;
+#define ROW_FACTOR(i) const VECTOR a##i = BROADCAST(a + (i)*ELEMENT);
+#define ROW_PRODUCT(i)                    \
+    PREFETCH_NEXT(next + (i)*stride + j); \
+    sum = MULTIPLY(sum, a##i, LOAD(b + (i)*stride + j));
+        ROWS_8(ROW_FACTOR)
+        for (size_t j = 0; j < end; j += sizeof(VECTOR)) {
+            VECTOR sum = LOAD(c + j);
+            ROWS_8(ROW_PRODUCT)
+            STORE(c + j, sum);
+        }
+    }
+}
+#endif
+
+const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
+    .element = ELEMENT,
+    .group = sizeof(VECTOR) / LANES / PACKED,
+    .step = sizeof(VECTOR) / LANES,
+    .lead = LEAD,
+    .pack_a = PACK_A,
+    .pack_b = PACK_B,
+    .row = ROW,
+    .row_columns = ROW_COLUMNS,
+    .row_k = ROW_K,
+    .shapes = {{HEIGHT, JOIN(tile_, NAME, all)},
+#if HEIGHT > 8
+               {8, JOIN(tile_, NAME, 8)},
+               {4, JOIN(tile_, NAME, 4)},
+#else
+               {4, JOIN(tile_, NAME, 4)},
+               {2, JOIN(tile_, NAME, 2)},
+#endif
+               {1, JOIN(tile_, NAME, 1)}},
+};
+
+#define PEAK_BEGIN(i) VECTOR c##i##a = LOAD(zeros), c##i##b = LOAD(zeros);
+#define PEAK_STEP(i)                   \
+    KEEP(x);                           \
+    c##i##a = MULTIPLY(c##i##a, x, y); \
+    c##i##b = MULTIPLY(c##i##b, x, z);
+#define PEAK_SUM(i) z = ADD(z, ADD(c##i##a, c##i##b));
+
+/* As many sums as a tile has, each waiting for nothing but itself. Were the factors known to be
+ * equal, some sums would be too, and not be computed. */
+double JOIN(dti_, peak, NAME)(uint64_t count)
+{
+    static const unsigned char zeros[sizeof(VECTOR)] = {0};
+    VECTOR x = LOAD(zeros), y = LOAD(zeros), z = LOAD(zeros);
+    KEEP(y);
+    KEEP(z);
+    ROWS_ALL(PEAK_BEGIN)
+    for (uint64_t done = 0; done < count; done += 2 * HEIGHT) {
+        ROWS_ALL(PEAK_STEP)
+    }
+    ROWS_ALL(PEAK_SUM)
+    return FIRST(z);
+}
+
+#undef NAME
+#undef HEIGHT
+#undef VECTOR
+#undef LANES
+#undef LEAD
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef BROADCAST
+#undef MULTIPLY
+#undef BEGIN
+#undef KEEP
+#undef FIRST
+#undef ELEMENT
+#undef PACKED
+#undef PACK_A
+#undef PACK_B
+#undef ROW
+#undef ROW_COLUMNS
+#undef ROW_K
+#undef ROW_FACTOR
+#undef ROW_PRODUCT
+#undef ROWS_ALL

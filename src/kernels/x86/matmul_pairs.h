@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A product of a single row where a step takes two rows of B. They are interleaved in registers;
+ * in lanes of 128 bits, numbered from 0, that leaves
+ *
+ *     low:  columns 8 i to 8 i + 3 in lane i        high:  columns 8 i + 4 to 8 i + 7
+ *
+ * and sums stay in that order until the end. To be included after the tiles' macros and
+ *   INTEGERS SIXTEEN(p)   a register, and elements of a row of B as 16 bits each
+ *   LOW(x, y) HIGH(x, y)  interleaved
+ *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them
+ *   ORDER(c)              brings two registers of sums in order */
+#define ROW         JOIN(row_, NAME, by_pairs)
+#define ROW_COLUMNS (2 * LANES)
+#define ROW_K       8
+#ifndef JOIN
+#define JOIN_(a, b, c) a##b##_##c
+#define JOIN(a, b, c)  JOIN_(a, b, c)
+#endif
+
+#define PAIR_FACTOR(i) const VECTOR a##i = FACTOR(a + 2 * (i)*ELEMENT);
+#define PAIR_PRODUCT(i)                                                       \
+    {                                                                         \
+        const size_t here = 2 * (i)*stride + j * ELEMENT;                     \
+        const INTEGERS x = SIXTEEN(b + here), y = SIXTEEN(b + here + stride); \
+        __builtin_prefetch(next + here, 0, 3);                                \
+        __builtin_prefetch(next + here + stride, 0, 3);                       \
+        low = MULTIPLY(low, a##i, LOW(x, y));                                 \
+        high = MULTIPLY(high, a##i, HIGH(x, y));                              \
+    }
+
+static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
+                size_t columns, size_t k)
+{
+    memset(c, 0, 4 * columns);
+    for (size_t at = 0; at < k; at += ROW_K, a += ROW_K * ELEMENT, b += ROW_K * stride) {
+        const unsigned char *const next = b + (k - at > ROW_K ? ROW_K : 0) * stride;
+        PAIR_FACTOR(0)
+        PAIR_FACTOR(1)
+        PAIR_FACTOR(2)
+        PAIR_FACTOR(3)
+        for (size_t j = 0; j < columns; j += ROW_COLUMNS) {
+            unsigned char *const to = c + 4 * j;
+            VECTOR low = LOAD(to), high = LOAD(to + sizeof(VECTOR));
+            PAIR_PRODUCT(0)
+            PAIR_PRODUCT(1)
+            PAIR_PRODUCT(2)
+            PAIR_PRODUCT(3)
+            STORE(to, low);
+            STORE(to + sizeof(VECTOR), high);
+        }
+    }
+    for (size_t j = 0; j < columns; j += ROW_COLUMNS)
+        ORDER(c + 4 * j);
+}
+
+#undef PAIR_FACTOR
+#undef PAIR_PRODUCT
+#undef INTEGERS
+#undef SIXTEEN
+#undef LOW
+#undef HIGH
+#undef FACTOR
+#undef ORDER

@@ -1,0 +1,1 @@
+DTINFO_LIBCUDA=/none/libcuda.so.1 dtinfo bench dot --dtypes fp32 --size 100 --time 0.01 --device auto

@@ -1,0 +1,1 @@
+dtinfo bench copy --baseline a --compare b

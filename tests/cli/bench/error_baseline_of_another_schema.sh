@@ -1,0 +1,2 @@
+dtinfo finfo bf16 --json >finfo.json
+dtinfo bench cast --baseline finfo.json

@@ -1,0 +1,1 @@
+dtinfo bench copy --size 4194304TiB

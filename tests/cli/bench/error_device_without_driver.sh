@@ -1,0 +1,1 @@
+DTINFO_LIBCUDA=/none/libcuda.so.1 dtinfo bench copy --device cuda

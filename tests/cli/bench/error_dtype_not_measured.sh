@@ -1,0 +1,1 @@
+dtinfo bench dot --dtypes fp32,int8

@@ -1,0 +1,1 @@
+dtinfo bench expsin --dtypes bf61

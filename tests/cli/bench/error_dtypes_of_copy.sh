@@ -1,0 +1,1 @@
+dtinfo bench copy --dtypes bf16

@@ -1,0 +1,1 @@
+dtinfo bench expsin fp32

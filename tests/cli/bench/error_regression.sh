@@ -1,0 +1,1 @@
+dtinfo bench copy --baseline none.json --max-regression 0.1

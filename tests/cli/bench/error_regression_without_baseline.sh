@@ -1,0 +1,1 @@
+dtinfo bench copy --max-regression 10%

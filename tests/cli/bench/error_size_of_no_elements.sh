@@ -1,0 +1,1 @@
+dtinfo bench expsin --size 2000x0

@@ -1,0 +1,1 @@
+dtinfo bench matmul --size 1000,20x30

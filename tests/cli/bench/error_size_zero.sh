@@ -1,0 +1,1 @@
+dtinfo bench cast --size 0

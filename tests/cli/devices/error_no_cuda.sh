@@ -1,0 +1,2 @@
+export DTINFO_LIBCUDA="$PWD/none.so"
+dtinfo devices --device cuda

@@ -1,0 +1,4 @@
+export DTINFO_LIBCUDA="$PWD/none.so"
+dtinfo devices
+dtinfo devices -q
+dtinfo devices --device auto -q

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measurements of matrix products on a pretend device, by a pretend cuBLASLt (tests/fake). */
+#define _DEFAULT_SOURCE /* setenv() */
+#include <stdlib.h>
+
+#include "dtinfo/bench_table.h"
+#include "unit.h"
+
+static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,
+                                            DTI_FP64, DTI_FP16, DTI_TF32};
+static struct dti_error error;
+static struct dti_bench_table *table;
+
+static struct dti_bench_request request_of(uint64_t m, uint64_t n, uint64_t k)
+{
+    return (struct dti_bench_request){
+        .dtypes = all_dtypes,
+        .dtype_count = sizeof all_dtypes / sizeof *all_dtypes,
+        .m = m,
+        .n = n,
+        .k = k,
+        .cache = DTI_BENCH_COLD,
+        .seed = 7,
+        .options = {.nanoseconds = 20000000, .sample_nanoseconds = 100000, .seed = 7},
+    };
+}
+
+/* Runs it on device 0 with that script. */
+static enum dti_status run(struct dti_bench_request *request, const char *script)
+{
+    struct dti_gpu *gpu;
+    if (script)
+        setenv("FAKE_CUBLASLT", script, 1);
+    else
+        unsetenv("FAKE_CUBLASLT");
+    if (!table)
+        table = calloc(1, sizeof *table);
+    if (!CHECK(table && dti_gpu_open(&gpu, 0, &error) == DTI_OK))
+        return DTI_BUG;
+    request->gpu = gpu;
+    enum dti_status status = dti_bench_kind_matmul.check(request, 1, &error);
+    if (CHECK(status == DTI_OK))
+        status = dti_bench_kind_matmul.run(table, request, NULL, &error);
+    dti_gpu_close(gpu);
+    return status;
+}
+
+static void products_of_every_dtype_are_right(void)
+{
+    static const uint64_t shapes[][3] = {{24, 20, 28}, {1, 64, 40}, {7, 12, 4}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        struct dti_bench_request request = request_of(shapes[s][0], shapes[s][1], shapes[s][2]);
+        if (!CHECK(run(&request, NULL) == DTI_OK)) {
+            printf("  %s\n", error.text);
+            return;
+        }
+        size_t products = 0;
+        for (size_t i = 0; i < table->count; i++) {
+            const struct dti_bench_item *const item = &table->items[i];
+            CHECK_STR(item->device, "cuda:0");
+            CHECK(item->from_events);
+            if (item->limit)
+                continue;
+            products++;
+            CHECK_STR(item->engine, "cublaslt 13.1.2");
+            CHECK_STR(item->kernel, "cublasLtMatmul, algorithm 66, tile 20");
+            CHECK(item->has_sum && item->relative_error < 1e-6);
+            CHECK(strcmp(item->dtype, "int8") != 0 || item->error == 0);
+        }
+        CHECK_SIZE(products, request.dtype_count);
+        dti_bench_table_free(table);
+    }
+}
+
+static void what_the_engine_does_not_do_is_noted(void)
+{
+    struct dti_bench_request request = request_of(6, 10, 9); /* int8 goes by fours */
+    if (CHECK(run(&request, NULL) == DTI_OK)) {
+        CHECK_SIZE(table->note_count, 1);
+        CHECK_STR(table->notes[0], "int8: cublaslt 13.1.2 has no product of this size");
+        dti_bench_table_free(table);
+    }
+    if (CHECK(run(&request, "nothing") == DTI_OK)) {
+        CHECK_SIZE(table->note_count, request.dtype_count);
+        CHECK_SIZE(table->count, 0);
+        dti_bench_table_free(table);
+    }
+    if (CHECK(run(&request, "absent") == DTI_OK)) {
+        CHECK_STR(table->notes[0], "cublaslt: libcublasLt.so.13: cublasLtCreate() returned 1");
+        dti_bench_table_free(table);
+    }
+    request.engine = "openblas";
+    if (CHECK(run(&request, NULL) == DTI_OK)) {
+        CHECK_STR(table->notes[0], "openblas: not for CUDA devices");
+        dti_bench_table_free(table);
+    }
+}
+
+static void a_large_product_is_the_limit(void)
+{
+    static const enum dti_dtype one[] = {DTI_INT8};
+    struct dti_bench_request request = request_of(64, 64, 64);
+    request.dtypes = one;
+    request.dtype_count = 1;
+    if (CHECK(run(&request, "large") == DTI_OK)) {
+        CHECK_SIZE(table->count, 3);
+        CHECK_STR(table->items[1].role, "peak");
+        CHECK(strstr(table->items[1].kernel, "4096x4096x4096"));
+        CHECK(table->items[1].operations == 2.0 * 4096 * 4096 * 4096);
+        CHECK_STR(table->items[2].role, "copy");
+        CHECK(table->items[0].beside == 1 || table->items[0].beside == 2);
+        dti_bench_table_free(table);
+    }
+}
+
+static void failures_are_told(void)
+{
+    struct dti_bench_request request = request_of(8, 8, 8);
+    CHECK(run(&request, "fail=3") == DTI_DEVICE_FAILED);
+    CHECK_STR(error.text, "cublaslt 13.1.2: cublasLtMatmul() returned 13");
+    CHECK(run(&request, "wrong") == DTI_UNAVAILABLE);
+    CHECK_STR(error.text, "the product of fp32 matrices by cublaslt 13.1.2 is wrong at 0,0");
+}
+
+static void what_does_not_fit_is_refused(void)
+{
+    struct dti_bench_request request = request_of(UINT64_C(1) << 22, UINT64_C(1) << 18, 64);
+    if (CHECK(dti_gpu_open(&request.gpu, 0, &error) == DTI_OK)) {
+        CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_UNAVAILABLE);
+        CHECK(strstr(error.text, "cuda:0 has "));
+        dti_gpu_close(request.gpu);
+    }
+    free(table);
+}
+
+UNIT_MAIN(products_of_every_dtype_are_right, what_the_engine_does_not_do_is_noted,
+          a_large_product_is_the_limit, failures_are_told, what_does_not_fit_is_refused)

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every matrix product against plain loops over integers: with small integers as elements each of
+ * them is exact in every dtype. Arrays are as large as they must be, one element off any alignment,
+ * with guards around C. */
+#include <stdlib.h>
+
+#include "dtinfo/matmul.h"
+#include "unit.h"
+
+enum { GUARD = 64, GUARD_BYTE = 0xC3 };
+
+static size_t bytes_of(enum dti_dtype dtype)
+{
+    return dtype == DTI_FP64 ? 8 : dtype == DTI_BF16 ? 2 : dtype == DTI_INT8 ? 1 : 4;
+}
+
+static void put(unsigned char *at, enum dti_dtype dtype, int value)
+{
+    const float single = (float)value;
+    const double number = value;
+    const int8_t byte = (int8_t)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    const uint16_t upper = (uint16_t)(bits >> 16); /* bf16: exact up to 8 bits */
+    switch (dtype) {
+    case DTI_FP64:
+        memcpy(at, &number, sizeof number);
+        break;
+    case DTI_BF16:
+        memcpy(at, &upper, sizeof upper);
+        break;
+    case DTI_INT8:
+        memcpy(at, &byte, sizeof byte);
+        break;
+    default:
+        memcpy(at, &single, sizeof single);
+    }
+}
+
+static bool equals(const unsigned char *at, enum dti_dtype dtype, int64_t want)
+{
+    double number;
+    float single;
+    int32_t whole;
+    switch (dtype) {
+    case DTI_FP64:
+        memcpy(&number, at, sizeof number);
+        return number == (double)want;
+    case DTI_INT32:
+        memcpy(&whole, at, sizeof whole);
+        return whole == want;
+    default:
+        memcpy(&single, at, sizeof single);
+        return single == (float)want;
+    }
+}
+
+static uint32_t random_state = 1;
+
+static unsigned draw(unsigned below)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) % below;
+}
+
+struct product {
+    const struct dti_matmul_kernel *kernel;
+    struct dti_matmul *matmul;
+    size_t m, n, k;
+    int *numbers_a, *numbers_b;
+    unsigned char *memory_a, *memory_b, *memory_c; /* as allocated */
+    unsigned char *a, *b, *c;
+};
+
+static unsigned char *fill(unsigned char **ret_memory, int *numbers, size_t count,
+                           enum dti_dtype dtype)
+{
+    const size_t size = bytes_of(dtype);
+    *ret_memory = malloc((count + 1) * size);
+    if (!*ret_memory)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        /* all of int8; else so small that sums stay below 2^24 */
+        numbers[i] = dtype == DTI_INT8 ? (int)draw(256) - 128 : (int)draw(15) - 7;
+        put(*ret_memory + (i + 1) * size, dtype, numbers[i]);
+    }
+    return *ret_memory + size;
+}
+
+static bool product_new(struct product *p, const struct dti_matmul_kernel *kernel, size_t m,
+                        size_t n, size_t k, size_t threads)
+{
+    const size_t size = bytes_of(kernel->result);
+    *p = (struct product){.kernel = kernel, .m = m, .n = n, .k = k};
+    p->numbers_a = malloc(m * k * sizeof *p->numbers_a);
+    p->numbers_b = malloc(k * n * sizeof *p->numbers_b);
+    p->memory_c = malloc(m * n * size + 2 * GUARD + size);
+    if (!p->numbers_a || !p->numbers_b || !p->memory_c)
+        return false;
+    p->a = fill(&p->memory_a, p->numbers_a, m * k, kernel->dtype);
+    p->b = fill(&p->memory_b, p->numbers_b, k * n, kernel->dtype);
+    p->c = p->memory_c + GUARD + size;
+    memset(p->memory_c, GUARD_BYTE, m * n * size + 2 * GUARD + size);
+    return p->a && p->b && dti_matmul_new(&p->matmul, kernel, m, n, k, threads, NULL) == DTI_OK;
+}
+
+static void product_free(struct product *p)
+{
+    dti_matmul_free(p->matmul);
+    free(p->numbers_a);
+    free(p->numbers_b);
+    free(p->memory_a);
+    free(p->memory_b);
+    free(p->memory_c);
+}
+
+static bool product_check(const struct product *p)
+{
+    const size_t size = bytes_of(p->kernel->result);
+    for (size_t i = 0; i < p->m; i++) {
+        for (size_t j = 0; j < p->n; j++) {
+            int64_t want = 0;
+            for (size_t l = 0; l < p->k; l++)
+                want += (int64_t)p->numbers_a[i * p->k + l] * p->numbers_b[l * p->n + j];
+            if (!equals(p->c + (i * p->n + j) * size, p->kernel->result, want)) {
+                printf("  %s, %zux%zux%zu: element %zu,%zu is wrong\n", p->kernel->name, p->m, p->k,
+                       p->n, i, j);
+                return false;
+            }
+        }
+    }
+    const unsigned char *const end = p->c + p->m * p->n * size;
+    for (size_t i = 0; i < GUARD; i++) {
+        if (end[i] != GUARD_BYTE || p->c[-1 - (ptrdiff_t)i] != GUARD_BYTE) {
+            printf("  %s, %zux%zux%zu: wrote beyond C\n", p->kernel->name, p->m, p->k, p->n);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Members one after the other, since none waits for another. */
+static bool is_right(const struct dti_matmul_kernel *kernel, size_t m, size_t n, size_t k,
+                     size_t threads)
+{
+    struct product p;
+    bool right = product_new(&p, kernel, m, n, k, threads);
+    if (right) {
+        for (size_t pass = 0; pass < 2; pass++) { /* what the first left behind does not matter */
+            for (size_t member = threads; member-- > 0;)
+                dti_matmul_run(p.matmul, p.c, p.a, p.b, member);
+        }
+        right = product_check(&p);
+    }
+    product_free(&p);
+    return right;
+}
+
+static bool may_run(const struct dti_matmul_kernel *kernel)
+{
+    if (dti_level_present(kernel->level))
+        return true;
+    printf("skipped: %s\n", kernel->name);
+    return false;
+}
+
+static void products_of_all_small_shapes_are_exact(void)
+{
+    static const size_t ms[] = {1, 2, 3, 4, 5, 7, 13, 14, 15, 29};
+    static const size_t ns[] = {1, 3, 4, 8, 15, 16, 17, 31, 32, 33, 64, 97};
+    static const size_t ks[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 35};
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        if (!may_run(&dti_matmul_kernels[i]))
+            continue;
+        for (size_t m = 0; m < sizeof ms / sizeof *ms; m++) {
+            for (size_t n = 0; n < sizeof ns / sizeof *ns; n++) {
+                for (size_t k = 0; k < sizeof ks / sizeof *ks; k++) {
+                    if (!CHECK(is_right(&dti_matmul_kernels[i], ms[m], ns[n], ks[k],
+                                        1 + (m + n + k) % 3)))
+                        return;
+                }
+            }
+        }
+    }
+}
+
+/* More than a block of k, of columns, of rows; a single row of C that is longer than its steps. */
+static void products_beyond_a_block_are_exact(void)
+{
+    static const struct {
+        size_t m, n, k;
+    } shapes[] = {{30, 40, 2049}, {16, 70, 4097}, {3, 1300, 700}, {1, 2100, 333},
+                  {1, 64, 4100},  {200, 1, 64},   {1, 1, 5000},   {85, 331, 523}};
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        if (!may_run(&dti_matmul_kernels[i]))
+            continue;
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            for (size_t threads = 1; threads <= 7; threads += threads == 3 ? 4 : 1)
+                CHECK(is_right(&dti_matmul_kernels[i], shapes[s].m, shapes[s].n, shapes[s].k,
+                               threads));
+        }
+    }
+}
+
+static void run_member(void *context, size_t member, size_t size)
+{
+    const struct product *const p = context;
+    (void)size;
+    dti_matmul_run(p->matmul, p->c, p->a, p->b, member);
+}
+
+static void members_of_a_team_share_a_product(void)
+{
+    struct dti_team *team;
+    if (!CHECK(dti_team_new(&team, 3, DTI_WAIT_SLEEP, false, NULL) == DTI_OK))
+        return;
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        struct product p;
+        if (!may_run(&dti_matmul_kernels[i]))
+            continue;
+        if (CHECK(product_new(&p, &dti_matmul_kernels[i], 50, 120, 300, 3))) {
+            dti_team_run(team, run_member, &p);
+            CHECK(product_check(&p));
+        }
+        product_free(&p);
+    }
+    dti_team_free(team);
+}
+
+/* Sums that pass through -2^31 and 2^31 - 1 on their way come out right; those that do not fit are
+ * what is left modulo 2^32. */
+static void int8_is_exact_where_sums_are_largest(void)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        if (kernel->dtype != DTI_INT8 || !may_run(kernel))
+            continue;
+        enum { K = 131072 }; /* -128 x -128 x K is 2^31 */
+        int8_t *const a = malloc(2 * K), *const b = malloc(K);
+        int32_t c[2] = {0, 0};
+        struct dti_matmul *matmul = NULL;
+        if (CHECK(a && b) && CHECK(dti_matmul_new(&matmul, kernel, 2, 1, K, 1, NULL) == DTI_OK)) {
+            memset(a, 0x80, 2 * K);
+            memset(b, 0x80, K);
+            a[2 * K - 1] = -127;
+            dti_matmul_run(matmul, c, a, b, 0);
+            CHECK_I64(c[0], INT32_MIN); /* 2^31, modulo 2^32 */
+            CHECK_I64(c[1], INT32_MAX - 127);
+            for (size_t j = 0; j < K; j++)
+                b[j] = 127;
+            dti_matmul_run(matmul, c, a, b, 0);
+            CHECK_I64(c[0], INT64_C(-128) * 127 * K);
+        }
+        dti_matmul_free(matmul);
+        free(a);
+        free(b);
+    }
+}
+
+/* The zeros that fill up the last step must not meet an infinity. */
+static void an_infinity_stays_in_its_row_and_column(void)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        enum { N = 3 };
+        if (kernel->dtype == DTI_INT8 || !may_run(kernel))
+            continue;
+        for (size_t m = 1; m <= 2; m++) {
+            for (size_t k = 1; k <= 19; k++) {
+                struct product p;
+                if (CHECK(product_new(&p, kernel, m, N, k, 1))) {
+                    const size_t size = bytes_of(kernel->dtype);
+                    const uint64_t fp64 = UINT64_C(0x7ff0000000000000);
+                    const uint32_t fp32 = 0x7f800000;
+                    const uint16_t bf16 = 0x7f80;
+                    const void *const infinity = size == 8   ? (const void *)&fp64
+                                                 : size == 4 ? (const void *)&fp32
+                                                             : (const void *)&bf16;
+                    put(p.a + (k - 1) * size, kernel->dtype, 1); /* of the first row */
+                    if (m > 1)
+                        put(p.a + (2 * k - 1) * size, kernel->dtype, -1);
+                    memcpy(p.b + (k - 1) * N * size, infinity, size);
+                    dti_matmul_run(p.matmul, p.c, p.a, p.b, 0);
+                    const size_t out = bytes_of(kernel->result);
+                    for (size_t row = 0; row < m; row++) {
+                        unsigned char got[8];
+                        memcpy(got, p.c + row * N * out, out);
+                        CHECK(got[out - 1] == (row == 0 ? 0x7f : 0xff));
+                        memcpy(got, p.c + (row * N + 1) * out, out);
+                        CHECK((got[out - 1] & 0x7f) != 0x7f);
+                    }
+                }
+                product_free(&p);
+            }
+        }
+    }
+}
+
+/* What is said of the instruction: operands that are subnormal count as zero, though the product
+ * would be a normal number. */
+static void bf16_subnormals_are_zero(void)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        const uint16_t a[2] = {0x0040, 0x0040}, b[2] = {0x7f00, 0x7f00}; /* 2^-127, 2^127 */
+        float c[1] = {7};
+        struct dti_matmul *matmul = NULL;
+        if (kernel->dtype != DTI_BF16 || !may_run(kernel))
+            continue;
+        if (CHECK(dti_matmul_new(&matmul, kernel, 1, 1, 2, 1, NULL) == DTI_OK)) {
+            dti_matmul_run(matmul, c, a, b, 0);
+            CHECK(c[0] == 0);
+        }
+        dti_matmul_free(matmul);
+    }
+}
+
+static void rows_are_found_by_dtype_and_level(void)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
+        const struct dti_matmul_kernel *const found =
+            dti_matmul_find(kernel->dtype, kernel->level, &why);
+        CHECK(found && found->level == kernel->level);
+        if (may_run(kernel))
+            CHECK(kernel->peak(168) == 0); /* zeros times zeros */
+        CHECK(!dti_matmul_find(kernel->dtype, DTI_LEVEL_SCALAR, &why));
+        CHECK(strstr(why, "needs the CPU level "));
+    }
+    CHECK(!dti_matmul_find(DTI_TF32, DTI_LEVEL_AVX512BF16, &why));
+    CHECK_STR(why, "no CPU has instructions for it");
+    CHECK(!dti_matmul_find(DTI_FP16, DTI_LEVEL_AVX512BF16, &why));
+    CHECK_STR(why, "no kernel; AVX512-FP16 would be needed");
+    if (dti_matmul_find(DTI_BF16, DTI_LEVEL_AVX512BF16, &why)) {
+        CHECK(!dti_matmul_find(DTI_BF16, DTI_LEVEL_AVX512VBMI, &why));
+        CHECK_STR(why, "needs the CPU level avx512bf16");
+    }
+}
+
+static void products_without_elements_and_too_large_ones_are_refused(void)
+{
+    struct dti_matmul *matmul = NULL;
+    struct dti_error error;
+    if (dti_matmul_kernel_count == 0) {
+        printf("skipped: no kernel\n");
+        return;
+    }
+    const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[0];
+    CHECK(dti_matmul_new(&matmul, kernel, 0, 2, 3, 1, &error) == DTI_USAGE);
+    CHECK_STR(error.text, "a product of 0x3 and 3x2 has no element");
+    CHECK(dti_matmul_new(&matmul, kernel, 1, 2, 0, 1, &error) == DTI_USAGE);
+    CHECK(dti_matmul_new(&matmul, kernel, UINT64_MAX, 2, 3, 1, &error) == DTI_NO_MEMORY);
+    CHECK(dti_matmul_new(&matmul, kernel, UINT64_C(1) << 40, 2, UINT64_C(1) << 40, 1, &error) ==
+          DTI_NO_MEMORY);
+    CHECK(!matmul);
+    dti_matmul_free(NULL);
+}
+
+UNIT_MAIN(products_of_all_small_shapes_are_exact, products_beyond_a_block_are_exact,
+          members_of_a_team_share_a_product, int8_is_exact_where_sums_are_largest,
+          an_infinity_stays_in_its_row_and_column, bf16_subnormals_are_zero,
+          rows_are_found_by_dtype_and_level,
+          products_without_elements_and_too_large_ones_are_refused)
