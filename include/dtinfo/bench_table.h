@@ -78,6 +78,7 @@ struct dti_bench_kind {
     const char *sizes;   /* defaults: "2000x2000,16777216" */
     const char *dtypes;  /* all it can, the defaults first: "fp32,fp64,fp16,bf16"; "" for none */
     enum { DTI_BENCH_BYTES, DTI_BENCH_ELEMENTS, DTI_BENCH_PRODUCT } size_is;
+    bool makes_a_number; /* the result is no array: there is no memory to make for it */
     /* Fails where run() would, before anything is measured: memory (DTI_UNAVAILABLE, saying how
      * much there is), sizes (DTI_USAGE). */
     enum dti_status (*check)(const struct dti_bench_request *request, size_t threads,

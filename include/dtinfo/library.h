@@ -6,6 +6,8 @@
 #ifndef DTINFO_LIBRARY_H
 #define DTINFO_LIBRARY_H
 
+#include <stdbool.h>
+
 #include "dtinfo/error.h"
 
 struct dti_library;
@@ -16,6 +18,9 @@ struct dti_library;
  * "libcuda.so.1: not found". */
 enum dti_status dti_library_open(struct dti_library **ret, const char *const *names,
                                  const char *variable, struct dti_error *reterr);
+/* Whether a library is being opened at this moment. The system's loader is then at work, and when
+ * it hangs there, no thread can be started any more: the process can only end. */
+bool dti_library_is_opening(void);
 const char *dti_library_name(const struct dti_library *library); /* as it was opened */
 /* NULL when it has none of that name. Copy it into a function pointer by memcpy(). */
 void *dti_library_symbol(const struct dti_library *library, const char *name);

@@ -42,8 +42,8 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                                uint64_t m, uint64_t n, uint64_t k, size_t threads,
                                struct dti_error *reterr);
 void dti_matmul_free(struct dti_matmul *matmul); /* NULL is fine */
-/* One member's share of a product; members of a team of the size given to dti_matmul_new() call it
- * together (it has barriers). Packing is part of it. */
+/* One member's share of a product, packing included; each member of a team of the size given to
+ * dti_matmul_new() calls it, in any order. */
 void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const void *b,
                     size_t member);
 

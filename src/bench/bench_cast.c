@@ -113,9 +113,11 @@ static void add_copies(struct measurement *m)
     const enum dti_level allowed = m->request->levels[0];
     const size_t bytes = m->buffers.src_bytes + m->buffers.dst_bytes;
     const size_t n = m->buffers.elements;
+    /* sets that take turns are in no cache, however small each of them is */
+    const bool in_cache = m->result->in_cache && m->buffers.sets == 1;
     for (size_t i = 0; i < dti_copy_count; i++) {
         const struct dti_copy *const copy = &dti_copies[i];
-        if (!dti_copy_competes(copy, allowed, m->result->in_cache))
+        if (!dti_copy_competes(copy, allowed, in_cache))
             continue;
         if (copy->exact)
             add_copy(m, copy, DTI_BENCH_COPY, bytes / (copy->in + copy->out));

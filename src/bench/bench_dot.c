@@ -249,6 +249,7 @@ const struct dti_bench_kind dti_bench_kind_dot = {
     .sizes = "1000,33554432",
     .dtypes = "fp32,fp64,fp16,bf16",
     .size_is = DTI_BENCH_ELEMENTS,
+    .makes_a_number = true,
     .check = check,
     .run = run,
 };

@@ -140,9 +140,13 @@ static void add_rows(struct dti_math_bench *bench)
         item->operations = kernel->operations * (double)request->n;
         small = small || data->width == 2;
     }
+    if (request->with_alloc)
+        dti_bench_add_note(bench->table,
+                           "memory of results: by malloc() and free(), which may hand "
+                           "out the same pages again and again");
     if (small)
-        dti_bench_add_note(bench->table, "fp16 and bf16 are computed in fp32: they take half the "
-                                         "memory of fp32, and no less arithmetic");
+        dti_bench_add_note(bench->table, "dtypes of 16 bits are computed in fp32: with as many "
+                                         "operations as fp32, on half the bytes");
 }
 
 static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *team,

@@ -2,6 +2,7 @@
  *
  * What the CPU can do at all with the operands of a measurement: reading and copying them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/copy_choice.h"
 #include "dtinfo/bench_table.h"
@@ -24,6 +25,19 @@ bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool
             return false;
     }
     return true;
+}
+
+const char *dti_copy_words(const struct dti_copy *copy)
+{
+    if (strstr(copy->name, "memcpy"))
+        return "memcpy";
+    if (strstr(copy->name, "memset"))
+        return "memset";
+    if (strstr(copy->name, "movsb"))
+        return "string move";
+    if (copy->level == DTI_LEVEL_SCALAR)
+        return "portable loop";
+    return copy->stream ? "streaming loop" : "vector loop";
 }
 
 /* A kernel that only reads leaves a word, which nobody needs. */
@@ -56,11 +70,13 @@ void dti_bench_add_limits(struct dti_bench_table *table, struct dti_bench_candid
                           bool copy, enum dti_level level)
 {
     dti_bench_memory_describe(memory, table);
+    /* sets that take turns are in no cache, however small each of them is */
+    const bool in_cache = table->in_cache && table->sets == 1;
     size_t added = 0;
     for (size_t i = 0; i < dti_copy_count && added < DTI_BENCH_LIMITS_MAX; i++) {
         const struct dti_copy *const row = &dti_copies[i];
         const bool wanted = copy ? row->exact : row->in == 1 && row->out == 0;
-        if (!wanted || !dti_copy_competes(row, level, table->in_cache))
+        if (!wanted || !dti_copy_competes(row, level, in_cache))
             continue;
         struct dti_bench_item *const item =
             dti_bench_add_item(table, copy ? "copy" : "read", "cpu");
@@ -69,7 +85,7 @@ void dti_bench_add_limits(struct dti_bench_table *table, struct dti_bench_candid
         item->limit = true;
         item->bytes_read = copy ? bytes : operands * bytes;
         item->bytes_written = copy ? bytes : 0;
-        (void)snprintf(item->engine, sizeof item->engine, "dtinfo");
+        (void)snprintf(item->engine, sizeof item->engine, "%s", dti_copy_words(row));
         (void)snprintf(item->kernel, sizeof item->kernel, "%s", dti_kernel_title(row->name));
         contexts[added] = (struct dti_bench_limit){
             .copy = row, .memory = memory, .operands = operands, .bytes = bytes};

@@ -171,6 +171,8 @@ static enum dti_status measure(struct dti_matmuls *all, struct dti_team *team,
     if (status != DTI_OK)
         return status;
     describe(all);
+    if (request->with_alloc)
+        dti_bench_add_note(all->table, "memory is taken before the clock starts");
     if (all->table->count == 0)
         return DTI_OK;
     status = dti_bench_run(&all->table->bench, all->candidates, all->table->count, team,

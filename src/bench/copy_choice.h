@@ -11,4 +11,7 @@
  * where the caches would not do, since they are half as fast otherwise. */
 bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
 
+/* "vector loop", since the same thing has a name of its own at each CPU level. */
+const char *dti_copy_words(const struct dti_copy *copy);
+
 #endif

@@ -75,24 +75,10 @@ static struct dti_bench_item *add(struct dti_copying *copying, const char *role,
     return item;
 }
 
-/* In words, since the same thing has a name of its own at each CPU level. */
-static const char *engine_of(const struct dti_copy *copy)
-{
-    if (strstr(copy->name, "memcpy"))
-        return "memcpy";
-    if (strstr(copy->name, "memset"))
-        return "memset";
-    if (strstr(copy->name, "movsb"))
-        return "string move";
-    if (copy->level == DTI_LEVEL_SCALAR)
-        return "portable loop";
-    return copy->stream ? "streaming loop" : "vector loop";
-}
-
 static void add_kernel(struct dti_copying *copying, const struct dti_copy *copy)
 {
     const char *const role = copy->exact ? "copy" : copy->out == 0 ? "read" : "write";
-    struct dti_bench_item *const item = add(copying, role, engine_of(copy), copy_pass, copy);
+    struct dti_bench_item *const item = add(copying, role, dti_copy_words(copy), copy_pass, copy);
     if (!item)
         return;
     item->bytes_read = copying->request->n * copy->in;

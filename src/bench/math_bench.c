@@ -193,10 +193,14 @@ void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team)
         bool first = true; /* of its width */
         for (size_t j = 0; j < i; j++)
             first = first && bench->data[j].width != data->width;
-        size_t count = bench->table->count;
+        size_t count = bench->table->count, before = count;
         if (first)
             dti_bench_add_limits(bench->table, bench->candidates, &count, bench->limits[i],
                                  data->memory, OPERANDS, data->bytes, copy, bench->request->level);
+        for (; before < count; before++) /* which tells them from those of another width */
+            (void)snprintf(bench->table->items[before].dtype,
+                           sizeof bench->table->items[before].dtype, "%s",
+                           dti_format_get(data->dtype)->name);
     }
     describe(bench);
     add_peak(bench, &bench->peaks[0], DTI_FP32, threads);

@@ -236,6 +236,7 @@ static void add_data(struct dti_math_device *device, struct dti_math_device_data
     }
     if (item) {
         (void)snprintf(item->engine, sizeof item->engine, dot ? "dtinfo" : "driver");
+        (void)snprintf(item->dtype, sizeof item->dtype, "%s", name);
         device->table->items[data->item].beside = data->item + 1;
     }
 }

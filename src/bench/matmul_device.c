@@ -194,6 +194,8 @@ static enum dti_status measure(struct dti_matmul_device *device, struct dti_erro
         status = add_dtype(device, request->dtypes[i], reterr);
     if (status != DTI_OK || table->count == 0)
         return status;
+    if (request->with_alloc)
+        dti_bench_add_note(table, "memory is taken before the clock starts");
     for (size_t i = 0; i < device->count; i++) {
         table->memory += device->products[i].sets * device->products[i].matrices.bytes;
         if (device->products[i].sets > table->sets)

@@ -10,7 +10,12 @@
 #include "dtinfo/checked.h"
 #include "dtinfo/exact_sum.h"
 
-enum { PAGE = 4096, POOL = 1 << 16, JUDGED = 256 };
+enum {
+    PAGE = 4096,
+    POOL = 1 << 16,
+    JUDGED = 256,           /* elements of a product, beside its corners, */
+    JUDGED_TERMS = 1 << 22, /* if they are not too long */
+};
 
 static bool matrix_bytes(uint64_t rows, uint64_t columns, size_t element, uint64_t *ret)
 {
@@ -195,10 +200,12 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
     uint64_t random = seed;
     *ret = (struct dti_matmul_errors){.relative = 0};
     judge_element(ret, matrices, memory, on_device, 0, 0);
+    if (m == 1 && n == 1)
+        return;
+    judge_element(ret, matrices, memory, on_device, m - 1, n - 1);
     judge_element(ret, matrices, memory, on_device, 0, n - 1);
     judge_element(ret, matrices, memory, on_device, m - 1, 0);
-    judge_element(ret, matrices, memory, on_device, m - 1, n - 1);
-    for (int i = 0; i < JUDGED; i++) {
+    for (uint64_t i = 0; i < JUDGED && i < JUDGED_TERMS / matrices->k; i++) {
         const uint64_t row = dti_splitmix(&random) % m;
         judge_element(ret, matrices, memory, on_device, row, dti_splitmix(&random) % n);
     }

@@ -147,19 +147,27 @@ enum dti_status dti_bench_comparison_judge(struct bench_comparison *comparison,
 {
     char quoted[DTI_QUOTE_SIZE], first[DTI_QUOTE_SIZE];
     struct bench_records *const then = &comparison->then, *const now = &comparison->now;
-    if (dti_bench_match(then, now) == 0)
+    const size_t pairs = dti_bench_match(then, now);
+    if (pairs == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s has nothing that was measured now: its first result is %s",
                         dti_quote(quoted, comparison->path, strlen(comparison->path)),
                         dti_quote(first, then->rows[0].label, strlen(then->rows[0].label)));
+    size_t unknown = 0;
+    bool slower = false;
     for (size_t i = 0; comparison->gate && i < now->count; i++) {
         struct dti_bench_figure ratio;
         const size_t partner = now->rows[i].partner;
         if (partner == SIZE_MAX)
             continue;
         dti_bench_compare_times(&ratio, &then->rows[partner].time, &now->rows[i].time);
-        if (dti_bench_is_regression(&ratio, comparison->allowed))
-            return DTI_ANSWER_NO;
+        slower = slower || dti_bench_is_regression(&ratio, comparison->allowed);
+        unknown += !ratio.has_interval;
     }
-    return DTI_OK;
+    if (unknown > 0)
+        dti_warn(comparison->job->cx,
+                 "%zu of %zu results cannot be judged, one of the runs has too few samples; "
+                 "measure longer with --time",
+                 unknown, pairs);
+    return slower ? DTI_ANSWER_NO : DTI_OK;
 }

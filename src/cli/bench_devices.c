@@ -6,6 +6,7 @@
 
 #include "cli/bench_job.h"
 #include "dtinfo/device.h"
+#include "dtinfo/library.h"
 #include "dtinfo/resident.h"
 
 static struct bench_device *add(struct bench_job *job, const char *id, struct dti_gpu *gpu)
@@ -39,6 +40,14 @@ static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dt
     return status;
 }
 
+/* A loader that hangs would hold up the CPU's threads too. */
+static enum dti_status check_loader(const char *why, struct dti_error *reterr)
+{
+    if (dti_library_is_opening())
+        return dti_fail(reterr, DTI_DEVICE_FAILED, "%s; use --device cpu", why);
+    return DTI_OK;
+}
+
 /* Every device that works; those that do not are told about. */
 static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
 {
@@ -55,8 +64,9 @@ static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
         if (add_gpu(job, list.gpus[i].number, &error) != DTI_OK)
             dti_warn(job->cx, "cuda:%u is left out: %s", list.gpus[i].number, error.text);
     }
+    const enum dti_status loader = check_loader(list.why_not, reterr);
     dti_gpu_list_free(&list);
-    return DTI_OK;
+    return loader;
 }
 
 enum dti_status dti_bench_devices_open(struct bench_job *job, const char *text,
@@ -74,6 +84,9 @@ enum dti_status dti_bench_devices_open(struct bench_job *job, const char *text,
         struct dti_error error = {.status = DTI_OK};
         if (add_gpu(job, 0, &error) == DTI_OK)
             return DTI_OK;
+        status = check_loader(error.text, reterr);
+        if (status != DTI_OK)
+            return status;
         (void)snprintf(job->device_reason, sizeof job->device_reason, "cpu: %s", error.text);
     }
     (void)add(job, "cpu", NULL);

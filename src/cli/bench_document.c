@@ -157,6 +157,7 @@ static void take_text(struct walk *walk, char *field)
 static void take_number(struct walk *walk, double *field)
 {
     enum { LONGEST = 64 };
+    static const double shortest = 1e-15;
     static const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_value value;
     struct dti_outcome outcome;
@@ -166,7 +167,7 @@ static void take_number(struct walk *walk, double *field)
         return;
     dti_encode(dti_format_get(DTI_FP64), &value, &policy, 0, &outcome);
     memcpy(&number, &outcome.code, sizeof number);
-    if (number > 0 && number < 1e9)
+    if (number >= shortest && number < 1e9)
         *field = number;
 }
 

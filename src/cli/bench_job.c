@@ -115,7 +115,8 @@ static const char *useless_option(const struct bench_args *args, const struct dt
         {args->overflow_given, !kind, "overflow"},
         {args->dtypes, kind && kind->dtypes[0] != '\0', "dtypes"},
         {args->engine, kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
-        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES, "with-alloc"},
+        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES && !kind->makes_a_number,
+         "with-alloc"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (options[i].given && !options[i].useful)
@@ -177,7 +178,7 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
         status = parse_pairs(ret, operands[i], reterr);
     if (status == DTI_OK && !kind && operand_count == 0)
         status = parse_pairs(ret, default_pairs, reterr);
-    if (status == DTI_OK && kind)
+    if (status == DTI_OK && kind && (args->dtypes || kind->dtypes[0] != '\0'))
         status = dti_bench_parse_dtypes(ret, args->dtypes ? args->dtypes : kind->dtypes, reterr);
     if (status == DTI_OK && args->time)
         status = dti_bench_parse_time(ret, args->time, reterr);

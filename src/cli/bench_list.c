@@ -1,8 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench --list: the array kernels that are built in, and which of them this CPU can run. */
+ * bench --list: the kernels that are built in, and which of them this CPU can run. */
 #include "cli/bench_job.h"
+#include "dtinfo/dot.h"
+#include "dtinfo/expsin.h"
+#include "dtinfo/matmul.h"
 #include "dtinfo/table.h"
+
+struct listed {
+    const char *name, *operation;
+    enum dti_level level;
+};
+
+/* The kernel number `at` of all families, one after another; false when there are no more. */
+static bool kernel_at(size_t at, struct listed *ret)
+{
+    if (at < dti_kernel_count) {
+        const struct dti_kernel *const kernel = &dti_kernels[at];
+        *ret = (struct listed){kernel->name, dti_operation_name(kernel->op), kernel->level};
+        return true;
+    }
+    at -= dti_kernel_count;
+    if (at < dti_expsin_kernel_count) {
+        const struct dti_expsin_kernel *const kernel = &dti_expsin_kernels[at];
+        *ret = (struct listed){kernel->name, "expsin", kernel->level};
+        return true;
+    }
+    at -= dti_expsin_kernel_count;
+    if (at < dti_dot_kernel_count) {
+        const struct dti_dot_kernel *const kernel = &dti_dot_kernels[at];
+        *ret = (struct listed){kernel->name, "dot", kernel->level};
+        return true;
+    }
+    at -= dti_dot_kernel_count;
+    if (at < dti_matmul_kernel_count) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[at];
+        *ret = (struct listed){kernel->name, "matmul", kernel->level};
+        return true;
+    }
+    return false;
+}
 
 static enum dti_status list_json(const struct dti_context *cx, struct dti_error *reterr)
 {
@@ -14,13 +51,13 @@ static enum dti_status list_json(const struct dti_context *cx, struct dti_error 
     dti_json_null(json, "options");
     dti_json_null(json, "host");
     dti_json_array(json, "kernels");
-    for (size_t i = 0; i < dti_kernel_count; i++) {
-        const struct dti_kernel *const kernel = &dti_kernels[i];
+    struct listed kernel;
+    for (size_t i = 0; kernel_at(i, &kernel); i++) {
         dti_json_object(json, NULL);
-        dti_json_string(json, "kernel", dti_kernel_title(kernel->name));
-        dti_json_string(json, "operation", dti_operation_name(kernel->op));
-        dti_json_string(json, "level", dti_level_name(kernel->level));
-        dti_json_bool(json, "available", dti_level_present(kernel->level));
+        dti_json_string(json, "kernel", dti_kernel_title(kernel.name));
+        dti_json_string(json, "operation", kernel.operation);
+        dti_json_string(json, "level", dti_level_name(kernel.level));
+        dti_json_bool(json, "available", dti_level_present(kernel.level));
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -41,12 +78,12 @@ enum dti_status dti_bench_list(const struct dti_context *cx, struct dti_error *r
     struct dti_table *const table = dti_table_new(COLUMNS);
     for (size_t i = 0; i < COLUMNS; i++)
         dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
-    for (size_t i = 0; i < dti_kernel_count; i++) {
-        const struct dti_kernel *const kernel = &dti_kernels[i];
-        dti_table_cell(table, DTI_STYLE_BOLD, dti_kernel_title(kernel->name));
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_operation_name(kernel->op));
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_name(kernel->level));
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_present(kernel->level) ? "yes" : "no");
+    struct listed kernel;
+    for (size_t i = 0; kernel_at(i, &kernel); i++) {
+        dti_table_cell(table, DTI_STYLE_BOLD, dti_kernel_title(kernel.name));
+        dti_table_cell(table, DTI_STYLE_PLAIN, kernel.operation);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_name(kernel.level));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_present(kernel.level) ? "yes" : "no");
     }
     const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);

@@ -82,7 +82,9 @@ static enum dti_status parse_size(const struct bench_job *job, const struct benc
                        (unsigned long long)ret->n, (unsigned long long)ret->k);
     else
         (void)snprintf(ret->label, sizeof ret->label, "%.*s%s", (int)word->length, word->text,
-                       memchr(word->text, 'x', word->length) ? "" : " elements");
+                       memchr(word->text, 'x', word->length) ? ""
+                       : ret->n == 1                         ? " element"
+                                                             : " elements");
     return DTI_OK;
 }
 
@@ -148,8 +150,6 @@ enum dti_status dti_bench_parse_dtypes(struct bench_job *job, const char *list,
                                        struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (list[0] == '\0')
-        list = NULL;
     while (list && status == DTI_OK) {
         const struct bench_word word = dti_bench_next_word(&list);
         status = parse_dtype(job, &word, reterr);

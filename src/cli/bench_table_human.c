@@ -126,10 +126,14 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
     const bool own = !item->limit && item->dtype[0] != '\0';
     (void)snprintf(name, sizeof name, "%s%s%s", own ? "" : item->role,
                    own || item->dtype[0] == '\0' ? "" : " ", item->dtype);
-    (void)snprintf(text, sizeof text, "  %-*.40s %-*.40s %10s %9s%*s  %-13s", name_width(done),
-                   name, COLUMN_ENGINE,
-                   item->limit && item->kernel[0] != '\0' ? item->kernel : item->engine, seconds,
-                   bytes, has_operations(done) ? COLUMN_OPERATIONS : 0,
+    /* of "vfmadd231ps zmm, registers alone" the instruction */
+    const bool by_kernel =
+        item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
+    const char *const engine = by_kernel ? item->kernel : item->engine;
+    const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
+    (void)snprintf(text, sizeof text, "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
+                   COLUMN_ENGINE, engine_length, engine, seconds, bytes,
+                   has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? operations : "", share);
     struct dti_line line = dti_bench_line(cx);
     dti_line_put(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN, text);
@@ -154,26 +158,45 @@ static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned coun
     return text;
 }
 
+/* How far a sum is from the exact one, which is known as fp64. */
+static void sum_words(char text[4 * CELL], const struct bench_done *done,
+                      const struct dti_bench_item *item)
+{
+    char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
+    enum { DIGITS = 10 };
+    const bool product = done->job->kind->size_is == DTI_BENCH_PRODUCT;
+    const char *const which = product ? "at worst " : "";
+    (void)digits(got, item->sum, DIGITS);
+    if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
+        (void)snprintf(text, 4 * CELL, "all is exact that was checked");
+        return;
+    }
+    if (item->error == 0) {
+        (void)snprintf(text, 4 * CELL, "%s%s, exact to the last place of fp64", which, got);
+        return;
+    }
+    (void)digits(exact, item->exact, DIGITS);
+    const bool alike = strcmp(got, exact) == 0;
+    (void)snprintf(text, 4 * CELL, "%s%s%s%s%s off by %s (%s of %s)", which, got,
+                   alike ? "" : " instead of ", alike ? "" : exact, alike ? "," : ":",
+                   digits(error, item->error, 3), digits(relative, item->relative_error, 3),
+                   product ? "the sum of magnitudes" : "it");
+}
+
 /* What it computed in, and how well, below its row. */
 static void put_errors(const struct bench_done *done, const struct dti_bench_item *item)
 {
-    char text[4 * CELL], one[DTI_TEXT_SIZE], two[DTI_TEXT_SIZE], three[DTI_TEXT_SIZE],
-        four[DTI_TEXT_SIZE];
+    char text[8 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
     size_t length = 0;
-    text[0] = '\0';
     if (item->arithmetic[0] != '\0')
         length += (size_t)snprintf(text, sizeof text, "computed in %s", item->arithmetic);
     if (item->has_ulp)
         length += (size_t)snprintf(text + length, sizeof text - length, "%sat most %s ulp off",
-                                   length > 0 ? "; " : "", dti_bench_three(one, item->max_ulp));
-    if (item->has_sum && item->error == 0)
-        (void)snprintf(text + length, sizeof text - length, "%s%s, which is exact",
-                       length > 0 ? "; " : "", digits(one, item->sum, 10));
-    else if (item->has_sum)
-        (void)snprintf(text + length, sizeof text - length,
-                       "%s%s instead of %s: off by %s, %s of it", length > 0 ? "; " : "",
-                       digits(one, item->sum, 10), digits(two, item->exact, 10),
-                       digits(three, item->error, 3), digits(four, item->relative_error, 3));
+                                   length > 0 ? "; " : "", dti_bench_three(ulp, item->max_ulp));
+    if (item->has_sum) {
+        sum_words(sum, done, item);
+        (void)snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? "; " : "", sum);
+    }
     if (text[0] != '\0')
         dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, " ");
 }
@@ -186,14 +209,14 @@ static void put_details(const struct bench_done *done, size_t at, enum dti_bench
     struct dti_bench_figure time;
     dti_bench_time(&time, done->bench, at, place);
     const bool sure = time.has_interval;
-    (void)snprintf(
-        text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
-        item->limit ? "" : item->kernel, item->limit || item->kernel[0] == '\0' ? "" : "   ",
-        time.samples, time.samples == 1 ? "" : "s", (unsigned long long)done->bench->passes[at],
-        done->bench->passes[at] == 1 ? "" : "es", (unsigned long long)done->bench->discarded[at],
-        sure ? "   " : "", sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
-        sure ? dti_bench_seconds(high, time.high) : "",
-        item->from_events ? "   by the device's clock" : "");
+    (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
+                   item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
+                   time.samples == 1 ? "" : "s", (unsigned long long)done->bench->passes[at],
+                   done->bench->passes[at] == 1 ? "" : "es",
+                   (unsigned long long)done->bench->discarded[at], sure ? "   " : "",
+                   sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
+                   sure ? dti_bench_seconds(high, time.high) : "",
+                   item->from_events ? "   by the device's clock" : "");
     dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, "   ");
 }
 
@@ -205,6 +228,18 @@ static bool is_shown(const struct bench_done *done, size_t at)
     for (size_t i = 0; i < table->count && !beside; i++)
         beside = table->items[i].beside == at;
     return beside;
+}
+
+/* A limit that something is faster than. */
+static bool is_exceeded(const struct bench_done *done, enum dti_bench_place place)
+{
+    static const double beyond_rounding = 1.05;
+    struct dti_bench_figure ratio;
+    bool exceeded = false;
+    for (size_t i = 0; i < done->table->count && !exceeded; i++)
+        exceeded =
+            dti_bench_of_limit(&ratio, done->table, i, place) && ratio.median > beyond_rounding;
+    return exceeded;
 }
 
 static void put_place(const struct bench_done *done, enum dti_bench_place place)
@@ -225,6 +260,10 @@ static void put_place(const struct bench_done *done, enum dti_bench_place place)
     }
     if (!done->job->cx->quiet && first < table->count)
         dti_bench_put_notes(done, first, INDENT, place);
+    if (!done->job->cx->quiet && is_exceeded(done, place))
+        dti_bench_put_words(done->job->cx, DTI_STYLE_WARN, INDENT,
+                            "more than 100 %: other programs or the clock slowed down the limit",
+                            " ");
 }
 
 void dti_bench_human_table(const struct bench_done *done)

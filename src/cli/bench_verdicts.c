@@ -47,11 +47,14 @@ static void put_row(struct dti_table *table, const struct bench_comparison *comp
     dti_table_cell(table, DTI_STYLE_PLAIN, now->label);
 }
 
+enum { ALONE_MAX = 20 }; /* a document may have thousands */
+
 static void put_alone(const struct bench_records *records, const char *what,
                       const struct dti_context *cx)
 {
+    size_t alone = 0;
     for (size_t i = 0; i < records->count; i++) {
-        if (records->rows[i].partner != SIZE_MAX)
+        if (records->rows[i].partner != SIZE_MAX || ++alone > ALONE_MAX)
             continue;
         struct dti_buffer text;
         struct dti_line line = dti_bench_line(cx);
@@ -65,12 +68,17 @@ static void put_alone(const struct bench_records *records, const char *what,
         dti_line_end(&line);
         dti_buffer_free(&text);
     }
+    if (alone > ALONE_MAX) {
+        char more[DTI_TEXT_SIZE];
+        (void)snprintf(more, sizeof more, "%s%zu more", what, alone - ALONE_MAX);
+        dti_bench_put_line(cx, DTI_STYLE_DIM, more);
+    }
 }
 
 void dti_bench_comparison_human(const struct bench_comparison *comparison,
                                 const struct dti_context *cx)
 {
-    static const char *const titles[] = {"before",   "now",     "x time",
+    static const char *const titles[] = {"before",   "now",     "ratio",
                                          "interval", "verdict", "what was measured"};
     enum { COLUMNS = sizeof titles / sizeof *titles, NUMBERS = 3 };
     dti_bench_put_line(cx, DTI_STYLE_PLAIN, "");

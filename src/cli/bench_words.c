@@ -17,7 +17,8 @@ const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
         bytes /= 1024;
         unit++;
     }
-    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu %s", (unsigned long long)bytes, units[unit]);
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu %s", (unsigned long long)bytes,
+                   bytes == 1 && unit == 0 ? "byte" : units[unit]);
     return buffer;
 }
 

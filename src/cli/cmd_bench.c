@@ -214,7 +214,8 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (status != DTI_OK)
         return status;
     if (args->list && kind)
-        return dti_fail(reterr, DTI_USAGE, "--list shows the kernels of casts alone");
+        return dti_fail(reterr, DTI_USAGE,
+                        "--list shows the kernels of all benchmarks; give it alone");
     if (args->list)
         return dti_bench_list(cx, reterr);
     return bench(kind, args, operands + 1, operand_count - 1, cx, reterr);

@@ -140,10 +140,12 @@ static void gpu_facts(struct dti_buffer *text, const struct devices_report *repo
                       const struct dti_gpu_facts *gpu)
 {
     dti_devices_safe(text, gpu->name[0] != '\0' ? gpu->name : "unnamed");
-    dti_buffer_puts(text, ", compute ");
-    dti_devices_number(text, gpu->major);
-    dti_buffer_puts(text, ".");
-    dti_devices_number(text, gpu->minor);
+    if (gpu->major != 0) {
+        dti_buffer_puts(text, ", compute ");
+        dti_devices_number(text, gpu->major);
+        dti_buffer_puts(text, ".");
+        dti_devices_number(text, gpu->minor);
+    }
     if (gpu->multiprocessors != DTI_UNKNOWN) {
         dti_buffer_puts(text, ", ");
         dti_devices_number(text, gpu->multiprocessors);
@@ -254,8 +256,9 @@ enum dti_status dti_devices_human(const struct devices_report *report, const str
 {
     enum dti_status status = DTI_OK;
     struct dti_line line = line_of(cx);
-    const bool is_known =
-        !report->shows_cpu || dti_devices_cpu_cell(&report->machine, DTI_FP64).known;
+    bool is_known = !report->shows_cpu || dti_devices_cpu_cell(&report->machine, DTI_FP64).known;
+    for (size_t i = report->first_gpu; i < report->gpu_end; i++)
+        is_known = is_known && dti_devices_gpu_cell(&report->list.gpus[i], DTI_FP64).known;
     if (report->shows_cpu)
         status = put_cpu(report, cx, reterr);
     if (report->shows_cuda && status == DTI_OK)

@@ -113,7 +113,7 @@ static void put_gpu(struct dti_json *json, const struct devices_report *report,
     char text[DTI_TEXT_SIZE];
     dti_json_object(json, "cuda");
     (void)snprintf(text, sizeof text, "%u.%u", gpu->major, gpu->minor);
-    dti_json_string(json, "compute_capability", text);
+    dti_json_string(json, "compute_capability", gpu->major != 0 ? text : NULL);
     const char *const trouble = dti_devices_gpu_trouble(&report->list, gpu);
     dti_json_bool(json, "supported", trouble == NULL);
     dti_json_string(json, "unsupported_reason", trouble);

@@ -18,8 +18,10 @@ struct devices_cell dti_devices_cpu_cell(const struct dti_machine *machine, enum
 
 struct devices_cell dti_devices_gpu_cell(const struct dti_gpu_facts *gpu, enum dti_dtype dtype)
 {
-    struct devices_cell cell = {.known = true};
-    cell.capability = dti_gpu_capability(gpu->major, gpu->minor, dtype, &cell.source);
+    struct devices_cell cell = {
+        .known = gpu->major != 0, .capability = DTI_CAPABLE_SOFTWARE, .source = ""};
+    if (cell.known)
+        cell.capability = dti_gpu_capability(gpu->major, gpu->minor, dtype, &cell.source);
     return cell;
 }
 

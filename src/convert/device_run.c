@@ -227,7 +227,7 @@ static enum dti_status take_piece(struct run *run, size_t at, struct dti_error *
         memcpy(dst, slot->host + run->host_out, bytes_of(piece->n, bits));
     clear_padding(run, piece, dst);
     if (run->loss)
-        add_losses(run, piece, slot->host + run->host_tiles);
+        add_losses(run, piece, run->with_loss ? slot->host + run->host_tiles : NULL);
     return DTI_OK;
 }
 

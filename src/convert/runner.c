@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "convert/runner_parts.h"
+#include "dtinfo/library.h"
 
 enum { THREADS_MAX = 16 };
 
@@ -39,8 +40,10 @@ static enum dti_status open_any(struct dti_runner *runner, struct dti_error *ret
     enum dti_status status = open_gpu(runner, 0, reterr);
     if (status == DTI_OK || dti_gpu_hangs() || dti_gpu_probe(&list, NULL) != DTI_OK)
         return status;
-    for (unsigned number = 1; number < list.count && status != DTI_OK && !dti_gpu_hangs(); number++)
-        status = open_gpu(runner, number, NULL);
+    for (size_t i = 0; i < list.count && status != DTI_OK && !dti_gpu_hangs(); i++) {
+        if (list.gpus[i].number != 0)
+            status = open_gpu(runner, list.gpus[i].number, NULL);
+    }
     dti_gpu_list_free(&list);
     return status;
 }
@@ -67,7 +70,9 @@ enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device
     pthread_cond_init(&runner->freed, NULL);
     const enum dti_status status =
         runner->demanded ? open_gpu(runner, wish->number, &error) : open_any(runner, &error);
-    if (status != DTI_OK && (runner->demanded || status == DTI_BAD_ENVIRONMENT)) {
+    /* without a loader the CPU's threads could not be started either */
+    const bool stuck = status != DTI_OK && dti_library_is_opening();
+    if (status != DTI_OK && (runner->demanded || status == DTI_BAD_ENVIRONMENT || stuck)) {
         if (reterr)
             *reterr = error;
         dti_runner_close(runner);

@@ -76,13 +76,16 @@ static bool is_code(const struct dti_value *value, enum dti_dtype dtype, uint64_
     return same_value(&back, value) && (value->class != DTI_CLASS_NAN || back.hi == value->hi);
 }
 
-/* As these stacks take it: an integer as int64, anything else as fp64. */
+/* As these stacks take it: an integer as int64, which has no -0, anything else as fp64. */
 static enum form form_by_rule(const struct dti_stored_number *number, uint64_t *ret_code)
 {
     const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_outcome outcome;
-    if (number->integer_literal && is_code(&number->value, DTI_INT64, ret_code))
+    dti_encode(dti_format_get(DTI_INT64), &number->value, &policy, 0, &outcome);
+    if (number->integer_literal && outcome.flags == 0) {
+        *ret_code = outcome.code;
         return FORM_I64;
+    }
     dti_encode(dti_format_get(DTI_FP64), &number->value, &policy, 0, &outcome);
     *ret_code = outcome.code;
     return FORM_F64;

@@ -10,6 +10,8 @@
 
 #include "dtinfo/library.h"
 
+enum { DEVICES_MAX = 1024 }; /* a driver that counts more has lost count */
+
 static const struct {
     const char *name;
     size_t offset;
@@ -197,7 +199,7 @@ static enum dti_status load(struct dti_cuda *cuda, struct dti_error *reterr)
         else if (count <= 0)
             status = no_device(cuda, NULL, reterr);
         else
-            cuda->devices = (unsigned)count;
+            cuda->devices = count < DEVICES_MAX ? (unsigned)count : DEVICES_MAX;
     }
     dti_library_close(library); /* the driver stays */
     return status;

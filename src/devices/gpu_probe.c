@@ -90,8 +90,9 @@ void dti_cuda_facts(const struct dti_cuda *cuda, CUdevice device, unsigned numbe
     ret->name[sizeof ret->name - 1] = '\0';
     const uint64_t major = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 1);
     const uint64_t minor = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 1);
-    ret->major = major == DTI_UNKNOWN ? 0 : (unsigned)major;
-    ret->minor = minor == DTI_UNKNOWN ? 0 : (unsigned)minor;
+    const bool is_known = major != DTI_UNKNOWN && minor != DTI_UNKNOWN;
+    ret->major = is_known ? (unsigned)major : 0;
+    ret->minor = is_known ? (unsigned)minor : 0;
     ret->multiprocessors =
         attribute_above_0(cuda, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
     ret->memory_bytes =

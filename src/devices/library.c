@@ -5,9 +5,10 @@
 
 #include <dlfcn.h>
 #include <fenv.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
@@ -50,12 +51,28 @@ static enum dti_status explain(const char *name, const char *text, struct dti_er
                     dti_quote(quoted, text, strlen(text)));
 }
 
+static atomic_uint opening;
+
+bool dti_library_is_opening(void)
+{
+    return atomic_load(&opening) > 0;
+}
+
+/* A named pipe would hold the loader up, which can do nothing else then. */
+static bool is_no_file(const char *name)
+{
+    struct stat about = {0};
+    return strchr(name, '/') && stat(name, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
 /* A library that was built for speed may change how its thread rounds and treats subnormals. */
 static void *open_keeping_arithmetic(const char *name)
 {
     fenv_t before;
     const bool kept = fegetenv(&before) == 0;
+    atomic_fetch_add(&opening, 1);
     void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    atomic_fetch_sub(&opening, 1);
     if (kept)
         (void)fesetenv(&before);
     return handle;
@@ -65,6 +82,10 @@ static enum dti_status open_one(struct dti_library **ret, const char *name,
                                 struct dti_error *reterr)
 {
     const size_t size = strlen(name) + 1;
+    char quoted[DTI_QUOTE_SIZE];
+    if (is_no_file(name))
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a library, nor a file at all",
+                        dti_quote(quoted, name, size - 1));
     struct dti_library *const library = malloc(sizeof *library + size);
     if (!library)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

@@ -16,7 +16,7 @@ enum { LINE_MAX_BYTES = 4096, LIST_MAX_BYTES = 1 << 16 };
 bool dti_root_read(const struct dti_root *root, const char *path, struct dti_buffer *buffer,
                    size_t most)
 {
-    struct stat about;
+    struct stat about = {0};
     if (root->fd < 0)
         return false;
     /* a named pipe must not hold the program up */

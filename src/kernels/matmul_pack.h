@@ -16,7 +16,8 @@
 #define MATMUL_INLINE static inline
 #endif
 
-/* Rows as they are, with zeros up to a multiple of `unit` bytes. */
+/* Rows as they are, with zeros up to a multiple of `unit` bytes: what was there before may be an
+ * infinity, which is not nothing even where it meets zeros of B. */
 MATMUL_INLINE void matmul_pack_rows(unsigned char *strip, const unsigned char *a, size_t stride,
                                     size_t rows, size_t bytes, size_t unit)
 {
@@ -29,7 +30,54 @@ MATMUL_INLINE void matmul_pack_rows(unsigned char *strip, const unsigned char *a
     }
 }
 
-/* int8 as int16. */
+/* Elements of 4 and of 8 bytes. */
+MATMUL_INLINE void matmul_pack_rows_4(unsigned char *strip, const unsigned char *a, size_t stride,
+                                      size_t rows, size_t k)
+{
+    matmul_pack_rows(strip, a, stride, rows, 4 * k, 4);
+}
+
+MATMUL_INLINE void matmul_pack_rows_8(unsigned char *strip, const unsigned char *a, size_t stride,
+                                      size_t rows, size_t k)
+{
+    matmul_pack_rows(strip, a, stride, rows, 8 * k, 8);
+}
+
+/* An element, or several as one, at any address. */
+MATMUL_INLINE float matmul_float_at(const unsigned char *p)
+{
+    float value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+MATMUL_INLINE double matmul_double_at(const unsigned char *p)
+{
+    double value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+MATMUL_INLINE int32_t matmul_int32_at(const unsigned char *p)
+{
+    int32_t value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* Two int8 as int16. */
+MATMUL_INLINE int32_t matmul_wide_pair_at(const unsigned char *p)
+{
+    int8_t pair[2];
+    memcpy(pair, p, sizeof pair);
+    const int16_t wide[2] = {pair[0], pair[1]};
+    int32_t value;
+    memcpy(&value, wide, sizeof value);
+    return value;
+}
+
+/* int8 as int16. What stands for elements that are missing at the end of a row does not matter here
+ * and below, since integers meet zeros of B. */
 MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned char *a,
                                          size_t stride, size_t rows, size_t k)
 {
@@ -41,13 +89,10 @@ MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned ch
             const int16_t wide = narrow;
             memcpy(row + 2 * j, &wide, sizeof wide);
         }
-        if (k % 2 > 0)
-            memset(row + 2 * k, 0, 2);
     }
 }
 
-/* int8 plus 128, which is uint8. What stands for elements that are missing does not matter, since
- * it meets zeros of B. */
+/* int8 plus 128, which is uint8. */
 MATMUL_INLINE void matmul_pack_rows_offset(unsigned char *strip, const unsigned char *a,
                                            size_t stride, size_t rows, size_t k)
 {
@@ -55,8 +100,6 @@ MATMUL_INLINE void matmul_pack_rows_offset(unsigned char *strip, const unsigned 
         unsigned char *const row = strip + i * DTI_MATMUL_STRIDE;
         for (size_t j = 0; j < k; j++)
             row[j] = a[i * stride + j] ^ 0x80;
-        for (size_t j = k; j % 4 != 0; j++)
-            row[j] = 0x80;
     }
 }
 

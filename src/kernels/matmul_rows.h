@@ -14,6 +14,7 @@
  *   PACK_A PACK_B     functions
  *   ROW ROW_COLUMNS ROW_K, where a step is more than one element: a product of one row
  * It leaves tiles of two registers a row, dti_tile_NAME and dti_peak_NAME(). */
+#ifdef NAME
 
 #ifndef JOIN
 #define JOIN_(a, b, c) a##b##_##c
@@ -74,7 +75,6 @@
 #define ROWS_1(DO) DO(0)
 /* beyond the end too, where there is nothing to be fetched */
 #define PREFETCH(p)          __builtin_prefetch((const void *)((uintptr_t)(p) + 1024), 0, 3)
-#define PREFETCH_NEXT(p)     __builtin_prefetch((p), 0, 3)
 #define PREFETCH_TO_WRITE(p) __builtin_prefetch((p), 1, 3)
 #endif
 
@@ -91,18 +91,15 @@ DEFINE_TILE(JOIN(tile_, NAME, 1), ROWS_1)
 #define ROW         JOIN(row_, NAME, one_by_one)
 #define ROW_COLUMNS LANES
 #define ROW_K       8
-/* Eight rows of B at a time, and the eight after them on their way. */
+/* Eight rows of B at a time: streams that the hardware sees by itself. */
 static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
                 size_t columns, size_t k)
 {
     const size_t end = columns * ELEMENT;
     memset(c, 0, end);
     for (size_t at = 0; at < k; at += ROW_K, a += ROW_K * ELEMENT, b += ROW_K * stride) {
-        const unsigned char *const next = b + (k - at > ROW_K ? ROW_K : 0) * stride;
-#define ROW_FACTOR(i) const VECTOR a##i = BROADCAST(a + (i)*ELEMENT);
-#define ROW_PRODUCT(i)                    \
-    PREFETCH_NEXT(next + (i)*stride + j); \
-    sum = MULTIPLY(sum, a##i, LOAD(b + (i)*stride + j));
+#define ROW_FACTOR(i)  const VECTOR a##i = BROADCAST(a + (i)*ELEMENT);
+#define ROW_PRODUCT(i) sum = MULTIPLY(sum, a##i, LOAD(b + (i)*stride + j));
         ROWS_8(ROW_FACTOR)
         for (size_t j = 0; j < end; j += sizeof(VECTOR)) {
             VECTOR sum = LOAD(c + j);
@@ -180,3 +177,5 @@ double JOIN(dti_, peak, NAME)(uint64_t count)
 #undef ROW_FACTOR
 #undef ROW_PRODUCT
 #undef ROWS_ALL
+
+#endif

@@ -69,7 +69,7 @@ enum dti_status dti_lines_next(struct dti_lines *lines, const char **ret_line, s
     size_t searched = 0;
     for (;;) {
         size_t length = lines->end - lines->start;
-        char *line = lines->buffer + lines->start;
+        char *line = lines->buffer ? lines->buffer + lines->start : NULL;
         char *newline = length > searched ? memchr(line + searched, '\n', length - searched) : NULL;
         if (newline || (lines->at_end && length > 0)) {
             size_t used = newline ? (size_t)(newline - line) : length;

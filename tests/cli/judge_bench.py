@@ -78,9 +78,10 @@ def judge_comparisons(case):
               <= row["high"] for row in comparison["results"]), "verdicts", comparison)
     check(comparison["max_regression"] == 0.1 and comparison["path"] == "fast.json", "head", comparison)
 
-    code, comparison = with_intervals(*case, "--compare", "fast.json")
-    check(code == 0 and all(row["verdict"] == "slower" and not row["regression"] for row in comparison["results"]),
-          "only compared", code, comparison)
+    code, out, err = bench(*case, "--compare", "fast.json", "--time", "0.05", "--json")
+    comparison = json.loads(out)["comparison"]
+    check(code == 0 and err == "" and not any(row["regression"] for row in comparison["results"]),
+          "only compared", code, comparison, err)
     check(comparison["max_regression"] is None, "no limit was given", comparison)
 
     write("slow.json", *[dict(scaled(document, 1e6), results=[result])
@@ -92,6 +93,22 @@ def judge_comparisons(case):
     return document
 
 
+def judge_gate_without_samples(document):
+    """A baseline of one sample has no interval: nothing can be judged, which must not pass in silence."""
+    case = CASES[1]
+    fast = scaled(document, 1e-6)
+    for candidate in fast["results"][0]["candidates"]:
+        candidate["low_seconds"] = candidate["high_seconds"] = None
+    write("few.json", fast)
+    code, out, err = bench(*case, "--baseline", "few.json", "--time", "0.01")
+    check(code == 0 and "1 of 1 results cannot be judged" in err and "--time" in err, "no interval", code, err)
+    fast["results"] *= 1000
+    write("many.json", fast)
+    code, out, err = bench(*case, "--compare", "many.json", "--time", "0.01")
+    check(code == 0 and out.count("measured before only") == 21 and ": 979 more\n" in out and err == "",
+          "results of a long document", code, out, err)
+
+
 def judge_texts(document):
     """For people, and line by line."""
     case = CASES[0]
@@ -100,6 +117,10 @@ def judge_texts(document):
     check(code in (0, 1) and (code == 1) == ("too slow" in out) and "cast fp32 -> bf16, 65536 bytes, 1 thread" in out, "table", code, out, err)
     code, out, err = bench(*case, "--compare", "fast.json", "--time", "0.05", "--jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
+    code, table, err = bench("dot", "--size", "1000", "--dtypes", "fp32,fp64", "--time", "0.01")
+    words = " ".join(table.split())
+    check(code == 0 and words.count("314.4011442, exact to the last place of fp64") == 1
+          and words.count("instead of 314.4011442: off by ") == 1, "errors in words", table)
     check(code == 0 and len(lines) == 2, "lines", out)
     check(lines[0]["comparison"] is None and lines[1]["results"] == [] and lines[1]["comparison"]["results"],
           "the last line has the comparison", lines[1])
@@ -124,7 +145,7 @@ def judge_matching(document):
 
 def judge_interrupt():
     for mode in ([], ["--json"], ["--jsonl"]):
-        for case in CASES + [["copy", "--size", "1MiB"]]:
+        for case in CASES if mode == ["--json"] else [["copy", "--size", "1MiB"]]:
             process = subprocess.Popen([PROGRAM, "bench", *case, "--time", "60"] + mode, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE)
             time.sleep(0.3)
@@ -141,6 +162,7 @@ def main():
         os.chdir(folder)
         documents = [judge_comparisons(case) for case in CASES]
         judge_texts(documents[0])
+        judge_gate_without_samples(documents[1])
         judge_matching(documents[0])
         judge_interrupt()
     print("%d failed" % len(FAILURES) if FAILURES else "all held")

@@ -116,6 +116,36 @@ def a_driver_that_hangs_is_given_up_and_left():
 
 
 @check
+def a_library_that_hangs_while_it_is_loaded_ends_the_program():
+    """The loader is stuck then, so that no threads can be had for the CPU either."""
+    env = environment(DTINFO_LIBCUDA=HOSTILE, DTINFO_CUDA_TIMEOUT="0.2", HOSTILE_HANG="1")
+    with tempfile.TemporaryDirectory() as folder:
+        source, result = os.path.join(folder, "source"), os.path.join(folder, "result")
+        with open(source, "wb") as file:
+            file.write(bytes(4096))
+        for words in [["cast", source, "bf16", "--from", "fp32", "-o", result, "--device", "auto"],
+                      ["cast", source, "bf16", "--from", "fp32", "-o", result, "--device", "cuda"],
+                      ["bench", "dot", "--time", "0.1", "--device", "auto"]]:
+            done = run(words, env=env)
+            require("did not answer within 0.2 s" in require_one_line(done, 5), "not told:", done.stderr)
+        require(os.listdir(folder) == ["source"], "left behind:", os.listdir(folder))
+
+
+@check
+def what_is_no_file_is_no_library():
+    with tempfile.TemporaryDirectory() as folder:
+        source, result, pipe = (os.path.join(folder, name) for name in ("source", "result", "libcuda.so.1"))
+        os.mkfifo(pipe)
+        with open(source, "wb") as file:
+            file.write(bytes(4096))
+        words = ["cast", source, "bf16", "--from", "fp32", "-o", result, "--device"]
+        done = run(words + ["cuda"], env=environment(DTINFO_LIBCUDA=pipe))
+        require("not a library" in require_one_line(done, 5), "not told:", done.stderr)
+        done = run(words + ["auto"], env=environment(DTINFO_LIBCUDA=pipe))
+        require(done.code == 0 and os.path.getsize(result) == 2048, "no answer of the CPU:", done.stderr)
+
+
+@check
 def output_that_cannot_be_written_is_found_with_a_driver_that_hangs_too():
     env = environment(DTINFO_LIBCUDA=DRIVER, DTINFO_CUDA_TIMEOUT="0.2", FAKE_CUDA="hang=cuInit:1")
     with open("/dev/full", "wb") as full:

@@ -334,6 +334,8 @@ static cublas_status multiply(const struct desc *desc, const struct layout *a, C
                               CUdeviceptr c_to, CUstream stream)
 {
     if (c->rows * c->columns * b->rows > MOST) { /* it takes its time all the same */
+        if (!wait_for(stream))
+            return EXECUTION_FAILED;
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         return CUBLAS_OK;
     }

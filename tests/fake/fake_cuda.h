@@ -20,6 +20,7 @@ enum { FAKE_DEVICES_MAX = 8 };
 /* The script: FAKE_CUDA=word,word,... in the environment (tests/fake/README.md). */
 struct fake_script {
     unsigned devices, version;
+    unsigned count;  /* 0: that of the devices */
     uint64_t memory; /* of each device, in bytes; 0: as much as such a device has */
     char report[512], trace[512];
 };

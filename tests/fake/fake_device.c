@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The pretend driver's devices and contexts, and the names of its errors. */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake_cuda.h"
@@ -21,17 +23,36 @@
 struct fake_device fake_devices[FAKE_DEVICES_MAX] = {HOPPER, TURING, HOPPER, TURING,
                                                      HOPPER, TURING, HOPPER, TURING};
 static bool initialised;
-static _Thread_local struct fake_device *current;
+
+/* Each thread's current context. Not _Thread_local: the sanitizers of clang 14 trip over such
+ * variables in a library that is loaded late. */
+static pthread_key_t current_key;
+static pthread_once_t current_once = PTHREAD_ONCE_INIT;
+
+static void make_current_key(void)
+{
+    if (pthread_key_create(&current_key, NULL) != 0)
+        abort();
+}
 
 struct fake_device *fake_current(void)
 {
-    return current;
+    (void)pthread_once(&current_once, make_current_key);
+    return pthread_getspecific(current_key);
+}
+
+static void set_current(struct fake_device *device)
+{
+    (void)pthread_once(&current_once, make_current_key);
+    if (pthread_setspecific(current_key, device) != 0)
+        abort();
 }
 
 CUresult fake_context_result(void)
 {
     if (!initialised)
         return CUDA_ERROR_NOT_INITIALIZED;
+    const struct fake_device *const current = fake_current();
     if (!current || current->retained == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
     return current->fault;
@@ -113,7 +134,7 @@ CUresult cuDeviceGetCount(int *count)
     if (result == CUDA_SUCCESS && !initialised)
         result = CUDA_ERROR_NOT_INITIALIZED;
     if (result == CUDA_SUCCESS)
-        *count = (int)fake_script()->devices;
+        *count = (int)(fake_script()->count ? fake_script()->count : fake_script()->devices);
     return fake_leave(result);
 }
 
@@ -253,7 +274,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
     if (result == CUDA_SUCCESS && device && device->retained == 0)
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS)
-        current = device;
+        set_current(device);
     return fake_leave(result);
 }
 
@@ -263,8 +284,8 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     if (result == CUDA_SUCCESS)
         result = fake_context_result();
     if (result == CUDA_SUCCESS) {
-        *total_bytes = (size_t)memory_of(current);
-        *free_bytes = *total_bytes - (size_t)current->used_bytes;
+        *total_bytes = (size_t)memory_of(fake_current());
+        *free_bytes = *total_bytes - (size_t)fake_current()->used_bytes;
     }
     return fake_leave(result);
 }

@@ -99,6 +99,8 @@ static void read_word(const char *word)
     const char *value;
     if (begins(word, "devices=", &value))
         script.devices = (unsigned)read_number(value, &value);
+    else if (begins(word, "count=", &value))
+        script.count = (unsigned)read_number(value, &value);
     else if (begins(word, "version=", &value))
         script.version = (unsigned)read_number(value, &value);
     else if (begins(word, "memory=", &value))

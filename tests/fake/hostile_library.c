@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * A library that does something as soon as it is loaded: it leaves a file (HOSTILE_MARKER in the
- * environment), and changes how its thread computes. */
+ * environment), changes how its thread computes, and with HOSTILE_HANG never comes back. */
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int hostile_function(void);
 
@@ -21,6 +22,8 @@ __attribute__((constructor)) static void act(void)
     state |= 0x8040; /* subnormals are zero, going in and coming out */
     __asm__ volatile("ldmxcsr %0" : : "m"(state));
 #endif
+    while (getenv("HOSTILE_HANG"))
+        (void)pause();
 }
 
 int hostile_function(void)

@@ -129,6 +129,43 @@ static void limits_read_and_copy_what_they_say(void)
     free(table);
 }
 
+static size_t streams_among(const struct dti_bench_limit *limits, size_t count)
+{
+    size_t streams = 0;
+    for (size_t i = 0; i < count; i++)
+        streams += limits[i].copy->stream;
+    return streams;
+}
+
+/* Small sets that take turns beyond the caches: there stores past them may be the quickest. */
+static void cold_limits_store_past_the_caches(void)
+{
+    enum { BYTES = 1000 };
+    struct dti_bench_table *const table = calloc(1, sizeof *table);
+    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
+    struct dti_bench_limit limits[DTI_BENCH_LIMITS_MAX];
+    enum dti_level level;
+    bool has_stream = false;
+    if (!CHECK(table) || !CHECK(dti_level_choose(NULL, &level, &error) == DTI_OK))
+        return;
+    for (size_t i = 0; i < dti_copy_count; i++)
+        has_stream = has_stream || (dti_copies[i].exact && dti_copies[i].stream &&
+                                    dti_level_includes(level, dti_copies[i].level));
+    for (int cold = 0; cold < 2; cold++) {
+        struct dti_bench_memory *memory;
+        size_t count = 0;
+        table->count = 0;
+        if (!CHECK(dti_bench_memory_new(&memory, 2, BYTES, cold ? DTI_BENCH_COLD : DTI_BENCH_HOT,
+                                        NULL, &error) == DTI_OK))
+            break;
+        dti_bench_add_limits(table, candidates, &count, limits, memory, 2, BYTES, true, level);
+        CHECK(table->in_cache && (table->sets > 1) == (cold == 1));
+        CHECK((streams_among(limits, count) > 0) == (cold == 1 && has_stream));
+        dti_bench_memory_free(memory);
+    }
+    free(table);
+}
+
 /* Four candidates, three rounds. */
 static void best_limit_has_the_highest_rate(void)
 {
@@ -185,4 +222,5 @@ static void copies_are_measured_and_verified(void)
 
 UNIT_MAIN(tables_take_as_much_as_they_hold, memory_is_apart_and_takes_turns, hot_memory_is_one_set,
           too_much_memory_is_refused, parts_cover_all_once, limits_read_and_copy_what_they_say,
-          best_limit_has_the_highest_rate, copies_are_measured_and_verified)
+          cold_limits_store_past_the_caches, best_limit_has_the_highest_rate,
+          copies_are_measured_and_verified)

@@ -125,6 +125,13 @@ static void missing_functions_are_missing_facts(void)
                 "cuda:0 '' 0.0 pci=0000:19:00.0 GPU-00010203-0405-0607-0809-0a0b0c0d0e0f sms=? "
                 "memory=? free=? l2=? clock=? peak=? link=? lanes=? link_max=? lanes_max=? numa=? "
                 "ecc=? power=? engines=?\n");
+    /* half of a compute capability is none: its second number is asked for after its first */
+    check_probe(&(struct probe_case){.script = "devices=1,fail=cuDeviceGetAttribute:2:1"},
+                "version=13020 driver= why=\n"
+                "cuda:0 'NVIDIA Pretend H200' 0.0 pci=0000:19:00.0 "
+                "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f sms=132 memory=150323855360 free=? "
+                "l2=62914560 clock=1980000000 peak=4916736000000 link=? lanes=? link_max=? "
+                "lanes_max=? numa=0 ecc=1 power=? engines=5\n");
     check_probe(&(struct probe_case){.script = "devices=1,fail=cuDeviceGet:1:999"},
                 "version=13020 driver= why=the CUDA devices have gone\n");
 }
@@ -146,5 +153,16 @@ static void no_device_is_an_answer(void)
                 "driver for CUDA 10.0 or newer is needed\n");
 }
 
+static void a_count_beyond_reason_is_no_lack_of_memory(void)
+{
+    static const char want[] =
+        "version=13020 driver= why=\n"
+        "cuda:0 'NVIDIA Pretend H200' 9.0 pci=0000:19:00.0 "
+        "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f sms=132 memory=150323855360 free=? "
+        "l2=62914560 clock=1980000000 peak=4916736000000 link=? lanes=? link_max=? lanes_max=? "
+        "numa=0 ecc=1 power=? engines=5\n";
+    check_probe(&(struct probe_case){.script = "devices=1,count=2147483647"}, want);
+}
+
 UNIT_MAIN(both_libraries_tell_all, driver_alone_tells_less, missing_functions_are_missing_facts,
-          no_device_is_an_answer)
+          no_device_is_an_answer, a_count_beyond_reason_is_no_lack_of_memory)

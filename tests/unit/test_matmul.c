@@ -1,42 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every matrix product against plain loops over integers: with small integers as elements each of
- * them is exact in every dtype. Arrays are as large as they must be, one element off any alignment,
- * with guards around C. */
-#include <stdlib.h>
-
-#include "dtinfo/matmul.h"
-#include "unit.h"
-
-enum { GUARD = 64, GUARD_BYTE = 0xC3 };
-
-static size_t bytes_of(enum dti_dtype dtype)
-{
-    return dtype == DTI_FP64 ? 8 : dtype == DTI_BF16 ? 2 : dtype == DTI_INT8 ? 1 : 4;
-}
-
-static void put(unsigned char *at, enum dti_dtype dtype, int value)
-{
-    const float single = (float)value;
-    const double number = value;
-    const int8_t byte = (int8_t)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    const uint16_t upper = (uint16_t)(bits >> 16); /* bf16: exact up to 8 bits */
-    switch (dtype) {
-    case DTI_FP64:
-        memcpy(at, &number, sizeof number);
-        break;
-    case DTI_BF16:
-        memcpy(at, &upper, sizeof upper);
-        break;
-    case DTI_INT8:
-        memcpy(at, &byte, sizeof byte);
-        break;
-    default:
-        memcpy(at, &single, sizeof single);
-    }
-}
+ * them is exact in every dtype. */
+#include "matmul_product.h"
 
 static bool equals(const unsigned char *at, enum dti_dtype dtype, int64_t want)
 {
@@ -54,65 +20,6 @@ static bool equals(const unsigned char *at, enum dti_dtype dtype, int64_t want)
         memcpy(&single, at, sizeof single);
         return single == (float)want;
     }
-}
-
-static uint32_t random_state = 1;
-
-static unsigned draw(unsigned below)
-{
-    random_state = random_state * 1664525 + 1013904223;
-    return (random_state >> 8) % below;
-}
-
-struct product {
-    const struct dti_matmul_kernel *kernel;
-    struct dti_matmul *matmul;
-    size_t m, n, k;
-    int *numbers_a, *numbers_b;
-    unsigned char *memory_a, *memory_b, *memory_c; /* as allocated */
-    unsigned char *a, *b, *c;
-};
-
-static unsigned char *fill(unsigned char **ret_memory, int *numbers, size_t count,
-                           enum dti_dtype dtype)
-{
-    const size_t size = bytes_of(dtype);
-    *ret_memory = malloc((count + 1) * size);
-    if (!*ret_memory)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        /* all of int8; else so small that sums stay below 2^24 */
-        numbers[i] = dtype == DTI_INT8 ? (int)draw(256) - 128 : (int)draw(15) - 7;
-        put(*ret_memory + (i + 1) * size, dtype, numbers[i]);
-    }
-    return *ret_memory + size;
-}
-
-static bool product_new(struct product *p, const struct dti_matmul_kernel *kernel, size_t m,
-                        size_t n, size_t k, size_t threads)
-{
-    const size_t size = bytes_of(kernel->result);
-    *p = (struct product){.kernel = kernel, .m = m, .n = n, .k = k};
-    p->numbers_a = malloc(m * k * sizeof *p->numbers_a);
-    p->numbers_b = malloc(k * n * sizeof *p->numbers_b);
-    p->memory_c = malloc(m * n * size + 2 * GUARD + size);
-    if (!p->numbers_a || !p->numbers_b || !p->memory_c)
-        return false;
-    p->a = fill(&p->memory_a, p->numbers_a, m * k, kernel->dtype);
-    p->b = fill(&p->memory_b, p->numbers_b, k * n, kernel->dtype);
-    p->c = p->memory_c + GUARD + size;
-    memset(p->memory_c, GUARD_BYTE, m * n * size + 2 * GUARD + size);
-    return p->a && p->b && dti_matmul_new(&p->matmul, kernel, m, n, k, threads, NULL) == DTI_OK;
-}
-
-static void product_free(struct product *p)
-{
-    dti_matmul_free(p->matmul);
-    free(p->numbers_a);
-    free(p->numbers_b);
-    free(p->memory_a);
-    free(p->memory_b);
-    free(p->memory_c);
 }
 
 static bool product_check(const struct product *p)
@@ -155,14 +62,6 @@ static bool is_right(const struct dti_matmul_kernel *kernel, size_t m, size_t n,
     }
     product_free(&p);
     return right;
-}
-
-static bool may_run(const struct dti_matmul_kernel *kernel)
-{
-    if (dti_level_present(kernel->level))
-        return true;
-    printf("skipped: %s\n", kernel->name);
-    return false;
 }
 
 static void products_of_all_small_shapes_are_exact(void)
@@ -258,64 +157,6 @@ static void int8_is_exact_where_sums_are_largest(void)
     }
 }
 
-/* The zeros that fill up the last step must not meet an infinity. */
-static void an_infinity_stays_in_its_row_and_column(void)
-{
-    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
-        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
-        enum { N = 3 };
-        if (kernel->dtype == DTI_INT8 || !may_run(kernel))
-            continue;
-        for (size_t m = 1; m <= 2; m++) {
-            for (size_t k = 1; k <= 19; k++) {
-                struct product p;
-                if (CHECK(product_new(&p, kernel, m, N, k, 1))) {
-                    const size_t size = bytes_of(kernel->dtype);
-                    const uint64_t fp64 = UINT64_C(0x7ff0000000000000);
-                    const uint32_t fp32 = 0x7f800000;
-                    const uint16_t bf16 = 0x7f80;
-                    const void *const infinity = size == 8   ? (const void *)&fp64
-                                                 : size == 4 ? (const void *)&fp32
-                                                             : (const void *)&bf16;
-                    put(p.a + (k - 1) * size, kernel->dtype, 1); /* of the first row */
-                    if (m > 1)
-                        put(p.a + (2 * k - 1) * size, kernel->dtype, -1);
-                    memcpy(p.b + (k - 1) * N * size, infinity, size);
-                    dti_matmul_run(p.matmul, p.c, p.a, p.b, 0);
-                    const size_t out = bytes_of(kernel->result);
-                    for (size_t row = 0; row < m; row++) {
-                        unsigned char got[8];
-                        memcpy(got, p.c + row * N * out, out);
-                        CHECK(got[out - 1] == (row == 0 ? 0x7f : 0xff));
-                        memcpy(got, p.c + (row * N + 1) * out, out);
-                        CHECK((got[out - 1] & 0x7f) != 0x7f);
-                    }
-                }
-                product_free(&p);
-            }
-        }
-    }
-}
-
-/* What is said of the instruction: operands that are subnormal count as zero, though the product
- * would be a normal number. */
-static void bf16_subnormals_are_zero(void)
-{
-    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
-        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
-        const uint16_t a[2] = {0x0040, 0x0040}, b[2] = {0x7f00, 0x7f00}; /* 2^-127, 2^127 */
-        float c[1] = {7};
-        struct dti_matmul *matmul = NULL;
-        if (kernel->dtype != DTI_BF16 || !may_run(kernel))
-            continue;
-        if (CHECK(dti_matmul_new(&matmul, kernel, 1, 1, 2, 1, NULL) == DTI_OK)) {
-            dti_matmul_run(matmul, c, a, b, 0);
-            CHECK(c[0] == 0);
-        }
-        dti_matmul_free(matmul);
-    }
-}
-
 static void rows_are_found_by_dtype_and_level(void)
 {
     const char *why = NULL;
@@ -360,6 +201,5 @@ static void products_without_elements_and_too_large_ones_are_refused(void)
 
 UNIT_MAIN(products_of_all_small_shapes_are_exact, products_beyond_a_block_are_exact,
           members_of_a_team_share_a_product, int8_is_exact_where_sums_are_largest,
-          an_infinity_stays_in_its_row_and_column, bf16_subnormals_are_zero,
           rows_are_found_by_dtype_and_level,
           products_without_elements_and_too_large_ones_are_refused)

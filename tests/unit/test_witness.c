@@ -117,6 +117,34 @@ static void numbers_of_all_sorts_side_by_side(void)
     CHECK(ask(&cast, numbers, 4, 0, &asked, &why) == DTI_BUG);
 }
 
+/* -0 written as an integer is the int64 0. */
+static void stacks_take_integers_as_int64(void)
+{
+    static const char *const texts[] = {"-0", "-0.0", "7", "9007199254740993", "1e30", "0.1"};
+    static const bool literals[] = {true, false, true, true, true, false};
+    static const char *const dtypes[] = {"fp64", "fp32", "bf16", "fp8_e5m2"};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes * 6; i++) {
+        struct dti_cast cast = cast_to(dtypes[i / 6]), taken;
+        struct dti_stored_number number = number_of(texts[i % 6], &cast, 0);
+        struct dti_scalar scalar;
+        struct dti_witness *witness;
+        size_t asked = 0;
+        const char *why = NULL;
+        const struct dti_stack_rule *const rule = dti_stack_find(DTI_STACK_ONNX, &cast.dst);
+        number.integer_literal = literals[i % 6];
+        CHECK(dti_stack_cast(rule, &cast.dst, number.integer_literal, &number.value, &taken,
+                             &scalar));
+        number.code = scalar.code;
+        cast.round_given = true;
+        cast.policy.round = rule->round;
+        cast.policy.overflow = rule->overflow;
+        CHECK(dti_witness_new(&witness, &cast, rule, runner, DTI_LEVEL_SCALAR, &error) == DTI_OK);
+        CHECK(dti_witness_ask(witness, &number, 1, 0, &asked, &why, &error) == DTI_OK);
+        CHECK_SIZE(asked, 1);
+        dti_witness_free(witness);
+    }
+}
+
 static void another_answer_is_a_bug_that_names_both(void)
 {
     const struct dti_cast cast = cast_to("bf16");
@@ -146,4 +174,5 @@ static void the_device_is_given_back(void)
 UNIT_MAIN(the_device_is_there, any_number_can_be_asked_about_where_a_rounding_to_odd_does_not_show,
           numbers_that_would_be_rounded_twice_are_not_asked_about,
           random_bits_follow_the_place_of_the_number, numbers_of_all_sorts_side_by_side,
-          another_answer_is_a_bug_that_names_both, the_device_is_given_back)
+          stacks_take_integers_as_int64, another_answer_is_a_bug_that_names_both,
+          the_device_is_given_back)

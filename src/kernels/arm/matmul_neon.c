@@ -5,22 +5,10 @@
 
 #include "kernels/matmul_pack.h"
 
-static void pack_a_4(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
-                     size_t k)
-{
-    matmul_pack_rows(strip, a, stride, rows, 4 * k, 4);
-}
-
 static void pack_b_4(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
                      size_t k, size_t panel_bytes)
 {
     matmul_pack_panels(panels, b, stride, columns, k, panel_bytes, 8, 4, 1, 4, 0, NULL);
-}
-
-static void pack_a_8(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
-                     size_t k)
-{
-    matmul_pack_rows(strip, a, stride, rows, 8 * k, 8);
 }
 
 static void pack_b_8(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
@@ -40,20 +28,6 @@ static inline float64x2_t load_8(const unsigned char *p)
     return vreinterpretq_f64_u8(vld1q_u8(p));
 }
 
-static inline float float_at(const unsigned char *p)
-{
-    float value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline double double_at(const unsigned char *p)
-{
-    double value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
 #define NAME              f32_neon
 #define HEIGHT            12
 #define VECTOR            float32x4_t
@@ -61,12 +35,12 @@ static inline double double_at(const unsigned char *p)
 #define ELEMENT           4
 #define PACKED            4
 #define LEAD              0
-#define PACK_A            pack_a_4
+#define PACK_A            matmul_pack_rows_4
 #define PACK_B            pack_b_4
 #define LOAD(p)           load_4(p)
 #define STORE(p, v)       vst1q_u8(p, vreinterpretq_u8_f32(v))
 #define ADD(v, w)         vaddq_f32(v, w)
-#define BROADCAST(p)      vdupq_n_f32(float_at(p))
+#define BROADCAST(p)      vdupq_n_f32(matmul_float_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f32(c, a, b)
 #define BEGIN(p)          vdupq_n_f32(0)
 #define KEEP(v)           __asm__ volatile("" : "+w"(v))
@@ -80,12 +54,12 @@ static inline double double_at(const unsigned char *p)
 #define ELEMENT           8
 #define PACKED            8
 #define LEAD              0
-#define PACK_A            pack_a_8
+#define PACK_A            matmul_pack_rows_8
 #define PACK_B            pack_b_8
 #define LOAD(p)           load_8(p)
 #define STORE(p, v)       vst1q_u8(p, vreinterpretq_u8_f64(v))
 #define ADD(v, w)         vaddq_f64(v, w)
-#define BROADCAST(p)      vdupq_n_f64(double_at(p))
+#define BROADCAST(p)      vdupq_n_f64(matmul_double_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f64(c, a, b)
 #define BEGIN(p)          vdupq_n_f64(0)
 #define KEEP(v)           __asm__ volatile("" : "+w"(v))

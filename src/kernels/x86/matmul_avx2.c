@@ -7,22 +7,10 @@
 
 #include "kernels/matmul_pack.h"
 
-static void pack_a_4(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
-                     size_t k)
-{
-    matmul_pack_rows(strip, a, stride, rows, 4 * k, 4);
-}
-
 static void pack_b_4(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
                      size_t k, size_t panel_bytes)
 {
     matmul_pack_panels(panels, b, stride, columns, k, panel_bytes, 16, 4, 1, 4, 0, NULL);
-}
-
-static void pack_a_8(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
-                     size_t k)
-{
-    matmul_pack_rows(strip, a, stride, rows, 8 * k, 8);
 }
 
 static void pack_b_8(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
@@ -38,27 +26,6 @@ static void pack_b_wide(unsigned char *panels, const unsigned char *b, size_t st
                        matmul_step_wide_pairs);
 }
 
-static inline float float_at(const unsigned char *p)
-{
-    float value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline double double_at(const unsigned char *p)
-{
-    double value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
-static inline int32_t int32_at(const unsigned char *p)
-{
-    int32_t value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
 #define NAME              f32_avx2
 #define HEIGHT            6
 #define VECTOR            __m256
@@ -66,12 +33,12 @@ static inline int32_t int32_at(const unsigned char *p)
 #define ELEMENT           4
 #define PACKED            4
 #define LEAD              0
-#define PACK_A            pack_a_4
+#define PACK_A            matmul_pack_rows_4
 #define PACK_B            pack_b_4
 #define LOAD(p)           _mm256_loadu_ps((const float *)(const void *)(p))
 #define STORE(p, v)       _mm256_storeu_ps((float *)(void *)(p), v)
 #define ADD(v, w)         _mm256_add_ps(v, w)
-#define BROADCAST(p)      _mm256_set1_ps(float_at(p))
+#define BROADCAST(p)      _mm256_set1_ps(matmul_float_at(p))
 #define MULTIPLY(c, a, b) _mm256_fmadd_ps(a, b, c)
 #define BEGIN(p)          _mm256_setzero_ps()
 #define KEEP(v)           __asm__ volatile("" : "+x"(v))
@@ -85,12 +52,12 @@ static inline int32_t int32_at(const unsigned char *p)
 #define ELEMENT           8
 #define PACKED            8
 #define LEAD              0
-#define PACK_A            pack_a_8
+#define PACK_A            matmul_pack_rows_8
 #define PACK_B            pack_b_8
 #define LOAD(p)           _mm256_loadu_pd((const double *)(const void *)(p))
 #define STORE(p, v)       _mm256_storeu_pd((double *)(void *)(p), v)
 #define ADD(v, w)         _mm256_add_pd(v, w)
-#define BROADCAST(p)      _mm256_set1_pd(double_at(p))
+#define BROADCAST(p)      _mm256_set1_pd(matmul_double_at(p))
 #define MULTIPLY(c, a, b) _mm256_fmadd_pd(a, b, c)
 #define BEGIN(p)          _mm256_setzero_pd()
 #define KEEP(v)           __asm__ volatile("" : "+x"(v))
@@ -103,17 +70,6 @@ static inline __m256i multiply_pairs(__m256i c, __m256i a, __m256i b)
     c = _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
     __asm__("" : "+x"(c));
     return c;
-}
-
-/* Two int8 as int16. */
-static inline int32_t wide_pair_at(const unsigned char *p)
-{
-    int8_t pair[2];
-    memcpy(pair, p, sizeof pair);
-    const int16_t wide[2] = {pair[0], pair[1]};
-    int32_t value;
-    memcpy(&value, wide, sizeof value);
-    return value;
 }
 
 /* Sums of 16 columns as matmul_pairs.h leaves them. */
@@ -137,7 +93,7 @@ static inline void order_pairs(unsigned char *c)
 #define LOAD(p)           _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define STORE(p, v)       _mm256_storeu_si256((__m256i *)(void *)(p), v)
 #define ADD(v, w)         _mm256_add_epi32(v, w)
-#define BROADCAST(p)      _mm256_set1_epi32(int32_at(p))
+#define BROADCAST(p)      _mm256_set1_epi32(matmul_int32_at(p))
 #define MULTIPLY(c, a, b) multiply_pairs(c, a, b)
 #define BEGIN(p)          _mm256_setzero_si256()
 #define KEEP(v)           __asm__ volatile("" : "+x"(v))
@@ -146,7 +102,7 @@ static inline void order_pairs(unsigned char *c)
 #define SIXTEEN(p)        _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define LOW(x, y)         _mm256_unpacklo_epi16(x, y)
 #define HIGH(x, y)        _mm256_unpackhi_epi16(x, y)
-#define FACTOR(p)         _mm256_set1_epi32(wide_pair_at(p))
+#define FACTOR(p)         _mm256_set1_epi32(matmul_wide_pair_at(p))
 #define ORDER(c)          order_pairs(c)
 #include "kernels/x86/matmul_pairs.h"
 

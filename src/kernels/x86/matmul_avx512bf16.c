@@ -20,13 +20,6 @@ static void pack_b(unsigned char *panels, const unsigned char *b, size_t stride,
                        matmul_step_pairs);
 }
 
-static inline int32_t pair_at(const unsigned char *p)
-{
-    int32_t value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
 /* Sums of 32 columns as matmul_pairs.h leaves them. */
 static inline void order_pairs(unsigned char *c)
 {
@@ -49,7 +42,7 @@ static inline void order_pairs(unsigned char *c)
 #define LOAD(p)           _mm512_loadu_ps(p)
 #define STORE(p, v)       _mm512_storeu_ps(p, v)
 #define ADD(v, w)         _mm512_add_ps(v, w)
-#define BROADCAST(p)      _mm512_castsi512_ps(_mm512_set1_epi32(pair_at(p)))
+#define BROADCAST(p)      _mm512_castsi512_ps(_mm512_set1_epi32(matmul_int32_at(p)))
 #define MULTIPLY(c, a, b) _mm512_dpbf16_ps(c, (__m512bh)(a), (__m512bh)(b))
 #define BEGIN(p)          _mm512_setzero_ps()
 #define KEEP(v)           __asm__ volatile("" : "+v"(v))

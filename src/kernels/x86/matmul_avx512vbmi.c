@@ -30,13 +30,6 @@ static void pack_b(unsigned char *panels, const unsigned char *b, size_t stride,
     }
 }
 
-static inline int32_t four_at(const unsigned char *p)
-{
-    int32_t value;
-    memcpy(&value, p, sizeof value);
-    return value;
-}
-
 /* gcc 12 would store each sum in every step, were it not told that the sum is in a register. */
 static inline __m512i multiply_fours(__m512i c, __m512i a, __m512i b)
 {
@@ -87,17 +80,14 @@ static void row_by_fours(unsigned char *c, const unsigned char *a, const unsigne
     for (size_t j = 0; j < columns; j++)
         memcpy(c + 4 * j, &begin, sizeof begin);
     for (size_t at = 0; at < k; at += FOURS_K, a += FOURS_K, b += FOURS_K * stride) {
-        const unsigned char *const next = b + (k - at > FOURS_K ? FOURS_K : 0) * stride;
         __m512i factors[FOURS_K / 4];
         for (size_t i = 0; i < FOURS_K / 4; i++)
-            factors[i] = _mm512_set1_epi32(four_at(a + 4 * i));
+            factors[i] = _mm512_set1_epi32(matmul_int32_at(a + 4 * i));
         for (size_t j = 0; j < columns; j += FOURS_COLUMNS) {
             unsigned char *const to = c + 4 * j;
             __m512i sums[4];
             for (size_t v = 0; v < 4; v++)
                 sums[v] = _mm512_loadu_si512(to + 64 * v);
-            for (size_t i = 0; i < FOURS_K; i++)
-                __builtin_prefetch(next + i * stride + j, 0, 3);
             for (size_t i = 0; i < FOURS_K / 4; i++)
                 row_block(sums, b + 4 * i * stride + j, stride, factors[i]);
             for (size_t v = 0; v < 4; v++)
@@ -123,7 +113,7 @@ static void row_by_fours(unsigned char *c, const unsigned char *a, const unsigne
 #define LOAD(p)           _mm512_loadu_si512(p)
 #define STORE(p, v)       _mm512_storeu_si512(p, v)
 #define ADD(v, w)         _mm512_add_epi32(v, w)
-#define BROADCAST(p)      _mm512_set1_epi32(four_at(p))
+#define BROADCAST(p)      _mm512_set1_epi32(matmul_int32_at(p))
 #define MULTIPLY(c, a, b) multiply_fours(c, a, b)
 #define BEGIN(p)          _mm512_loadu_si512(p)
 #define KEEP(v)           __asm__ volatile("" : "+v"(v))

@@ -10,6 +10,7 @@
  *   LOW(x, y) HIGH(x, y)  interleaved
  *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them
  *   ORDER(c)              brings two registers of sums in order */
+#ifdef NAME
 #define ROW         JOIN(row_, NAME, by_pairs)
 #define ROW_COLUMNS (2 * LANES)
 #define ROW_K       8
@@ -23,8 +24,6 @@
     {                                                                         \
         const size_t here = 2 * (i)*stride + j * ELEMENT;                     \
         const INTEGERS x = SIXTEEN(b + here), y = SIXTEEN(b + here + stride); \
-        __builtin_prefetch(next + here, 0, 3);                                \
-        __builtin_prefetch(next + here + stride, 0, 3);                       \
         low = MULTIPLY(low, a##i, LOW(x, y));                                 \
         high = MULTIPLY(high, a##i, HIGH(x, y));                              \
     }
@@ -34,7 +33,6 @@ static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b
 {
     memset(c, 0, 4 * columns);
     for (size_t at = 0; at < k; at += ROW_K, a += ROW_K * ELEMENT, b += ROW_K * stride) {
-        const unsigned char *const next = b + (k - at > ROW_K ? ROW_K : 0) * stride;
         PAIR_FACTOR(0)
         PAIR_FACTOR(1)
         PAIR_FACTOR(2)
@@ -62,3 +60,5 @@ static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b
 #undef HIGH
 #undef FACTOR
 #undef ORDER
+
+#endif

@@ -1,0 +1,1 @@
+dtinfo bench dot --with-alloc
