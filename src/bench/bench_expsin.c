@@ -172,23 +172,11 @@ static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *te
 static enum dti_status run(struct dti_bench_table *ret, const struct dti_bench_request *request,
                            struct dti_team *team, struct dti_error *reterr)
 {
-    memset(ret, 0, sizeof *ret);
-    if (request->gpu)
+    if (request->gpu) {
+        memset(ret, 0, sizeof *ret);
         return dti_math_device_run(ret, request, DTI_GPU_EXPSIN, make_pool, reterr);
-    struct dti_math_bench *const bench = calloc(1, sizeof *bench);
-    if (!bench)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    bench->request = request;
-    bench->table = ret;
-    bench->role = "expsin";
-    bench->limit = "copy";
-    atomic_init(&bench->failed, false);
-    const enum dti_status status = measure(bench, team, reterr);
-    if (status != DTI_OK)
-        dti_bench_table_free(ret);
-    dti_math_close(bench);
-    free(bench);
-    return status;
+    }
+    return dti_math_run(ret, request, team, "expsin", "copy", measure, reterr);
 }
 
 const struct dti_bench_kind dti_bench_kind_expsin = {

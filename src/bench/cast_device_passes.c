@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/bench_cast_device.h"
+#include "bench/device_clock.h"
 #include "dtinfo/clock.h"
 
 enum { POISON = 0x5A };
@@ -25,17 +26,10 @@ static double time_events(struct dti_device_pass *pass, queue_fn *queue, size_t 
 {
     struct dti_device_measurement *const m = pass->m;
     struct dti_gpu_stream *const stream = dti_resident_stream(m->resident);
-    double seconds = 0;
     enum dti_status status = dti_gpu_record(stream, m->from, &m->error);
     for (uint64_t i = 0; i < passes && status == DTI_OK; i++, set = (set + 1) % m->sets)
         status = queue(pass, set, &m->error);
-    if (status == DTI_OK)
-        status = dti_gpu_record(stream, m->to, &m->error);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(stream, &m->error);
-    if (status == DTI_OK)
-        status = dti_gpu_elapsed(m->from, m->to, &seconds, &m->error);
-    return status == DTI_OK ? seconds : failed();
+    return dti_device_seconds(stream, m->from, m->to, status, &m->error);
 }
 
 static enum dti_status queue_cast(struct dti_device_pass *pass, size_t set,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/copy_device.h"
+#include "bench/device_clock.h"
 #include "bench/splitmix.h"
 #include "dtinfo/clock.h"
 
@@ -110,17 +111,11 @@ static double by_events(void *context, size_t set, uint64_t passes)
 {
     struct dti_copy_device_pass *const pass = context;
     struct dti_copy_device *const device = pass->device;
-    double seconds = -1;
     enum dti_status status = dti_gpu_record(device->streams[0], device->begin, &device->error);
     if (status == DTI_OK)
         status = run_all(pass, set, passes);
-    if (status == DTI_OK)
-        status = dti_gpu_record(device->streams[0], device->end, &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(device->streams[0], &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_elapsed(device->begin, device->end, &seconds, &device->error);
-    return status == DTI_OK ? seconds : -1;
+    return dti_device_seconds(device->streams[0], device->begin, device->end, status,
+                              &device->error);
 }
 
 /* Where the host works as well. */

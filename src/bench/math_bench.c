@@ -243,3 +243,24 @@ void dti_math_set_beside(struct dti_math_bench *bench)
         item->beside = share[1] > share[0] ? best[1] : best[0];
     }
 }
+
+enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_bench_request *request,
+                             struct dti_team *team, const char *role, const char *limit,
+                             dti_math_measure_fn *measure, struct dti_error *reterr)
+{
+    memset(ret, 0, sizeof *ret);
+    struct dti_math_bench *const bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    bench->request = request;
+    bench->table = ret;
+    bench->role = role;
+    bench->limit = limit;
+    atomic_init(&bench->failed, false);
+    const enum dti_status status = measure(bench, team, reterr);
+    if (status != DTI_OK)
+        dti_bench_table_free(ret);
+    dti_math_close(bench);
+    free(bench);
+    return status;
+}

@@ -77,4 +77,11 @@ void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team);
 /* After measuring: each row beside the limit that it comes nearest to. */
 void dti_math_set_beside(struct dti_math_bench *bench);
 
+/* The whole of a measurement, by a function that fills bench->table. role and limit as above. */
+typedef enum dti_status dti_math_measure_fn(struct dti_math_bench *bench, struct dti_team *team,
+                                            struct dti_error *reterr);
+enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_bench_request *request,
+                             struct dti_team *team, const char *role, const char *limit,
+                             dti_math_measure_fn *measure, struct dti_error *reterr);
+
 #endif

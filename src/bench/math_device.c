@@ -2,6 +2,7 @@
  *
  * exp(sin x) and dot products on a CUDA device, by its own clock. Its limits are copies within its
  * memory, and a kernel that only adds up what it reads. */
+#include "bench/device_clock.h"
 #include "bench/math_device_parts.h"
 
 #include <stdio.h>
@@ -157,17 +158,10 @@ static enum dti_status read_pass(const struct dti_math_device_data *data, size_t
 static double timed(struct dti_math_device_data *data, size_t set, uint64_t passes, pass_fn *pass)
 {
     struct dti_math_device *const device = data->device;
-    double seconds = -1;
     enum dti_status status = dti_gpu_record(device->stream, device->begin, &device->error);
     for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
         status = pass(data, (size_t)((set + i) % data->sets), &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_record(device->stream, device->end, &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_elapsed(device->begin, device->end, &seconds, &device->error);
-    return status == DTI_OK ? seconds : -1;
+    return dti_device_seconds(device->stream, device->begin, device->end, status, &device->error);
 }
 
 static double time_kernel(void *context, size_t set, uint64_t passes)

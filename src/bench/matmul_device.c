@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/device_clock.h"
 #include "bench/matmul_device.h"
 #include "dtinfo/checked.h"
 
@@ -55,17 +56,10 @@ static double timed(const struct dti_matmul_planned *product, size_t set, uint64
                                             struct dti_error *))
 {
     struct dti_matmul_device *const device = product->device;
-    double seconds = -1;
     enum dti_status status = dti_gpu_record(device->stream, device->begin, &device->error);
     for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
         status = pass(product, (size_t)((set + i) % product->sets), &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_record(device->stream, device->end, &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, &device->error);
-    if (status == DTI_OK)
-        status = dti_gpu_elapsed(device->begin, device->end, &seconds, &device->error);
-    return status == DTI_OK ? seconds : -1;
+    return dti_device_seconds(device->stream, device->begin, device->end, status, &device->error);
 }
 
 static double time_product(void *context, size_t set, uint64_t passes)
