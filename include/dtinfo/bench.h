@@ -93,6 +93,12 @@ struct dti_bench_figure {
 /* From `count` numbers, which are sorted on the way; all zero when there are none. */
 void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t count);
 
+/* Two processes find other pages, other neighbours and another clock. So that the intervals of two
+ * runs overlap nine times of ten, that of a time is wider than what one process can know by a half,
+ * and by this share of the median to both sides (as measured on a machine shared with others). */
+#define DTI_BENCH_BETWEEN_FACTOR 1.5
+#define DTI_BENCH_BETWEEN        0.0125
+
 /* Seconds of a pass of a candidate, over the rounds at a place. The interval holds the medians of
  * the six parts of the measurement as well, so that it tells of drift. */
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,

@@ -132,7 +132,8 @@ static void run_round(struct run *run)
     bench->rounds++;
 }
 
-/* Half the width of the interval of a median, relative; huge when it is not known. */
+/* Half the width of the interval of a median within this process, relative; huge when it is not
+ * known. */
 static double half_width(const struct dti_bench *bench, size_t candidate,
                          enum dti_bench_place place)
 {
@@ -141,7 +142,7 @@ static double half_width(const struct dti_bench *bench, size_t candidate,
     if (figure.samples < ROUNDS_MIN)
         return 1e9;
     const double up = figure.high - figure.median, down = figure.median - figure.low;
-    return (up > down ? up : down) / figure.median;
+    return ((up > down ? up : down) / figure.median - DTI_BENCH_BETWEEN) / DTI_BENCH_BETWEEN_FACTOR;
 }
 
 /* The widest of the subjects. */

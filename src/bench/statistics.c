@@ -103,6 +103,12 @@ void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench,
             samples[count++] = seconds;
     }
     summarize_in_order(ret, samples, count);
+    if (ret->has_interval) {
+        const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;
+        ret->low -= more * (ret->median - ret->low) + floor;
+        ret->high += more * (ret->high - ret->median) + floor;
+        ret->low = ret->low > 0 ? ret->low : 0;
+    }
 }
 
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
