@@ -80,6 +80,16 @@ void *dti_gpu_stream_handle(struct dti_gpu_stream *stream)
     return stream->handle;
 }
 
+/* Queues what args say, for `size` bytes; nothing for none. */
+static enum dti_status queue(struct dti_gpu_stream *stream, void (*job)(void *args),
+                             const struct stream_args *what, size_t size, struct dti_error *reterr)
+{
+    struct stream_args args = *what;
+    args.stream = stream->handle;
+    args.size = size;
+    return size > 0 ? dti_gpu_do(stream->gpu, job, &args, sizeof args, reterr) : DTI_OK;
+}
+
 static void upload(void *args)
 {
     struct stream_args *const stream = args;
@@ -90,12 +100,8 @@ static void upload(void *args)
 enum dti_status dti_gpu_upload(struct dti_gpu_stream *stream, dti_gpu_address dst, const void *src,
                                size_t size, struct dti_error *reterr)
 {
-    struct stream_args args;
-    start_args(&args, stream);
-    args.dst = dst;
-    args.host_src = src;
-    args.size = size;
-    return size > 0 ? dti_gpu_do(stream->gpu, upload, &args, sizeof args, reterr) : DTI_OK;
+    const struct stream_args args = {.dst = dst, .host_src = src};
+    return queue(stream, upload, &args, size, reterr);
 }
 
 static void download(void *args)
@@ -108,12 +114,8 @@ static void download(void *args)
 enum dti_status dti_gpu_download(struct dti_gpu_stream *stream, void *dst, dti_gpu_address src,
                                  size_t size, struct dti_error *reterr)
 {
-    struct stream_args args;
-    start_args(&args, stream);
-    args.host_dst = dst;
-    args.src = src;
-    args.size = size;
-    return size > 0 ? dti_gpu_do(stream->gpu, download, &args, sizeof args, reterr) : DTI_OK;
+    const struct stream_args args = {.host_dst = dst, .src = src};
+    return queue(stream, download, &args, size, reterr);
 }
 
 static void copy(void *args)
@@ -126,12 +128,8 @@ static void copy(void *args)
 enum dti_status dti_gpu_copy(struct dti_gpu_stream *stream, dti_gpu_address dst,
                              dti_gpu_address src, size_t size, struct dti_error *reterr)
 {
-    struct stream_args args;
-    start_args(&args, stream);
-    args.dst = dst;
-    args.src = src;
-    args.size = size;
-    return size > 0 ? dti_gpu_do(stream->gpu, copy, &args, sizeof args, reterr) : DTI_OK;
+    const struct stream_args args = {.dst = dst, .src = src};
+    return queue(stream, copy, &args, size, reterr);
 }
 
 static void fill(void *args)
@@ -144,12 +142,8 @@ static void fill(void *args)
 enum dti_status dti_gpu_fill(struct dti_gpu_stream *stream, dti_gpu_address dst, uint8_t byte,
                              size_t size, struct dti_error *reterr)
 {
-    struct stream_args args;
-    start_args(&args, stream);
-    args.dst = dst;
-    args.byte = byte;
-    args.size = size;
-    return size > 0 ? dti_gpu_do(stream->gpu, fill, &args, sizeof args, reterr) : DTI_OK;
+    const struct stream_args args = {.dst = dst, .byte = byte};
+    return queue(stream, fill, &args, size, reterr);
 }
 
 static void query(void *args)
