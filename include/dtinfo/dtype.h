@@ -96,13 +96,29 @@ extern const size_t dti_dtype_name_count;
 const char *dti_system_title(enum dti_system system); /* "torch", "safetensors", ... */
 
 /* Block formats: elements that share a scale. Rows of blocks.def. */
+enum dti_block_family {
+    DTI_BLOCKS_MX, /* OCP MX: powers of two */
+    DTI_BLOCKS_NV, /* NVFP4: an fp8 scale a block, one of fp32 for the whole tensor */
+    DTI_BLOCKS_NF, /* NF4: a table, and the largest magnitude */
+    DTI_BLOCKS_Q8, /* ggml's Q8_0 */
+    DTI_BLOCKS_Q4, /* ggml's Q4_0 */
+};
+enum dti_block {
+#define BLOCK(id, ...) DTI_BLOCK_##id,
+#include "dtinfo/blocks.def"
+#undef BLOCK
+    DTI_BLOCK_COUNT
+};
 struct dti_block_format {
     const char *name, *aliases, *summary; /* aliases: separated by commas */
-    const char *element, *scale; /* dtype names, or a table's name ("nf4 table", "4-bit") */
-    uint16_t length;             /* elements in a block */
-    uint16_t bytes;              /* bytes of a block with its scale */
+    const char *element;                  /* for people: a dtype's name, "16-entry table" */
+    enum dti_block id;
+    enum dti_block_family family;
+    enum dti_dtype code, scale; /* the dtypes whose bits codes and scales are */
+    uint16_t length;            /* elements in a block */
+    uint16_t bytes;             /* bytes of a block with its scale, codes being packed */
 };
-extern const struct dti_block_format dti_block_formats[];
+extern const struct dti_block_format dti_block_formats[]; /* by enum dti_block */
 extern const size_t dti_block_format_count;
 const struct dti_block_format *dti_block_lookup(const char *name); /* NULL when there is none */
 

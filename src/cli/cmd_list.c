@@ -150,7 +150,7 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
         char text[DTI_TEXT_SIZE];
         dti_table_cell(table, DTI_STYLE_BOLD, block->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, block->element);
-        dti_table_cell(table, DTI_STYLE_PLAIN, block->scale);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_get(block->scale)->name);
         (void)dti_spell_u64(text, block->length);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         (void)dti_spell_u64(text, block->bytes);
@@ -243,7 +243,7 @@ static void put_block(struct dti_json *json, const struct dti_block_format *bloc
     dti_json_object(json, NULL);
     dti_json_string(json, "name", block->name);
     dti_json_string(json, "element", block->element);
-    dti_json_string(json, "scale", block->scale);
+    dti_json_string(json, "scale", dti_format_get(block->scale)->name);
     dti_json_uint(json, "block_elements", block->length);
     dti_json_uint(json, "block_bytes", block->bytes);
     dti_json_token(json, "bits_per_weight", text, strlen(text));

@@ -122,7 +122,8 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
 {
     bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
     (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a block format (%s%s, %s scales); %s%s",
-                   block->name, block->element, has_dtype ? " elements" : "", block->scale,
+                   block->name, block->element, has_dtype ? " elements" : "",
+                   dti_format_get(block->scale)->name,
                    has_dtype ? "its elements are " : "its elements are not of a dtype",
                    has_dtype ? block->element : "");
     if (has_dtype)

@@ -19,13 +19,16 @@ const struct dti_dtype_name dti_dtype_names[] = {
 const size_t dti_dtype_name_count = sizeof dti_dtype_names / sizeof *dti_dtype_names;
 
 const struct dti_block_format dti_block_formats[] = {
-#define BLOCK(nm, alias, elem, scl, len, size, text) \
-    {.name = nm,                                     \
-     .aliases = alias,                               \
-     .element = elem,                                \
-     .scale = scl,                                   \
-     .length = len,                                  \
-     .bytes = size,                                  \
+#define BLOCK(row, nm, alias, fam, elem, cd, scl, len, size, text) \
+    {.name = nm,                                                   \
+     .aliases = alias,                                             \
+     .element = elem,                                              \
+     .id = DTI_BLOCK_##row,                                        \
+     .family = DTI_BLOCKS_##fam,                                   \
+     .code = DTI_##cd,                                             \
+     .scale = DTI_##scl,                                           \
+     .length = len,                                                \
+     .bytes = size,                                                \
      .summary = text},
 #include "dtinfo/blocks.def"
 #undef BLOCK

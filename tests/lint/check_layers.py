@@ -29,6 +29,7 @@ HEADERS = {
     "stacks.def": "core",
     "dtype_names.def": "core",
     "checked.h": "util",
+    "quant_kernel.h": "kernels",
     "levels.def": "kernels",
     "kernel.h": "kernels",
     "convert.h": "convert",

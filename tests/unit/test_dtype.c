@@ -250,7 +250,7 @@ static void block_formats_add_up(void)
         CHECK_U64(block->length, wanted[i].length);
         CHECK_U64(block->bytes,
                   (wanted[i].length * wanted[i].element_bits + wanted[i].scale_bits) / 8);
-        CHECK_U64(dti_format_lookup(block->scale, &format, NULL, NULL), DTI_OK);
+        format = *dti_format_get(block->scale);
         CHECK_U64(format.width, wanted[i].scale_bits);
         if (dti_format_lookup(block->element, &format, NULL, NULL) == DTI_OK)
             CHECK_U64(format.width, wanted[i].element_bits);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels of quantization: rows of quant_kernels.def, fp32 arrays on one side. What they compute is
+ * defined by quant.h, bit for bit. Arrays may have any alignment and do not overlap; exactly the
+ * bytes of n elements are read and written, though kernels may prefetch beyond. */
+#ifndef DTINFO_QUANT_KERNEL_H
+#define DTINFO_QUANT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/cpu.h"
+#include "dtinfo/kernel.h"
+#include "dtinfo/quant.h"
+
+/* The range of an array's finite numbers; zeros of both signs are equal (either may be the one
+ * that is kept). */
+struct dti_range {
+    float min, max; /* +inf and -inf while there is none */
+    uint64_t nan, inf;
+};
+void dti_range_init(struct dti_range *ret);
+void dti_range_merge(struct dti_range *range, const struct dti_range *part);
+typedef void dti_range_fn(const float *x, size_t n, struct dti_range *range); /* adds */
+/* The same place by place: n numbers, each for its own min[i], max[i]; the specials in one. */
+typedef void dti_range_columns_fn(const float *x, size_t n, float *min, float *max,
+                                  struct dti_range *specials);
+
+struct dti_quant_count {
+    uint64_t clipped; /* affine: elements; blocks: elements in all blocks */
+    uint64_t blocks;  /* blocks: those with clipped elements */
+    uint64_t special; /* affine: NaNs and infinities; blocks: blocks that became NaN */
+};
+
+/* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
+struct dti_affine_args {
+    const struct dti_affine *affine;
+    const struct dti_encoder *encoder; /* float codes: to nearest even, saturating; else NULL */
+    const struct dti_decoder *decoder; /* the same for the way back */
+    float scale, inverse;              /* inverse: 1 / scale, rounded */
+    int32_t zero_point;
+    const float *scales, *inverses; /* not NULL: element i has its own; scale is not looked at */
+    const int32_t *zero_points;     /* with scales; NULL: all are zero_point */
+    bool stream;                    /* stores go past the caches (a hint) */
+};
+typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *codes, const float *x,
+                                    size_t n, struct dti_quant_count *count);
+typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
+                                      const void *codes, size_t n);
+
+/* Blocks. How a block's codes lie: */
+enum dti_block_order {
+    DTI_BLOCK_LOW,    /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
+    DTI_BLOCK_HIGH,   /* packed, element 0 in the highest bits */
+    DTI_BLOCK_HALVES, /* 4 bits: byte j of a block has elements j (low) and j + length / 2: ggml */
+    DTI_BLOCK_BYTES,  /* a byte each; codes of 8 bits always */
+};
+struct dti_block_args {
+    const struct dti_block_recipe *recipe;
+    const struct dti_encoder *encoder; /* of the element, where it is a float: nearest even,
+                                        * saturating */
+    enum dti_block_order order;
+    size_t code_stride, scale_stride; /* bytes from one block to the next: the block's own size for
+                                       * arrays of codes and scales side by side */
+    bool stream;
+};
+/* n elements in blocks one after the other, the last of which may be short (not with
+ * DTI_BLOCK_HALVES); its last byte is padded with zero bits. Scales are little-endian. */
+typedef void dti_blocks_quantize_fn(const struct dti_block_args *args, void *codes, void *scales,
+                                    const float *x, size_t n, struct dti_quant_count *count);
+typedef void dti_blocks_dequantize_fn(const struct dti_block_args *args, float *x,
+                                      const void *codes, const void *scales, size_t n);
+
+/* Which codes a row of affine kernels is for. */
+enum dti_quant_codes {
+    DTI_QUANT_CODES_ANY,
+    DTI_QUANT_CODES_8,  /* integers of 8 bits or less in bytes */
+    DTI_QUANT_CODES_16, /* int16, uint16 */
+    DTI_QUANT_CODES_FLOAT,
+};
+struct dti_quant_kernel {
+    const char *name;
+    enum dti_level level;
+    enum dti_quant_work {
+        DTI_QUANT_RANGE,
+        DTI_QUANT_RANGE_COLUMNS,
+        DTI_QUANT_AFFINE,
+        DTI_QUANT_AFFINE_BACK,
+        DTI_QUANT_BLOCKS,
+        DTI_QUANT_BLOCKS_BACK
+    } work;
+    enum dti_quant_codes codes; /* affine */
+    bool columns;               /* affine: takes args->scales (and not args->scale alone) */
+    uint32_t blocks;            /* blocks: set of 1 << enum dti_block */
+    uint32_t orders;            /* blocks: set of 1 << enum dti_block_order */
+    union {
+        dti_range_fn *range;
+        dti_range_columns_fn *range_columns;
+        dti_affine_quantize_fn *affine;
+        dti_affine_dequantize_fn *affine_back;
+        dti_blocks_quantize_fn *blocks;
+        dti_blocks_dequantize_fn *blocks_back;
+    } run;
+};
+extern const struct dti_quant_kernel dti_quant_kernels[];
+extern const size_t dti_quant_kernel_count;
+
+/* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
+ * ranges). Never NULL: the portable rows take everything. */
+const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
+                                                     enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
+                                                     enum dti_level allowed);
+
+#endif
