@@ -121,10 +121,10 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
 static enum dti_status fail_block(const struct dti_block_format *block, struct dti_error *reterr)
 {
     bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
-    (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a block format (%s%s, %s scales); %s%s",
+    (void)dti_fail(reterr, DTI_WRONG_KIND,
+                   "%s is a block format (%s%s, %s scales); 'dtinfo quant' makes its blocks%s%s",
                    block->name, block->element, has_dtype ? " elements" : "",
-                   dti_format_get(block->scale)->name,
-                   has_dtype ? "its elements are " : "its elements are not of a dtype",
+                   dti_format_get(block->scale)->name, has_dtype ? ", its elements are " : "",
                    has_dtype ? block->element : "");
     if (has_dtype)
         dti_error_suggest(reterr, block->element);

@@ -77,12 +77,42 @@ FAULTS = [
     ("shortest takes ties that go elsewhere", "src/core/spell.c",
      "interval.includes_upper = interval.significand % 2 == 0;",
      "interval.includes_upper = true;", ("codes",)),
+    ("quant: the quotient's reciprocal is the quotient", "src/core/quant_affine.c",
+     "dti_fp32_multiply(x, dti_fp32_divide(DTI_FP32_ONE, scale))", "dti_fp32_divide(x, scale)", ("quant",)),
+    ("quant: torch's sum does not wrap", "src/core/quant_affine.c",
+     "return rounded - (INT64_C(1) << 32);", "return INT32_MAX;", ("quant",)),
+    ("quant: a wide range overflows", "src/core/quant_affine_scale.c",
+     "dti_encode(&wide_fp32, &numerator", "dti_encode(dti_format_get(DTI_FP32), &numerator", ("quant",)),
+    ("quant: zero points of ONNX are rounded once", "src/core/quant_affine_scale.c",
+     "dti_fp32_value(dti_fp32_round(&value), &value);", "", ("quant",)),
+    ("quant: rceil goes up at the largest element", "src/core/quant_mx.c",
+     "(value.hi > largest.hi)", "(value.hi >= largest.hi)", ("quant",)),
+    ("quant: mxint8 has seven bits", "src/core/quant_mx.c",
+     "is_integer(format) ? 6 :", "is_integer(format) ? 7 :", ("quant",)),
+    ("quant: shared exponents reach NaN", "src/core/quant_mx.c",
+     "exponent > 127 ? 127", "exponent > 128 ? 128", ("quant",)),
+    ("quant: nvfp4's reciprocal is that of the product", "src/core/quant_nv.c",
+     "dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, recipe->tensor_scale), scale32)",
+     "dti_fp32_divide(DTI_FP32_ONE, product)", ("quant",)),
+    ("quant: an infinite reciprocal is used", "src/core/quant_nv.c",
+     "!dti_fp32_is_finite(inverse)", "false", ("quant",)),
+    ("quant: nf4's ties go up", "src/core/quant_nf.c", "&sum) <= 0", "&sum) < 0", ("quant",)),
+    ("quant: q8_0's ties go to even", "src/core/quant_ggml.c",
+     "DTI_ROUND_NEAREST_AWAY", "DTI_ROUND_NEAREST_EVEN", ("quant",)),
+    ("quant: q4_0 takes the last extreme", "src/core/quant_ggml.c",
+     "for (size_t i = n; block->amax != 0 && i-- > 0;)", "for (size_t i = 0; block->amax != 0 && i < n; i++)", ("quant",)),
+    ("quant: nvfp4's scales are not multiplied first", "src/core/quant_block.c",
+     "dti_fp32_value(dti_fp32_round(&product), &factor);", "factor = product;", ("quant",)),
 ]
 
-def build(copy, compiler):
-    """Compiles the probe of a copy; its path."""
-    probe = os.path.join(copy, "probe")
-    sources = [os.path.join(copy, "tests/oracle", name) for name in ("probe.c", "request.c")]
+def probe_of(test):
+    return "quant_probe" if test == "quant" else "probe"
+
+
+def build(copy, compiler, kind):
+    """Compiles a probe of a copy; its path."""
+    probe = os.path.join(copy, kind)
+    sources = [os.path.join(copy, "tests/oracle", name) for name in (kind + ".c", "request.c")]
     for layer in ("core", "util"):
         sources += sorted(glob.glob(os.path.join(copy, "src", layer, "*.c")))
     command = [compiler, "-std=c11", "-O1", "-w", "-D_POSIX_C_SOURCE=200809L", '-DDTI_VERSION="0"',
@@ -127,11 +157,11 @@ def main():
         clean = os.path.join(folder, "clean")
         for part in ("include", "src/core", "src/util", "tests/oracle", "tests/data"):
             shutil.copytree(os.path.join(root, part), os.path.join(clean, part))
-        probe = build(clean, compiler)
-        if not probe:
+        probes = {kind: build(clean, compiler, kind) for kind in ("probe", "quant_probe")}
+        if not all(probes.values()):
             sys.exit("the untouched core does not build")
-        for test in ("vectors", "codes", "rounding"):
-            if not is_green(clean, test, probe):
+        for test in ("vectors", "codes", "rounding", "quant"):
+            if not is_green(clean, test, probes[probe_of(test)]):
                 sys.exit(f"{test} is red on the untouched core: nothing can be shown")
         print("green on the untouched core")
         for fault in FAULTS:
@@ -142,7 +172,7 @@ def main():
                 print(f"NOT PLANTED  {fault[0]}: its text is gone from {fault[1]}")
                 bad += 1
             else:
-                probe = build(copy, compiler)
+                probe = build(copy, compiler, probe_of(fault[4][0]))
                 red = [test for test in fault[4] if probe and not is_green(copy, test, probe)]
                 verdict = "caught by " + ", ".join(red) if red else "SURVIVED"
                 if not probe:

@@ -162,12 +162,13 @@ static void unknown_names_get_the_nearest(void)
     CHECK_STR(error.argument, "bf61");
     CHECK_STR(error.suggestions[0], "bf16");
 
-    check_fails("mxfp4", DTI_WRONG_KIND,
-                "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); its elements are "
-                "fp4_e2m1");
+    check_fails(
+        "mxfp4", DTI_WRONG_KIND,
+        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); 'dtinfo quant' makes "
+        "its blocks, its elements are fp4_e2m1");
     check_fails("NF4", DTI_WRONG_KIND,
-                "nf4 is a block format (16-entry table, fp32 scales); its elements are not of a "
-                "dtype");
+                "nf4 is a block format (16-entry table, fp32 scales); 'dtinfo quant' makes its "
+                "blocks");
 
     static const char *const names[] = {
         "",

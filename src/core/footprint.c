@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes of arrays that need not exist. */
+#include "dtinfo/footprint.h"
+
+#include "dtinfo/checked.h"
+#include "dtinfo/storage.h"
+
+enum { TENSOR_SCALE_BYTES = 4 }; /* nvfp4: one fp32 */
+
+const char *dti_stored_name(const struct dti_stored *stored)
+{
+    return stored->block ? stored->block->name : stored->format.name;
+}
+
+bool dti_extent_of(const uint64_t *shape, unsigned rank, struct dti_extent *ret)
+{
+    struct dti_extent extent = {.elements = 1, .row = rank > 0 ? shape[rank - 1] : 1};
+    for (unsigned i = 0; i < rank; i++) {
+        if (shape[i] == 0) {
+            *ret = (struct dti_extent){.elements = 0, .row = extent.row};
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < rank; i++) {
+        if (!dti_mul_u64(extent.elements, shape[i], &extent.elements))
+            return false;
+    }
+    *ret = extent;
+    return true;
+}
+
+static bool dtype_footprint(const struct dti_format *format, uint64_t elements,
+                            struct dti_footprint *ret)
+{
+    const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+    struct dti_footprint footprint = {.bytes = 0};
+    if (format->kind == DTI_KIND_COMPLEX) {
+        format = dti_format_get(format->part);
+        if (!dti_mul_u64(elements, 2, &elements))
+            return false;
+    }
+    if (!dti_format_bytes(format, &packed, elements, &footprint.bytes))
+        return false;
+    *ret = footprint;
+    return true;
+}
+
+static bool block_footprint(const struct dti_block_format *block, const struct dti_extent *extent,
+                            struct dti_footprint *ret)
+{
+    const uint64_t rows = extent->elements / extent->row;
+    const uint64_t in_row = extent->row / block->length + (extent->row % block->length != 0);
+    const uint64_t scale = dti_format_get(block->scale)->width / 8;
+    const uint64_t tensor = block->family == DTI_BLOCKS_NV ? TENSOR_SCALE_BYTES : 0;
+    struct dti_footprint footprint = {.bytes = 0};
+    uint64_t room;
+    if (!dti_mul_u64(rows, in_row, &footprint.blocks) ||
+        !dti_mul_u64(footprint.blocks, block->length, &room) ||
+        !dti_mul_u64(footprint.blocks, block->bytes, &footprint.bytes) ||
+        !dti_add_u64(footprint.bytes, tensor, &footprint.bytes))
+        return false;
+    footprint.scale_bytes = footprint.blocks * scale + tensor; /* less than bytes */
+    footprint.padding = room - extent->elements;
+    *ret = footprint;
+    return true;
+}
+
+bool dti_footprint_of(const struct dti_stored *stored, const struct dti_extent *extent,
+                      struct dti_footprint *ret)
+{
+    if (extent->elements == 0 || extent->row == 0) {
+        *ret = (struct dti_footprint){.bytes = 0};
+        return true;
+    }
+    return stored->block ? block_footprint(stored->block, extent, ret)
+                         : dtype_footprint(&stored->format, extent->elements, ret);
+}
+
+bool dti_footprint_add(struct dti_footprint *sum, const struct dti_footprint *more)
+{
+    struct dti_footprint added;
+    if (!dti_add_u64(sum->bytes, more->bytes, &added.bytes) ||
+        !dti_add_u64(sum->scale_bytes, more->scale_bytes, &added.scale_bytes) ||
+        !dti_add_u64(sum->blocks, more->blocks, &added.blocks) ||
+        !dti_add_u64(sum->padding, more->padding, &added.padding))
+        return false;
+    *sum = added;
+    return true;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks: what all families have in common, and the way back. */
+#include "dtinfo/quant.h"
+
+#include <assert.h>
+
+#include "core/quant_parts.h"
+
+/* Zero as code: 0, but of tables and codes with an offset. */
+static uint32_t zero_code(enum dti_block_family family)
+{
+    switch (family) {
+    case DTI_BLOCKS_NF:
+        return 7;
+    case DTI_BLOCKS_Q4:
+        return 8;
+    case DTI_BLOCKS_MX:
+    case DTI_BLOCKS_NV:
+    case DTI_BLOCKS_Q8:
+        break;
+    }
+    return 0;
+}
+
+void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
+                        struct dti_quantized_block *ret)
+{
+    const enum dti_block_family family = recipe->format->family;
+    assert(n >= 1 && n <= recipe->format->length);
+    ret->amax = dti_fp32_amax(x, n);
+    ret->clipped = 0;
+    ret->clipped_at = 0;
+    ret->special = dti_fp32_is_nan(ret->amax);
+    if (ret->special) {
+        uint64_t nan = 0;
+        (void)dti_code_nan(dti_format_get(recipe->format->scale), &nan);
+        ret->scale = (uint32_t)nan;
+        for (size_t i = 0; i < n; i++)
+            ret->code[i] = zero_code(family);
+        return;
+    }
+    switch (family) {
+    case DTI_BLOCKS_MX:
+        dti_mx_quantize(recipe, x, n, ret);
+        break;
+    case DTI_BLOCKS_NV:
+        dti_nv_quantize(recipe, x, n, ret);
+        break;
+    case DTI_BLOCKS_NF:
+        dti_nf_quantize(recipe, x, n, ret);
+        break;
+    case DTI_BLOCKS_Q8:
+        dti_q8_quantize(x, n, ret);
+        break;
+    case DTI_BLOCKS_Q4:
+        dti_q4_quantize(x, n, ret);
+        break;
+    }
+}
+
+/* What a code means before it is scaled. */
+static void element_value(const struct dti_block_format *format, uint32_t code,
+                          struct dti_value *ret)
+{
+    switch (format->family) {
+    case DTI_BLOCKS_NF:
+        dti_fp32_value(dti_nf4_table[code & 15], ret);
+        return;
+    case DTI_BLOCKS_Q4:
+        dti_integer_value((int64_t)(code & 15) - 8, ret);
+        return;
+    case DTI_BLOCKS_MX:
+    case DTI_BLOCKS_NV:
+    case DTI_BLOCKS_Q8:
+        break;
+    }
+    dti_decode(dti_format_get(format->code), code, ret);
+    if (format->family == DTI_BLOCKS_MX && format->code == DTI_INT8)
+        ret->exponent -= ret->class == DTI_CLASS_FINITE ? 6 : 0;
+}
+
+uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t scale, uint32_t code)
+{
+    struct dti_value factor, element, product;
+    dti_decode(dti_format_get(recipe->format->scale), scale, &factor);
+    if (recipe->format->family == DTI_BLOCKS_NV) {
+        struct dti_value tensor;
+        dti_fp32_value(recipe->tensor_scale, &tensor);
+        dti_value_multiply(&factor, &tensor, &product);
+        dti_fp32_value(dti_fp32_round(&product), &factor);
+    }
+    element_value(recipe->format, code, &element);
+    dti_value_multiply(&element, &factor, &product);
+    return dti_fp32_round(&product);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NVFP4 blocks: a scale in fp8 for the block, one in fp32 for the tensor. */
+#include "core/quant_parts.h"
+
+#define SIX UINT32_C(0x40c00000)
+
+uint32_t dti_nv_tensor_scale(uint32_t amax)
+{
+    struct dti_value value, most, quotient;
+    if (!dti_fp32_is_finite(amax))
+        return DTI_FP32_ONE;
+    dti_fp32_value(dti_fp32_magnitude(amax), &value);
+    dti_integer_value(448 * 6, &most);
+    dti_value_divide(&value, &most, &quotient);
+    const uint32_t scale = dti_fp32_round(&quotient);
+    return scale == 0 ? DTI_FP32_ONE : scale;
+}
+
+static uint32_t block_scale(const struct dti_block_recipe *recipe, uint32_t amax)
+{
+    struct dti_value value, tensor, most, quotient;
+    bool beyond;
+    dti_fp32_value(recipe->tensor_scale, &tensor);
+    if (recipe->division == DTI_DIVIDE_EXACT) {
+        dti_fp32_value(amax, &value);
+        dti_integer_value(6, &most);
+        dti_value_multiply(&most, &tensor, &most);
+        dti_value_divide(&value, &most, &quotient);
+    } else {
+        dti_fp32_value(dti_fp32_divide(dti_fp32_divide(amax, SIX), recipe->tensor_scale),
+                       &quotient);
+    }
+    return dti_quant_encode(dti_format_get(DTI_FP8_E4M3FN), &quotient, &beyond);
+}
+
+void dti_nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
+                     struct dti_quantized_block *block)
+{
+    struct dti_value scale, divisor;
+    block->scale = block_scale(recipe, block->amax);
+    dti_decode(dti_format_get(DTI_FP8_E4M3FN), block->scale, &scale);
+    const uint32_t scale32 = dti_fp32_round(&scale);
+    const uint32_t product = dti_fp32_multiply(scale32, recipe->tensor_scale);
+    const bool none = dti_fp32_is_zero(product); /* where the block's scale is 0, too */
+    dti_fp32_value(product, &divisor);
+
+    enum dti_quant_division division = recipe->division;
+    uint32_t inverse = 0;
+    if (division == DTI_DIVIDE_RECIPROCAL && !none) {
+        inverse = dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, recipe->tensor_scale), scale32);
+        if (!dti_fp32_is_finite(inverse))
+            division = DTI_DIVIDE_TRUE;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct dti_value quotient;
+        bool beyond;
+        block->code[i] = 0;
+        if (none)
+            continue;
+        if (division == DTI_DIVIDE_EXACT) {
+            dti_fp32_value(x[i], &quotient);
+            dti_value_divide(&quotient, &divisor, &quotient);
+        } else {
+            dti_fp32_value(division == DTI_DIVIDE_TRUE ? dti_fp32_divide(x[i], product)
+                                                       : dti_fp32_multiply(x[i], inverse),
+                           &quotient);
+        }
+        block->code[i] = dti_quant_encode(dti_format_get(recipe->format->code), &quotient, &beyond);
+        block->clipped += beyond;
+        block->clipped_at |= (uint64_t)beyond << i;
+    }
+}

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: MIT
+"""A reference model of quantization in exact rationals, written from the texts: OCP Microscaling Formats 1.0,
+NVIDIA's NVFP4, QLoRA's NF4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
+
+fp32 numbers are Python floats, which hold them exactly. Nothing is shared with the C core.
+"""
+
+import array
+import bisect
+import ctypes
+import math
+import random
+import struct
+import subprocess
+import sys
+from fractions import Fraction
+
+from formats import FORMATS, NAN, floor_log2, power_of_two
+
+TRUE, RECIPROCAL, EXACT = range(3)
+CLAMP, AS_TORCH, AS_TORCH_CHANNEL = range(3)
+NONE, FULL, HALF = range(3)
+ZERO_ONNX, ZERO_TORCH = range(2)
+FLOOR, CEIL, RCEIL, EVEN = range(4)
+
+INTEGERS = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16")
+FLOATS = ("fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e4m3", "fp8_e3m4", "fp6_e3m2", "fp6_e2m3",
+          "fp4_e2m1", "binary8p3se")
+
+# name: family, element, scale, length
+BLOCKS = {"mxfp8_e4m3": ("mx", "fp8_e4m3fn", "fp8_e8m0", 32), "mxfp8_e5m2": ("mx", "fp8_e5m2", "fp8_e8m0", 32),
+          "mxfp6_e3m2": ("mx", "fp6_e3m2", "fp8_e8m0", 32), "mxfp6_e2m3": ("mx", "fp6_e2m3", "fp8_e8m0", 32),
+          "mxfp4": ("mx", "fp4_e2m1", "fp8_e8m0", 32), "mxint8": ("mx", "int8", "fp8_e8m0", 32),
+          "nvfp4": ("nv", "fp4_e2m1", "fp8_e4m3fn", 16), "nf4": ("nf", "uint4", "fp32", 64),
+          "q8_0": ("q8", "int8", "fp16", 32), "q4_0": ("q4", "uint4", "fp16", 32)}
+
+NF4 = [ctypes.c_float(x).value for x in
+       (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
+        -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
+        0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)]
+
+LARGEST = float.fromhex("0x1.fffffep127")
+LEAST_NORMAL, EPS = 2.0**-126, 2.0**-23
+
+
+# Talking to the probe.
+
+def ask(probe, requests):
+    """The answers, one array of 32-bit words, to requests of (line, words)."""
+    data = b"".join(line.encode() + b"\n" + words.tobytes() for line, words in requests)
+    done = subprocess.run([probe], input=data, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"the probe ended with status {done.returncode}")
+    answer = array.array("I")
+    answer.frombytes(done.stdout)
+    return answer
+
+
+def words(numbers):
+    return array.array("I", numbers)
+
+
+# fp32.
+
+def bits(x):
+    return 0x7FC00000 if math.isnan(x) else struct.unpack("<I", struct.pack("<f", x))[0]
+
+
+def number(code):
+    return struct.unpack("<f", struct.pack("<I", code))[0]
+
+
+def near(x):
+    """A double as fp32, one rounding."""
+    return ctypes.c_float(x).value
+
+
+def round32(value, negative=None):
+    """A Fraction as fp32, one rounding; negative: the sign, where it may become zero."""
+    magnitude = abs(value)
+    negative = value < 0 if negative is None else negative
+    if magnitude:
+        step = power_of_two(max(floor_log2(magnitude), -126) - 23)
+        magnitude = round(magnitude / step) * step
+    result = math.inf if magnitude >= power_of_two(128) else float(magnitude)
+    return -result if negative else result
+
+
+def multiply(a, b):
+    return near(a * b)      # 48 bits at most, and no end of fp64 is near
+
+
+def divide(a, b):
+    if b == 0:
+        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+    if a == 0 or not math.isfinite(a) or not math.isfinite(b):
+        return a / b
+    return round32(Fraction(a) / Fraction(b))
+
+
+def add(a, b):
+    if a == 0 or b == 0 or a == -b:
+        return a + b
+    return round32(Fraction(a) + Fraction(b))
+
+
+# Codes.
+
+class Element:
+    """A small format: the code of a magnitude to nearest even, saturating."""
+
+    def __init__(self, name):
+        self.format = FORMATS[name]
+        table = self.format.table()
+        self.borders = [(a + b) / 2 for a, b in zip(table, table[1:])]
+        self.fast = [float(b) for b in self.borders]
+        self.largest = table[self.format.max_index]
+
+    def encode(self, x, negative):
+        """(code, beyond) of x, a float or a Fraction; infinities too."""
+        magnitude = abs(x)
+        borders = self.fast if isinstance(x, float) else self.borders
+        index = bisect.bisect_left(borders, magnitude)
+        if index < len(borders) and borders[index] == magnitude and index % 2 == 1:
+            index += 1
+        beyond = index > self.format.max_index
+        index = min(index, self.format.max_index)
+        sign = negative and (index > 0 or self.format.minus_zero)
+        return index | (self.format.sign_bit if sign else 0), beyond
+
+    def nan(self):
+        return 0 if not self.format.nan else self.format.canonical_nan()
+
+
+_elements = {}
+
+
+def element(name):
+    return _elements.setdefault(name, None) or _elements.__setitem__(name, Element(name)) or _elements[name]
+
+
+def value_of(name, code):
+    """What a code means, as a float."""
+    cls, negative, value = FORMATS[name].decode(code)
+    if cls == NAN:
+        return math.nan
+    magnitude = math.inf if value is None else float(value)
+    return -magnitude if negative else magnitude
+
+
+def integer_range(name):
+    width = FORMATS[name].width
+    return (-(1 << width - 1), (1 << width - 1) - 1) if FORMATS[name].signed else (0, (1 << width) - 1)
+
+
+def mask(name, integer):
+    return integer & (1 << FORMATS[name].width) - 1
+
+
+# Affine.
+
+def quotient(division, x, s):
+    if division == TRUE:
+        return divide(x, s)
+    if division == RECIPROCAL:
+        return multiply(x, divide(1.0, s))
+    return x if x == 0 or not math.isfinite(x) else Fraction(x) / Fraction(s)
+
+
+def affine_quantize(code, low, high, division, specials, s, z, x):
+    """(code, what)."""
+    q = quotient(division, x, s)
+    finite = math.isfinite(x)
+    nan = not isinstance(q, Fraction) and math.isnan(q)
+    what = 0 if finite else 2
+    if code not in INTEGERS:
+        if nan:
+            return element(code).nan(), what
+        made, beyond = element(code).encode(q, math.copysign(1.0, x) < 0)
+        return made, what | (beyond and finite)
+    if nan:
+        place = z
+        if specials != CLAMP:
+            place = 0 if specials == AS_TORCH_CHANNEL else 2147483520 + z
+    else:
+        infinite = not isinstance(q, Fraction) and math.isinf(q)
+        place = (10**12 if q > 0 else -10**12) if infinite else round(q) + z
+        what |= finite and not low <= place <= high
+        if specials == AS_TORCH:
+            place = max(min(10**12 if infinite and q > 0 else place - z, 2147483520), -2**31) + z
+    if specials == AS_TORCH:
+        place = (place + 2**31) % 2**32 - 2**31
+    if not (nan and specials == AS_TORCH_CHANNEL):
+        place = max(low, min(high, place))
+    return mask(code, place), what
+
+
+def affine_back(code, s, z, bits_of_code):
+    value = value_of(code, bits_of_code)
+    return near((value - z) * s) if code in INTEGERS else multiply(value, s)
+
+
+def choose(code, symmetry, rule, low_end, high_end):
+    """(scale, zero point, low, high)."""
+    a, b = Fraction(min(low_end, 0.0)), Fraction(max(high_end, 0.0))
+    amax = max(abs(Fraction(low_end)), abs(Fraction(high_end)))
+    zero, low, high = 0, 0, 0
+    if code not in INTEGERS:
+        rule, top, span = ZERO_ONNX, amax, element(code).largest
+    else:
+        low, high = integer_range(code)
+        signed = low < 0
+        zero = 0 if signed else (high + 1) // 2
+        if symmetry == FULL:
+            low = -high if signed else 1
+            top, span = amax, high - zero
+        elif symmetry == HALF:
+            top, span = amax, Fraction(high - low, 2)
+        else:
+            step = power_of_two(max(floor_log2(b - a), -126) - 23) if b != a else 1
+            top, span = round((b - a) / step) * step, high - low
+    least = EPS if rule == ZERO_TORCH else LEAST_NORMAL
+    s = max(least, min(LARGEST, round32(top / span))) if top else (EPS if rule == ZERO_TORCH else 1.0)
+    if code in INTEGERS and symmetry == NONE:
+        steps = divide(float(a), s)
+        zero = low - round(Fraction(steps)) if rule == ZERO_TORCH else round(Fraction(add(float(low), -steps)))
+        zero = max(low, min(high, zero))
+    return s, zero, low, high
+
+
+# Blocks.
+
+def is_special(block):
+    return any(not math.isfinite(x) for x in block)
+
+
+def mx_exponent(name, rule, amax):
+    code = BLOCKS[name][1]
+    largest = Fraction(127, 64) if code == "int8" else element(code).largest
+    mantissa = 6 if code == "int8" else FORMATS[code].man
+    if amax == 0:
+        return -127
+    amax = Fraction(amax)
+    emax = floor_log2(largest)
+    if rule == FLOOR:
+        exponent = floor_log2(amax) - emax
+    elif rule == CEIL:
+        exponent = floor_log2(amax) + (amax != power_of_two(floor_log2(amax))) - emax
+    elif rule == RCEIL:
+        exponent = floor_log2(amax / largest)
+        exponent += amax > largest * power_of_two(exponent)
+    else:
+        step = power_of_two(floor_log2(amax) - mantissa)
+        exponent = floor_log2((amax / step + Fraction(1, 2)) // 1 * step) - emax
+    return max(-127, min(127, exponent))
+
+
+def mx_block(name, rule, block, amax):
+    code = BLOCKS[name][1]
+    exponent = mx_exponent(name, rule, amax)
+    codes, clipped = [], 0
+    for x in block:
+        scaled = math.ldexp(x, -exponent)
+        if code == "int8":
+            place = round(Fraction(scaled) * 64)
+            clipped += not -128 <= place <= 127
+            codes.append(max(-128, min(127, place)) & 255)
+        else:
+            made, beyond = element(code).encode(scaled, math.copysign(1.0, x) < 0)
+            clipped += beyond
+            codes.append(made)
+    return exponent + 127, codes, clipped
+
+
+def nv_block(division, tensor, block, amax):
+    fp8, fp4 = element("fp8_e4m3fn"), element("fp4_e2m1")
+    if division == EXACT:
+        scale = fp8.encode(Fraction(amax) / (6 * Fraction(tensor)), False)[0]
+    else:
+        scale = fp8.encode(divide(divide(amax, 6.0), tensor), False)[0]
+    s = value_of("fp8_e4m3fn", scale)
+    p = multiply(s, tensor)
+    if p == 0:
+        return scale, [0] * len(block), 0
+    r = divide(divide(1.0, tensor), s)
+    if division == RECIPROCAL and math.isinf(r):
+        division = TRUE
+    codes, clipped = [], 0
+    for x in block:
+        if division == RECIPROCAL:
+            q = multiply(x, r)
+        else:
+            q = quotient(division, x, p)
+        made, beyond = fp4.encode(q, math.copysign(1.0, x) < 0)
+        codes.append(made)
+        clipped += beyond
+    return scale, codes, clipped
+
+
+def nf_block(division, block, amax):
+    if amax == 0:
+        return 0, [7] * len(block), 0
+    if division == RECIPROCAL and math.isinf(divide(1.0, amax)):
+        division = TRUE
+    codes = []
+    for x in block:
+        q = Fraction(quotient(division, x, amax))
+        codes.append(min(range(16), key=lambda k: (abs(Fraction(NF4[k]) - q), k)))
+    return bits(amax), codes, 0
+
+
+def half(d):
+    """(fp16 code, whether it is infinite)."""
+    magnitude = abs(d)
+    if magnitude >= 65520:
+        code = 0x7C00
+    else:
+        code = struct.unpack("<H", struct.pack("<e", magnitude))[0]
+    return code | (0x8000 if math.copysign(1.0, d) < 0 else 0), code == 0x7C00
+
+
+def q8_block(block, amax):
+    d = divide(amax, 127.0)
+    inverse = divide(1.0, d)
+    inverse = 0.0 if math.isinf(inverse) else inverse
+    codes = []
+    for x in block:
+        y = Fraction(multiply(x, inverse))
+        codes.append((1 if y >= 0 else -1) * ((abs(y) + Fraction(1, 2)) // 1) & 255)
+    scale, infinite = half(d)
+    return scale, codes, len(block) if infinite else 0
+
+
+def q4_block(block, amax):
+    most = next(x for x in block if abs(x) == amax) if amax else 0.0
+    d = divide(most, -8.0)
+    inverse = divide(1.0, d)
+    inverse = 0.0 if math.isinf(inverse) else inverse
+    places = [math.trunc(add(multiply(x, inverse), 8.5)) for x in block]
+    scale, infinite = half(d)
+    return scale, [min(15, p) for p in places], len(block) if infinite else sum(p > 15 for p in places)
+
+
+def block_quantize(name, rule, division, tensor, block):
+    """amax, scale, clipped, special, codes."""
+    family, _, scale, _ = BLOCKS[name]
+    if is_special(block):
+        nan = FORMATS[scale].canonical_nan()
+        zero = {"nf": 7, "q4": 8}.get(family, 0)
+        return [0x7FC00000, nan, 0, 1] + [zero] * len(block)
+    amax = max(abs(x) for x in block)
+    if family == "mx":
+        scale, codes, clipped = mx_block(name, rule, block, amax)
+    elif family == "nv":
+        scale, codes, clipped = nv_block(division, tensor, block, amax)
+    elif family == "nf":
+        scale, codes, clipped = nf_block(division, block, amax)
+    else:
+        scale, codes, clipped = (q8_block if family == "q8" else q4_block)(block, amax)
+    return [bits(amax), scale, clipped, 0] + codes
+
+
+def element_value(name, code):
+    family, dtype, _, _ = BLOCKS[name]
+    if family == "nf":
+        return NF4[code]
+    if family == "q4":
+        return float(code - 8)
+    value = value_of(dtype, code)
+    return value / 64 if name == "mxint8" else value
+
+
+def block_back(name, tensor, scale, code):
+    s = value_of(BLOCKS[name][2], scale)
+    if BLOCKS[name][0] == "nv":
+        s = multiply(s, tensor)
+    return multiply(element_value(name, code), s)
+
+
+# Numbers to try.
+
+def neighbours(x, reach=1):
+    """x and the fp32 numbers beside it."""
+    code = bits(x)
+    return [number(max(0, min(0x7F7FFFFF, (code & 0x7FFFFFFF) + d)) | code & 0x80000000)
+            for d in range(-reach, reach + 1)]
+
+
+def random_number(rng, spread):
+    return number(bits(near(rng.gauss(0, 1) * 2.0**rng.uniform(-spread, spread))))
+
+
+def any_number(rng):
+    """Of any exponent; finite."""
+    return number(rng.randrange(0x7F800000) | rng.choice((0, 0x80000000)))
+
+
+def generator(*seed):
+    return random.Random(repr(seed))

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 numbers of the quantization tests, written as what they are. */
+#ifndef DTINFO_TESTS_QUANT_NUMBERS_H
+#define DTINFO_TESTS_QUANT_NUMBERS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t f32(float number)
+{
+    uint32_t code;
+    memcpy(&code, &number, sizeof code);
+    return code;
+}
+
+#define F32_INF UINT32_C(0x7f800000)
+#define F32_NAN UINT32_C(0x7fc00000)
+
+#endif
