@@ -11,13 +11,14 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/exact_sum.h"
 
-/* Of n elements; any alignment. The sum as fp64 (exact: what it accumulates in fits). */
+/* Of n elements; any alignment. The sum as fp64 (exact: what it accumulates in fits; of int8 below
+ * 2^39 elements). */
 typedef double dti_dot_fn(const void *a, const void *b, size_t n);
 
 struct dti_dot_kernel {
     const char *name;
     dti_dot_fn *run;
-    enum dti_dtype dtype;     /* FP64, FP32, FP16 or BF16 */
+    enum dti_dtype dtype;     /* FP64, FP32, FP16, BF16 or INT8 */
     const char *accumulation; /* "64 fp32 sums, fused multiply-add" */
     double operations;        /* an element: 2 */
     enum dti_level level;

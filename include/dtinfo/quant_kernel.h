@@ -36,7 +36,8 @@ struct dti_quant_count {
 /* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
 struct dti_affine_args {
     const struct dti_affine *affine;
-    const struct dti_encoder *encoder; /* float codes: to nearest even, saturating; else NULL */
+    const struct dti_encoder *encoder; /* float codes: to nearest even, saturating, NaN canonical;
+                                        * else NULL */
     const struct dti_decoder *decoder; /* the same for the way back */
     float scale, inverse;              /* inverse: 1 / scale, rounded */
     int32_t zero_point;
@@ -56,15 +57,30 @@ enum dti_block_order {
     DTI_BLOCK_HALVES, /* 4 bits: byte j of a block has elements j (low) and j + length / 2: ggml */
     DTI_BLOCK_BYTES,  /* a byte each; codes of 8 bits always */
 };
+/* What kernels need to know of a block format. */
+struct dti_block_parts {
+    struct dti_encoder encoder;       /* of the element, where it is a float: nearest even,
+                                       * saturating */
+    struct dti_encoder scale_encoder; /* of the scale, where it is no power of two and no fp32:
+                                       * nearest even; fp8: saturating */
+    struct dti_decoder scale_decoder;
+    float numbers[256]; /* what an element's code is, without the scale */
+    float scales[256];  /* what a scale's code is, where it has 8 bits */
+};
+void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_format *format);
+
 struct dti_block_args {
     const struct dti_block_recipe *recipe;
-    const struct dti_encoder *encoder; /* of the element, where it is a float: nearest even,
-                                        * saturating */
+    const struct dti_block_parts *parts; /* of recipe->format */
     enum dti_block_order order;
     size_t code_stride, scale_stride; /* bytes from one block to the next: the block's own size for
                                        * arrays of codes and scales side by side */
     bool stream;
 };
+/* What the elements of n blocks are multiplied with; scales are args->scale_stride apart. */
+void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,
+                           float *ret);
+
 /* n elements in blocks one after the other, the last of which may be short (not with
  * DTI_BLOCK_HALVES); its last byte is padded with zero bits. Scales are little-endian. */
 typedef void dti_blocks_quantize_fn(const struct dti_block_args *args, void *codes, void *scales,
@@ -105,6 +121,12 @@ struct dti_quant_kernel {
 };
 extern const struct dti_quant_kernel dti_quant_kernels[];
 extern const size_t dti_quant_kernel_count;
+
+/* Whether a row does what args ask for. Rows for codes of 8 bits take any order. */
+bool dti_quant_kernel_takes_affine(const struct dti_quant_kernel *kernel, bool back,
+                                   const struct dti_affine_args *args);
+bool dti_quant_kernel_takes_blocks(const struct dti_quant_kernel *kernel, bool back,
+                                   const struct dti_block_args *args);
 
 /* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
  * ranges). Never NULL: the portable rows take everything. */

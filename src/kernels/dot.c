@@ -24,6 +24,6 @@ const struct dti_dot_kernel *dti_dot_find(enum dti_dtype dtype, enum dti_level a
     while (i < dti_dot_kernel_count && (dti_dot_kernels[i].dtype != dtype ||
                                         !dti_level_includes(allowed, dti_dot_kernels[i].level)))
         i++;
-    assert(i < dti_dot_kernel_count); /* each of the four has a portable row */
+    assert(i < dti_dot_kernel_count); /* each of the five has a portable row */
     return &dti_dot_kernels[i];
 }

@@ -6,7 +6,7 @@
 #include "kernels/dot_kernels.h"
 #include "kernels/fp64.h"
 
-enum { SUMS_F32 = 32, SUMS_F64 = 16 };
+enum { SUMS_F32 = 32, SUMS_F64 = 16, BLOCK_I8 = 1 << 16 };
 
 DTI_LANE float fp32_at(const unsigned char *from, size_t i)
 {
@@ -93,11 +93,37 @@ double dti_dot_fp64_scalar(const void *a, const void *b, size_t n)
     return dti_dot_fold_f64(sum, SUMS_F64);
 }
 
+/* Of 2^16 products, which fit in 31 bits. */
+DTI_LANE int32_t dot_block_i8(const unsigned char *a, const unsigned char *b, size_t n)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (int8_t)a[i] * (int8_t)b[i];
+    return sum;
+}
+
+static int64_t dot_i8(const unsigned char *a, const unsigned char *b, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i += BLOCK_I8)
+        sum += dot_block_i8(a + i, b + i, n - i < BLOCK_I8 ? n - i : BLOCK_I8);
+    return sum;
+}
+
+double dti_dot_int8_scalar(const void *a, const void *b, size_t n)
+{
+    return (double)dot_i8(a, b, n);
+}
+
 /* Products of fp32 and less are exact in fp64; of fp64, what the product lacks is another fp64
  * number, unless it is too small for one. */
 void dti_dot_exact(struct dti_exact_sum *sum, enum dti_dtype dtype, const void *a, const void *b,
                    size_t n)
 {
+    if (dtype == DTI_INT8) {
+        dti_exact_sum_add(sum, (double)dot_i8(a, b, n));
+        return;
+    }
     fp32_of_fn *const at = dtype == DTI_FP16 ? fp16_at : dtype == DTI_BF16 ? bf16_at : fp32_at;
     for (size_t i = 0; i < n; i++) {
         if (dtype == DTI_FP64) {

@@ -53,7 +53,7 @@ static const char *why_none(enum dti_dtype dtype)
         if (dti_matmul_kernels[i].dtype == dtype)
             return needs[dti_matmul_kernels[i].level];
     }
-    if (dtype == DTI_TF32)
+    if (dtype == DTI_TF32 || dtype == DTI_FP8_E4M3FN)
         return "no CPU has instructions for it";
     return dtype == DTI_FP16 ? "no kernel; AVX512-FP16 would be needed" : "no kernel on this CPU";
 }

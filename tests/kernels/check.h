@@ -14,6 +14,7 @@
 
 #include "dtinfo/kernel.h"
 #include "dtinfo/loss.h"
+#include "dtinfo/quant_kernel.h"
 
 enum { ROUND_COUNT = DTI_ROUND_STOCHASTIC + 1, OVERFLOW_COUNT = DTI_OVERFLOW_WRAP + 1 };
 
@@ -102,11 +103,13 @@ bool check_job_indices(struct job *job);
 bool check_row(struct check *check, const struct dti_kernel *row);
 bool check_move_row(struct check *check, const struct dti_kernel *row); /* pack, swap, copy */
 bool check_loss_row(struct check *check, const struct dti_loss_kernel *row);
+bool check_quant_row(struct check *check, const struct dti_quant_kernel *row);
 /* Plans against dti_reference_run() at every level that is present. */
 bool check_plans(struct check *check);
 bool check_rules(struct check *check); /* the same with --like */
 /* Deliberately wrong kernels; false when one passes. */
 bool check_selftest(struct check *check);
+bool check_quant_selftest(struct check *check);
 
 /* Compares every member; tells the first that differs. */
 bool same_loss(struct check *check, const struct dti_loss *got, const struct dti_loss *want,

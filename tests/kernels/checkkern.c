@@ -54,6 +54,15 @@ static size_t check_rows_of(struct check *check, const struct options *options)
         const bool passed = check_loss_row(check, &dti_loss_kernels[i]);
         tell_row(check, dti_loss_kernels[i].name, arrays, passed);
     }
+    for (size_t i = 0; i < dti_quant_kernel_count; i++) {
+        const uint64_t arrays = check->arrays;
+        if (dti_quant_kernels[i].level != check->level ||
+            !is_wanted(options, dti_quant_kernels[i].name))
+            continue;
+        rows++;
+        const bool passed = check_quant_row(check, &dti_quant_kernels[i]);
+        tell_row(check, dti_quant_kernels[i].name, arrays, passed);
+    }
     return rows;
 }
 
@@ -65,6 +74,9 @@ static void tell_skipped(enum dti_level level)
     for (size_t i = 0; i < dti_loss_kernel_count; i++)
         if (dti_loss_kernels[i].level == level)
             printf("skipped %s: no %s here\n", dti_loss_kernels[i].name, dti_level_name(level));
+    for (size_t i = 0; i < dti_quant_kernel_count; i++)
+        if (dti_quant_kernels[i].level == level)
+            printf("skipped %s: no %s here\n", dti_quant_kernels[i].name, dti_level_name(level));
 }
 
 static size_t check_rows(struct check *check, const struct options *options, size_t *ret_skipped)
@@ -124,7 +136,7 @@ int main(int argc, char **argv)
     else if (strcmp(options.what, "rules") == 0)
         (void)check_rules(&check);
     else if (strcmp(options.what, "--selftest") == 0)
-        (void)check_selftest(&check);
+        (void)(check_selftest(&check) && check_quant_selftest(&check));
     else
         return 2;
     printf("%llu arrays, %llu failures\n", (unsigned long long)check.arrays,

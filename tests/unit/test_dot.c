@@ -13,7 +13,7 @@
 #include "kernels/fp64.h"
 #include "unit.h"
 
-enum { LENGTHS = 300, N = 100003 };
+enum { LENGTHS = 300, N = 100003, LONG = (1 << 25) + 77 };
 
 /* significand x 2^exponent as an element. */
 static void put_number(enum dti_dtype dtype, unsigned char *array, size_t i, int64_t significand,
@@ -87,8 +87,8 @@ static void no_element_is_left_out(void)
             memset(a, 0, sizeof a);
             for (size_t j = 0; j < LENGTHS; j++)
                 put_number(row->dtype, b, j, (int64_t)j % 100 + 1, 0);
-            put_number(row->dtype, a, k, 3, -1);
-            if (row->run(a, b, LENGTHS) != 1.5 * (double)(k % 100 + 1)) {
+            put_number(row->dtype, a, k, 3, 0);
+            if (row->run(a, b, LENGTHS) != 3 * (double)(k % 100 + 1)) {
                 CHECK_STR("leaves an element out", row->name);
                 break;
             }
@@ -112,7 +112,7 @@ static void random_numbers_are_near_to_the_exact_sum(void)
     for (size_t i = 0; i < dti_dot_kernel_count && CHECK(a && b); i++) {
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
         uint64_t state = i;
-        if (!dti_level_present(row->level))
+        if (!dti_level_present(row->level) || row->dtype == DTI_INT8)
             continue;
         for (size_t k = 0; k < N; k++) {
             put_number(row->dtype, a, k, (int64_t)(random64(&state) >> 12) - (INT64_C(1) << 51),
@@ -131,6 +131,34 @@ static void random_numbers_are_near_to_the_exact_sum(void)
     free(b);
 }
 
+/* Sums of int8 are exact however long and large they are, whatever the signs. */
+static void whole_codes_never_overflow(void)
+{
+    static const int ends[][2] = {{-128, -128}, {-128, 127}, {127, -128}, {127, 127}};
+    unsigned char *const a = malloc(LONG), *const b = malloc(LONG);
+    for (size_t i = 0; i < dti_dot_kernel_count && CHECK(a && b); i++) {
+        const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
+        if (!dti_level_present(row->level) || row->dtype != DTI_INT8)
+            continue;
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+            memset(a, ends[e][0], LONG);
+            memset(b, ends[e][1], LONG);
+            CHECK(row->run(a, b, LONG) == (double)LONG * ends[e][0] * ends[e][1]);
+        }
+        uint64_t state = i;
+        int64_t want = 0;
+        for (size_t k = 0; k < N; k++) {
+            const uint64_t bits = random64(&state);
+            memcpy(a + k, &bits, 1);
+            memcpy(b + k, (const unsigned char *)&bits + 1, 1);
+            want += (int64_t)(int8_t)a[k] * (int8_t)b[k];
+        }
+        CHECK(row->run(a, b, N) == (double)want && exact_of(DTI_INT8, a, b, N) == (double)want);
+    }
+    free(a);
+    free(b);
+}
+
 static void what_is_no_number_stays_none(void)
 {
     unsigned char a[8 * 40], b[8 * 40];
@@ -139,7 +167,7 @@ static void what_is_no_number_stays_none(void)
         const struct dti_dot_kernel *const row = &dti_dot_kernels[i];
         const struct dti_format *const format = dti_format_get(row->dtype);
         uint64_t inf, nan;
-        if (!dti_level_present(row->level))
+        if (!dti_level_present(row->level) || row->dtype == DTI_INT8)
             continue;
         CHECK(dti_code_inf(format, true, &inf) && dti_code_nan(format, &nan));
         for (size_t k = 0; k < 40; k++) {
@@ -184,7 +212,7 @@ static void the_exact_sum_keeps_whole_products(void)
 
 static void every_dtype_has_a_portable_row(void)
 {
-    static const enum dti_dtype dtypes[] = {DTI_FP64, DTI_FP32, DTI_FP16, DTI_BF16};
+    static const enum dti_dtype dtypes[] = {DTI_FP64, DTI_FP32, DTI_FP16, DTI_BF16, DTI_INT8};
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         const struct dti_dot_kernel *const row = dti_dot_find(dtypes[i], DTI_LEVEL_SCALAR);
         CHECK(row->dtype == dtypes[i] && row->level == DTI_LEVEL_SCALAR);
@@ -193,5 +221,6 @@ static void every_dtype_has_a_portable_row(void)
 }
 
 UNIT_MAIN(whole_numbers_are_exact_at_any_length, no_element_is_left_out,
-          random_numbers_are_near_to_the_exact_sum, what_is_no_number_stays_none,
-          subnormal_fp16_counts, the_exact_sum_keeps_whole_products, every_dtype_has_a_portable_row)
+          random_numbers_are_near_to_the_exact_sum, whole_codes_never_overflow,
+          what_is_no_number_stays_none, subnormal_fp16_counts, the_exact_sum_keeps_whole_products,
+          every_dtype_has_a_portable_row)

@@ -11,12 +11,14 @@ typedef __m512d vector_pd;
 #define NUMBERS_PS(bits) _mm512_castsi512_ps(bits)
 #define NUMBERS_PD(bits) _mm512_castsi512_pd(bits)
 #define LOAD_FP16(at)    _mm512_cvtph_ps(load256(at))
+#define LOAD_INT8(at)    _mm512_cvtepi8_epi16(load256(at))
 #else
 typedef __m256 vector_ps;
 typedef __m256d vector_pd;
 #define NUMBERS_PS(bits) _mm256_castsi256_ps(bits)
 #define NUMBERS_PD(bits) _mm256_castsi256_pd(bits)
 #define LOAD_FP16(at)    _mm256_cvtph_ps(load128(at))
+#define LOAD_INT8(at)    _mm256_cvtepi8_epi16(load128(at))
 #endif
 
 enum { SUMS = 8, LANES_PS = VECTOR / 4, LANES_PD = VECTOR / 8 };
@@ -117,4 +119,47 @@ double VECTOR_NAME(dti_dot_fp64)(const void *a, const void *b, size_t n)
     for (size_t i = 0; i < SUMS; i++)
         VECTOR_BITS(storeu_pd)(sums + i * LANES_PD, sum[i]);
     return dti_dot_fold_f64(sums, SUMS * LANES_PD);
+}
+
+/* A step adds two products of 2^14 at most to each of SUMS x LANES_PS sums, which fit in 31 bits
+ * for so many steps. */
+enum { STEPS_I8 = 1 << 15, STEP_I8 = SUMS * VECTOR / 2 };
+
+DTI_INLINE int64_t dot_steps_i8(const unsigned char *a, const unsigned char *b, size_t steps)
+{
+    vector sum[SUMS];
+    int32_t sums[SUMS * LANES_PS];
+    int64_t total = 0;
+    for (size_t i = 0; i < SUMS; i++)
+        sum[i] = VECTOR_WHOLE(setzero)();
+    for (size_t at = 0; at < steps; at++, a += STEP_I8, b += STEP_I8) {
+        for (size_t i = 0; i < SUMS; i++)
+            sum[i] = VECTOR_BITS(add_epi32)(
+                sum[i], VECTOR_BITS(madd_epi16)(LOAD_INT8(a + i * (VECTOR / 2)),
+                                                LOAD_INT8(b + i * (VECTOR / 2))));
+    }
+    memcpy(sums, sum, sizeof sums);
+    for (size_t i = 0; i < SUMS * LANES_PS; i++)
+        total += sums[i];
+    return total;
+}
+
+double VECTOR_NAME(dti_dot_int8)(const void *a, const void *b, size_t n)
+{
+    const unsigned char *x = a, *y = b;
+    int64_t total = 0;
+    while (n >= STEP_I8) {
+        const size_t steps = n / STEP_I8 < STEPS_I8 ? n / STEP_I8 : STEPS_I8;
+        total += dot_steps_i8(x, y, steps);
+        x += steps * STEP_I8;
+        y += steps * STEP_I8;
+        n -= steps * STEP_I8;
+    }
+    if (n > 0) {
+        unsigned char last_x[STEP_I8] = {0}, last_y[STEP_I8] = {0};
+        memcpy(last_x, x, n);
+        memcpy(last_y, y, n);
+        total += dot_steps_i8(last_x, last_y, 1);
+    }
+    return (double)total;
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What kernels of block formats need to know, asked of the scalar core; and ranges as a whole. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "kernels/quant_kernels.h"
+
+void dti_range_init(struct dti_range *ret)
+{
+    *ret = (struct dti_range){.min = INFINITY, .max = -INFINITY};
+}
+
+void dti_range_merge(struct dti_range *range, const struct dti_range *part)
+{
+    range->min = part->min < range->min ? part->min : range->min;
+    range->max = part->max > range->max ? part->max : range->max;
+    range->nan += part->nan;
+    range->inf += part->inf;
+}
+
+/* A code of a format as fp32 number. */
+static float number_of(const struct dti_format *format, uint64_t code)
+{
+    const struct dti_policy nearest = {.nan = DTI_NAN_CANONICAL};
+    struct dti_value value;
+    struct dti_outcome outcome;
+    dti_decode(format, code, &value);
+    dti_encode(dti_format_get(DTI_FP32), &value, &nearest, 0, &outcome);
+    const uint32_t bits = (uint32_t)outcome.code;
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static float element(const struct dti_block_format *format, uint32_t code)
+{
+    const float number = number_of(dti_format_get(format->code), code);
+    float entry;
+    switch (format->family) {
+    case DTI_BLOCKS_MX:
+        return format->code == DTI_INT8 ? number / 64 : number;
+    case DTI_BLOCKS_NF:
+        memcpy(&entry, &dti_nf4_table[code & 15], sizeof entry);
+        return entry;
+    case DTI_BLOCKS_Q4:
+        return number - 8;
+    case DTI_BLOCKS_NV:
+    case DTI_BLOCKS_Q8:
+        break;
+    }
+    return number;
+}
+
+void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_format *format)
+{
+    const struct dti_policy saturating = {.overflow = DTI_OVERFLOW_SATURATE,
+                                          .nan = DTI_NAN_CANONICAL};
+    const struct dti_policy native = {.nan = DTI_NAN_CANONICAL};
+    const struct dti_format *const code = dti_format_get(format->code);
+    const struct dti_format *const scale = dti_format_get(format->scale);
+    memset(ret, 0, sizeof *ret);
+    if (dti_format_is_float(code))
+        dti_encoder_init(&ret->encoder, code, &saturating);
+    if (scale->width <= 16 && scale->specials != DTI_SPECIALS_SCALE)
+        dti_encoder_init(&ret->scale_encoder, scale, scale->width <= 8 ? &saturating : &native);
+    dti_decoder_init(&ret->scale_decoder, scale);
+    for (uint32_t i = 0; i < 256; i++) {
+        ret->numbers[i] = element(format, i & (uint32_t)dti_low_bits(code->width));
+        ret->scales[i] = scale->width == 8 ? number_of(scale, i) : 0;
+    }
+}
+
+/* Bytes of fp16 or fp32, the lowest first. */
+static void load_floats(const struct dti_block_args *args, const unsigned char *at, size_t n,
+                        bool halves, float *ret)
+{
+    const struct dti_kernel_args decode = {.decoder = &args->parts->scale_decoder};
+    uint16_t half[64];
+    for (size_t done = 0, part; done < n; done += part) {
+        part = n - done < 64 ? n - done : 64;
+        for (size_t i = 0; i < part; i++, at += args->scale_stride) {
+            const uint32_t low = at[0] | (uint32_t)at[1] << 8;
+            const uint32_t high = halves ? 0 : at[2] | (uint32_t)at[3] << 8;
+            const uint32_t word = low | high << 16;
+            half[i] = (uint16_t)low;
+            if (!halves)
+                memcpy(&ret[done + i], &word, sizeof word);
+        }
+        if (halves)
+            dti_decode_f32_scalar(&decode, ret + done, half, part);
+    }
+}
+
+void dti_block_scales_load(const struct dti_block_args *args, const void *scales, size_t n,
+                           float *ret)
+{
+    const struct dti_block_format *const format = args->recipe->format;
+    const float *const numbers = args->parts->scales;
+    const size_t stride = args->scale_stride;
+    const unsigned char *const at = scales;
+    const unsigned width = dti_format_get(format->scale)->width;
+    float tensor_scale;
+    memcpy(&tensor_scale, &args->recipe->tensor_scale, sizeof tensor_scale);
+    if (width > 8)
+        load_floats(args, at, n, width == 16, ret);
+    else if (format->family == DTI_BLOCKS_NV)
+        for (size_t i = 0; i < n; i++)
+            ret[i] = numbers[at[i * stride]] * tensor_scale;
+    else
+        for (size_t i = 0; i < n; i++)
+            ret[i] = numbers[at[i * stride]];
+}
