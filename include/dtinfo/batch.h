@@ -11,6 +11,16 @@
 #include "dtinfo/output.h"
 #include "dtinfo/plan.h"
 
+/* An array that is made while it is read: codes with scales become numbers. */
+struct dti_batch_source {
+    /* Fills the bytes offset to offset + size - 1 of the array, from any thread. Both are multiples
+     * of an element, save that size may be what is left. scratch: of the thread, aligned. */
+    enum dti_status (*read)(void *context, void *buffer, size_t size, uint64_t offset,
+                            void *scratch, struct dti_error *reterr);
+    void *context;
+    size_t scratch_bytes;
+};
+
 struct dti_batch_part {
     const struct dti_plan *plan; /* NULL: bytes are copied, and elements are bytes */
     const struct dti_input *input;
@@ -19,11 +29,14 @@ struct dti_batch_part {
     struct dti_output_file *output;
     uint64_t output_offset; /* of an output that is not seekable: where the part before ended */
     struct dti_loss *loss;  /* NULL: not counted; initialised by the caller and added to */
+    /* Not NULL: in place of input, which is NULL then; input_offset is 0. */
+    const struct dti_batch_source *source;
 };
 
 struct dti_batch_options {
     uint64_t max_memory; /* bytes for buffers of all threads; 0 for the default (16 MiB). At least a
-                          * tile's worth is taken, with fewer threads where need be */
+                          * tile's worth is taken, with fewer threads where need be. The scratch of
+                          * sources comes on top */
     void (*progress)(void *context, uint64_t done); /* bytes of input; may be NULL */
     void *progress_context;
     /* NULL, or says in the error of an element which part it is of; called by any thread. */

@@ -46,7 +46,10 @@ struct dti_quant_sizes {
     uint64_t scales;      /* how many; so many zero points, affine */
     uint64_t scale_bytes; /* fp32 for affine, of the format's scale dtype for blocks */
     uint64_t grain;       /* elements: pieces begin at multiples of it; the last piece may be short.
-                           * code bytes and scales of a piece then are whole */
+                           * code bytes and scales of a piece then are whole: */
+    uint64_t grain_code_bytes; /* of so many elements: a piece that begins at element k grain */
+    uint64_t grain_scales;     /* begins at code byte k grain_code_bytes and scale k grain_scales;
+                                * 0 where all scales are known before */
 };
 void dti_quant_plan_sizes(const struct dti_quant_plan *plan, struct dti_quant_sizes *ret);
 
@@ -66,6 +69,7 @@ void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_qu
 /* The scales of one array that are known before its codes: of the tensor, or of all channels. */
 struct dti_quant_scales {
     size_t count;           /* 0 for groups and blocks */
+    size_t repeats;         /* how often all of them lie behind one another, see _ready() */
     float *scale, *inverse; /* inverse: 1 / scale */
     int32_t *zero_point;
     float tensor_scale;     /* DTI_BLOCKS_NV; else 1 */
@@ -82,7 +86,8 @@ enum dti_status dti_quant_scales_room(struct dti_quant_scales **ret,
 void dti_quant_scales_ready(struct dti_quant_scales *scales); /* fills inverse */
 void dti_quant_scales_free(struct dti_quant_scales *scales);
 
-/* What quantization did to an array. loss: source against what comes back, both as fp32. */
+/* What quantization did to an array. loss: source against what comes back, both as fp32, by tiles
+ * that begin anew with each grain, so that it does not depend on pieces. */
 struct dti_quant_report {
     struct dti_quant_count count;
     struct dti_loss loss;
@@ -92,8 +97,10 @@ void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_qu
 
 /* One piece, in the calling thread. codes: of this piece alone. scales, zero_points: of groups and
  * blocks, of this piece alone (fp32 and int32 arrays for groups; the format's scale codes for
- * blocks); not looked at where `known` has them. report: added to, NULL for counts and losses not
- * wanted. scratch: dti_quant_plan_scratch() bytes, the thread's own. */
+ * blocks); not looked at where `known` has them. zero_points may be NULL where all are the same:
+ * any symmetry but DTI_SYMMETRY_NONE, float codes. report: added to, NULL for counts and losses not
+ * wanted; with one, stores are not streamed. scratch: dti_quant_plan_scratch() bytes, aligned as
+ * malloc() does, the thread's own. */
 size_t dti_quant_plan_scratch(const struct dti_quant_plan *plan);
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
                    uint64_t first, const void *numbers, size_t n, void *codes, void *scales,
@@ -107,7 +114,8 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
 /* A whole array in memory by a team (NULL: this thread): both passes. */
 struct dti_quantized_array {
     void *codes, *scales; /* dti_quant_plan_sizes() */
-    int32_t *zero_points; /* affine; NULL: not wanted */
+    int32_t
+        *zero_points; /* affine; NULL: not wanted, of groups only where dti_quant_run() says so */
     float tensor_scale;
 };
 enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_team *team,
@@ -117,5 +125,12 @@ enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_te
 enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct dti_team *team,
                                      const struct dti_quantized_array *array, void *numbers,
                                      enum dti_stores stores, struct dti_error *reterr);
+
+/* The judge of all plans: every element through quant.h, with the same places and, in the report,
+ * the same tiles. Zero points are wanted. report: added to. */
+void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
+                         struct dti_quantized_array *array, struct dti_quant_report *report);
+void dti_quant_reference_back(const struct dti_quant_plan *plan,
+                              const struct dti_quantized_array *array, void *numbers);
 
 #endif

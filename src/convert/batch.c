@@ -20,8 +20,7 @@ enum {
     HUGE_PAGE = 2 << 20,
 };
 
-/* What can be known before anything is written. */
-static enum dti_status check_part(const struct dti_batch_part *part, struct dti_error *reterr)
+static enum dti_status check_input(const struct dti_batch_part *part, struct dti_error *reterr)
 {
     const struct dti_input *const input = part->input;
     const char *const units = part->plan ? dti_plan_request(part->plan)->src.name : "bytes";
@@ -33,16 +32,30 @@ static enum dti_status check_part(const struct dti_batch_part *part, struct dti_
                         dti_input_label(input, label));
     const uint64_t offset = part->input_offset;
     const uint64_t there = offset < input->size ? input->size - offset : 0;
-    uint64_t needed = part->elements, made = part->elements;
+    uint64_t needed = part->elements;
     if ((part->plan && !dti_plan_src_bytes(part->plan, part->elements, &needed)) || needed > there)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu bytes are too few for %llu %s",
                         dti_input_label(input, label), (unsigned long long)there,
                         (unsigned long long)part->elements, units);
-    if ((part->plan && !dti_plan_dst_bytes(part->plan, part->elements, &made)) ||
-        !dti_add_u64(made, part->output_offset, &made) || made > INT64_MAX)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu %s are too many for a file",
-                        dti_input_label(input, label), (unsigned long long)part->elements, units);
     return DTI_OK;
+}
+
+/* What can be known before anything is written. */
+static enum dti_status check_part(const struct dti_batch_part *part, struct dti_error *reterr)
+{
+    const enum dti_status status = part->source ? DTI_OK : check_input(part, reterr);
+    if (status != DTI_OK)
+        return status;
+    char label[DTI_QUOTE_SIZE] = "a tensor";
+    uint64_t made = part->elements;
+    if ((!part->plan || dti_plan_dst_bytes(part->plan, part->elements, &made)) &&
+        dti_add_u64(made, part->output_offset, &made) && made <= INT64_MAX)
+        return DTI_OK;
+    if (part->input)
+        dti_input_label(part->input, label);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu %s are too many for a file", label,
+                    (unsigned long long)part->elements,
+                    part->plan ? dti_plan_request(part->plan)->src.name : "bytes");
 }
 
 static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_total,
@@ -61,7 +74,9 @@ static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_tota
         job->any_pipe = job->any_pipe || !dti_output_seekable(part->output);
         if (part->plan && !job->runner)
             job->runner = dti_plan_runner(part->plan);
-        if (input != last)
+        if (part->source && part->source->scratch_bytes > job->scratch_bytes)
+            job->scratch_bytes = part->source->scratch_bytes;
+        if (input && input != last)
             (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size,
                                 POSIX_FADV_SEQUENTIAL);
         last = input;
@@ -98,8 +113,8 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
 static bool follows(const struct dti_batch_part *part, const struct dti_batch_sizes *sizes,
                     const struct dti_batch_part *next)
 {
-    return next->input == part->input && next->output == part->output &&
-           next->input_offset == part->input_offset + sizes->src &&
+    return next->input == part->input && next->output == part->output && !part->source &&
+           !next->source && next->input_offset == part->input_offset + sizes->src &&
            next->output_offset == part->output_offset + sizes->dst &&
            dti_output_seekable(part->output);
 }
@@ -133,7 +148,9 @@ static void make_groups(struct dti_batch_job *job, const struct limits *limits)
     }
     job->firsts[group] = job->count;
     job->group_count = group;
-    job->member_bytes = ((size_t)most + PAGE - 1) / PAGE * PAGE;
+    job->scratch_bytes =
+        (job->scratch_bytes + DTI_BATCH_LINE - 1) / DTI_BATCH_LINE * DTI_BATCH_LINE;
+    job->member_bytes = ((size_t)most + job->scratch_bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 /* How many threads there are memory for, and how large blocks are in it. Whatever comes out, the
@@ -176,6 +193,8 @@ static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *
         if (huge && !job->runner)
             (void)madvise(memory, job->member_bytes, MADV_HUGEPAGE);
 #endif
+        job->members[made].scratch =
+            (unsigned char *)memory + (job->member_bytes - job->scratch_bytes);
         job->members[made++].memory = memory;
     }
     job->member_count = made;

@@ -67,16 +67,22 @@ static struct room room_of(const struct dti_batch_job *job, size_t member,
     const size_t line = DTI_BATCH_LINE;
     const size_t size = (src_size + line - 1) / line * line;
     unsigned char *const memory = job->members[member].memory;
-    const uint64_t from = first->part->input->start + first->input_offset;
+    const struct dti_input *const input = first->part->input;
+    const uint64_t from = (input ? input->start : 0) + first->input_offset;
     return (struct room){
         .src = memory + from % line,
         .dst = memory + line + size + first->output_offset % line,
     };
 }
 
-static enum dti_status read_piece(const struct piece *piece, size_t size, const struct room *room,
+static enum dti_status read_piece(const struct dti_batch_job *job, size_t member,
+                                  const struct piece *piece, size_t size, const struct room *room,
                                   struct dti_error *reterr)
 {
+    const struct dti_batch_source *const source = piece->part->source;
+    if (source)
+        return source->read(source->context, room->src, size, piece->input_offset,
+                            job->members[member].scratch, reterr);
     return dti_input_read_at(piece->part->input, room->src, size, piece->input_offset, reterr);
 }
 
@@ -124,7 +130,7 @@ static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const 
                                 struct dti_error *reterr)
 {
     const struct room room = room_of_piece(job, member, piece);
-    enum dti_status status = read_piece(piece, piece->src_size, &room, reterr);
+    enum dti_status status = read_piece(job, member, piece, piece->src_size, &room, reterr);
     if (status == DTI_OK && piece->part->plan)
         status = cast_piece(job, member, piece, &room, reterr);
     if (status == DTI_OK && dti_output_seekable(piece->part->output))
@@ -139,7 +145,7 @@ static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t
     const struct piece first = piece_of(&job->parts[begin], 0, 0);
     const struct room room = room_of(job, member, &first, size);
     struct room at = room;
-    enum dti_status status = read_piece(&first, size, &room, reterr);
+    enum dti_status status = read_piece(job, member, &first, size, &room, reterr);
     for (size_t i = begin; i < end && status == DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);

@@ -16,7 +16,7 @@ enum { DTI_BATCH_LINE = 64 };
 
 /* One thread's own things. */
 struct dti_batch_member {
-    unsigned char *memory;
+    unsigned char *memory, *scratch;
     bool heeds_sigpipe;
     struct dti_loss loss;
 };
@@ -30,7 +30,7 @@ struct dti_batch_job {
     size_t group_count;
     struct dti_queue_part *groups;
     size_t *firsts; /* of each group its first part, and count at the end */
-    size_t member_count, member_bytes;
+    size_t member_count, member_bytes, scratch_bytes; /* the last within member_bytes, at its end */
     struct dti_batch_member *members;
     bool any_pipe;             /* among the outputs */
     struct dti_runner *runner; /* of the first plan that has one, or NULL */

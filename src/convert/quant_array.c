@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A whole array by a team: each member takes a part, first for its range, then for its codes. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "convert/plan_parts.h"
+#include "convert/quant_plan_parts.h"
+
+enum { MEMBER_BYTES = 1 << 18 }; /* of numbers: less is not worth a thread's while */
+
+/* What the members of a team share. */
+struct work {
+    const struct dti_quant_plan *plan;
+    const struct dti_quant_scales *known;
+    unsigned char *numbers;
+    const struct dti_quantized_array *array;
+    int32_t *zero_points;
+    size_t members; /* that take part */
+    uint64_t units; /* of whole grains */
+    enum dti_stores stores;
+    bool back;
+    pthread_mutex_t mutex; /* over the rest */
+    struct dti_quant_ranges *ranges;
+    struct dti_quant_report *report;
+    enum dti_status status;
+    struct dti_error *reterr;
+};
+
+/* A member's part: whole grains, balanced. */
+struct part {
+    uint64_t grain, first;
+    size_t n;
+    unsigned char *numbers, *codes, *scales;
+    int32_t *zero_points;
+};
+
+static uint64_t part_begin(const struct work *work, size_t member)
+{
+    const uint64_t share = work->units / work->members, more = work->units % work->members;
+    return share * member + (member < more ? member : more);
+}
+
+static bool part_of(const struct work *work, size_t member, struct part *ret)
+{
+    const struct dti_quant_plan *const plan = work->plan;
+    const struct dti_quant_sizes *const sizes = &plan->sizes;
+    if (member >= work->members)
+        return false;
+    const uint64_t begin = part_begin(work, member), end = part_begin(work, member + 1);
+    const uint64_t first = begin * sizes->grain;
+    if (begin >= end)
+        return false;
+    const uint64_t n = end == work->units ? sizes->elements - first : (end - begin) * sizes->grain;
+    const uint64_t scale = begin * sizes->grain_scales;
+    *ret = (struct part){.grain = begin, .first = first, .n = (size_t)n};
+    /* a grain of packed numbers has whole bytes, unless it is all there is */
+    ret->numbers = work->numbers + (begin == 0 ? 0 : first / 8 * plan->number_bits);
+    if (plan->number_bits >= 8)
+        ret->numbers = work->numbers + first * (plan->number_bits / 8);
+    ret->codes = (unsigned char *)work->array->codes + begin * sizes->grain_code_bytes;
+    if (plan->group > 0) {
+        ret->scales = (unsigned char *)work->array->scales + scale * plan->scale_bytes;
+        ret->zero_points = work->zero_points ? work->zero_points + scale : NULL;
+    }
+    return true;
+}
+
+static void note(struct work *work, enum dti_status status, const struct dti_error *error)
+{
+    if (status == DTI_OK || work->status != DTI_OK)
+        return;
+    work->status = status;
+    if (work->reterr)
+        *work->reterr = *error;
+}
+
+static void range_member(void *context, size_t member, size_t size)
+{
+    struct work *const work = context;
+    struct dti_quant_ranges *ranges;
+    struct dti_error error;
+    struct part part;
+    (void)size;
+    if (!part_of(work, member, &part))
+        return;
+    const enum dti_status status = dti_quant_ranges_new(&ranges, work->plan, &error);
+    if (status == DTI_OK)
+        dti_quant_range(work->plan, ranges, part.first, part.numbers, part.n);
+    pthread_mutex_lock(&work->mutex);
+    note(work, status, &error);
+    if (status == DTI_OK) {
+        dti_quant_ranges_merge(work->ranges, ranges);
+        dti_quant_ranges_free(ranges);
+    }
+    pthread_mutex_unlock(&work->mutex);
+}
+
+static void run_member(void *context, size_t member, size_t size)
+{
+    struct work *const work = context;
+    struct dti_quant_report report;
+    struct dti_error error;
+    struct part part;
+    enum dti_status status = DTI_OK;
+    (void)size;
+    if (!part_of(work, member, &part))
+        return;
+    dti_quant_report_init(&report);
+    void *const scratch = malloc(dti_quant_plan_scratch(work->plan));
+    if (!scratch)
+        status = dti_fail(&error, DTI_NO_MEMORY, "memory ran out");
+    else if (work->back)
+        dti_quant_back(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
+                       part.scales, part.zero_points, work->stores, scratch);
+    else
+        dti_quant_run(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
+                      part.scales, part.zero_points, work->stores, work->report ? &report : NULL,
+                      scratch);
+    free(scratch);
+    pthread_mutex_lock(&work->mutex);
+    note(work, status, &error);
+    if (work->report)
+        dti_quant_report_merge(work->report, &report);
+    pthread_mutex_unlock(&work->mutex);
+}
+
+static void run_team(struct work *work, struct dti_team *team,
+                     void (*job)(void *context, size_t member, size_t size))
+{
+    pthread_mutex_init(&work->mutex, NULL);
+    if (work->members == 1)
+        job(work, 0, 1);
+    else
+        dti_team_run(team, job, work);
+    pthread_mutex_destroy(&work->mutex);
+}
+
+static void share_out(struct work *work, struct dti_team *team, enum dti_stores stores)
+{
+    const struct dti_quant_sizes *const sizes = &work->plan->sizes;
+    const uint64_t worth = sizes->elements / 8 * work->plan->number_bits / MEMBER_BYTES + 1;
+    work->units = sizes->elements / sizes->grain + (sizes->elements % sizes->grain != 0);
+    work->members = team ? dti_team_size(team) : 1;
+    if (work->members > worth)
+        work->members = (size_t)worth;
+    work->stores = dti_quant_streams(work->plan, stores, sizes->elements) ? DTI_STORES_STREAMED
+                                                                          : DTI_STORES_CACHED;
+}
+
+/* The scales of a tensor or its channels are part of the array too. */
+static void save_known(const struct dti_quant_scales *known, struct dti_quantized_array *array)
+{
+    array->tensor_scale = known->tensor_scale;
+    if (known->count > 0)
+        memcpy(array->scales, known->scale, known->count * sizeof(float));
+    if (known->count > 0 && array->zero_points)
+        memcpy(array->zero_points, known->zero_point, known->count * sizeof(int32_t));
+}
+
+enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_team *team,
+                                const void *numbers, struct dti_quantized_array *array,
+                                enum dti_stores stores, struct dti_quant_report *report,
+                                struct dti_error *reterr)
+{
+    struct dti_quant_scales *known = NULL;
+    struct work work = {.plan = plan,
+                        .numbers = (unsigned char *)(uintptr_t)numbers,
+                        .array = array,
+                        .zero_points = array->zero_points,
+                        .report = report,
+                        .reterr = reterr};
+    share_out(&work, team, stores);
+    if (dti_quant_plan_needs_range(plan)) {
+        work.status = dti_quant_ranges_new(&work.ranges, plan, reterr);
+        if (work.status == DTI_OK)
+            run_team(&work, team, range_member);
+    }
+    if (work.status == DTI_OK)
+        work.status = dti_quant_scales_new(&known, plan, work.ranges, reterr);
+    dti_quant_ranges_free(work.ranges);
+    if (work.status == DTI_OK) {
+        work.known = known;
+        save_known(known, array);
+        run_team(&work, team, run_member);
+    }
+    dti_quant_scales_free(known);
+    return work.status;
+}
+
+enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct dti_team *team,
+                                     const struct dti_quantized_array *array, void *numbers,
+                                     enum dti_stores stores, struct dti_error *reterr)
+{
+    struct dti_quant_scales *known = NULL;
+    struct work work = {.plan = plan,
+                        .numbers = numbers,
+                        .array = array,
+                        .zero_points = array->zero_points,
+                        .back = true,
+                        .reterr = reterr};
+    share_out(&work, team, stores);
+    work.status = dti_quant_scales_room(&known, plan, reterr);
+    if (work.status == DTI_OK) {
+        known->tensor_scale = array->tensor_scale;
+        if (known->count > 0)
+            memcpy(known->scale, array->scales, known->count * sizeof(float));
+        if (known->count > 0 && array->zero_points)
+            memcpy(known->zero_point, array->zero_points, known->count * sizeof(int32_t));
+        dti_quant_scales_ready(known);
+        work.known = known;
+        run_team(&work, team, run_member);
+    }
+    dti_quant_scales_free(known);
+    return work.status;
+}

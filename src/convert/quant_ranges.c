@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The first pass over an array: the range of its numbers, or of those of each channel. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "convert/quant_plan_parts.h"
+#include "dtinfo/checked.h"
+
+struct dti_quant_ranges {
+    struct dti_range all; /* per channel: its specials alone */
+    size_t count;         /* of places below; several rows of channels side by side */
+    size_t channels;
+    float *min, *max;
+};
+
+static bool per_channel(const struct dti_quant_plan *plan)
+{
+    return plan->request.scheme.per == DTI_PER_CHANNEL;
+}
+
+bool dti_quant_plan_needs_range(const struct dti_quant_plan *plan)
+{
+    const struct dti_quant_scheme *const scheme = &plan->request.scheme;
+    return scheme->block ? scheme->tensor_scale && scheme->block->family == DTI_BLOCKS_NV
+                         : !scheme->fixed && scheme->per != DTI_PER_GROUP;
+}
+
+enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
+                                     const struct dti_quant_plan *plan, struct dti_error *reterr)
+{
+    uint64_t bytes;
+    struct dti_quant_ranges *const ranges = calloc(1, sizeof *ranges);
+    if (!ranges)
+        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    dti_range_init(&ranges->all);
+    if (per_channel(plan)) {
+        ranges->channels = (size_t)plan->request.length;
+        if (plan->request.length > SIZE_MAX ||
+            !dti_mul_u64(plan->request.length, plan->repeats, &bytes) ||
+            !dti_mul_u64(bytes, 2 * sizeof(float), &bytes) || bytes > SIZE_MAX)
+            ranges->min = NULL;
+        else
+            ranges->min = malloc(bytes > 0 ? (size_t)bytes : 1);
+        if (!ranges->min) {
+            free(ranges);
+            return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        }
+        ranges->count = ranges->channels * plan->repeats;
+        ranges->max = ranges->min + ranges->count;
+        for (size_t i = 0; i < ranges->count; i++) {
+            ranges->min[i] = INFINITY;
+            ranges->max[i] = -INFINITY;
+        }
+    }
+    *ret = ranges;
+    return DTI_OK;
+}
+
+void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
+{
+    if (ranges)
+        free(ranges->min);
+    free(ranges);
+}
+
+static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
+                      const void *numbers, size_t n)
+{
+    float room[DTI_QUANT_TILE + 8];
+    const size_t tile = plan->plain ? n : DTI_QUANT_TILE;
+    for (size_t at = 0; at < n; at += tile) {
+        const size_t part = n - at < tile ? n - at : tile;
+        plan->range->run.range(dti_quant_load(plan, numbers, at, part, room), part, &ranges->all);
+    }
+}
+
+/* Channels are neighbours: a run of elements has a run of channels. */
+static void add_columns(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
+                        uint64_t first, const void *numbers, size_t n)
+{
+    float room[DTI_QUANT_TILE + 8];
+    size_t place = (size_t)(first % ranges->channels);
+    for (size_t at = 0, part; at < n; at += part) {
+        part = n - at < ranges->count - place ? n - at : ranges->count - place;
+        part = part > DTI_QUANT_TILE ? DTI_QUANT_TILE : part;
+        plan->range_columns->run.range_columns(dti_quant_load(plan, numbers, at, part, room), part,
+                                               ranges->min + place, ranges->max + place,
+                                               &ranges->all);
+        place += part;
+        place = place == ranges->count ? 0 : place;
+    }
+}
+
+/* A channel is a run of `inner` elements. */
+static void add_runs(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
+                     uint64_t first, const void *numbers, size_t n)
+{
+    const uint64_t inner = plan->request.inner;
+    float room[DTI_QUANT_TILE + 8];
+    for (size_t at = 0, part; at < n; at += part) {
+        const uint64_t e = first + at, left = inner - e % inner;
+        const size_t channel = (size_t)(e / inner % ranges->channels);
+        part = n - at < left ? n - at : (size_t)left;
+        part = part > DTI_QUANT_TILE ? DTI_QUANT_TILE : part;
+        struct dti_range range = {
+            .min = ranges->min[channel], .max = ranges->max[channel], .nan = 0, .inf = 0};
+        plan->range->run.range(dti_quant_load(plan, numbers, at, part, room), part, &range);
+        ranges->min[channel] = range.min;
+        ranges->max[channel] = range.max;
+        ranges->all.nan += range.nan;
+        ranges->all.inf += range.inf;
+    }
+}
+
+void dti_quant_range(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
+                     uint64_t first, const void *numbers, size_t n)
+{
+    if (n == 0)
+        return;
+    if (!per_channel(plan))
+        add_whole(plan, ranges, numbers, n);
+    else if (plan->request.inner == 1)
+        add_columns(plan, ranges, first, numbers, n);
+    else
+        add_runs(plan, ranges, first, numbers, n);
+}
+
+void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_quant_ranges *part)
+{
+    dti_range_merge(&ranges->all, &part->all);
+    for (size_t i = 0; i < ranges->count; i++) {
+        ranges->min[i] = part->min[i] < ranges->min[i] ? part->min[i] : ranges->min[i];
+        ranges->max[i] = part->max[i] > ranges->max[i] ? part->max[i] : ranges->max[i];
+    }
+}
+
+struct dti_range dti_quant_ranges_of(const struct dti_quant_ranges *ranges, size_t channel)
+{
+    struct dti_range range;
+    dti_range_init(&range);
+    for (size_t i = channel; i < ranges->count; i += ranges->channels) {
+        range.min = ranges->min[i] < range.min ? ranges->min[i] : range.min;
+        range.max = ranges->max[i] > range.max ? ranges->max[i] : range.max;
+    }
+    return range;
+}
+
+struct dti_range dti_quant_ranges_all(const struct dti_quant_ranges *ranges)
+{
+    struct dti_range range = ranges->all;
+    for (size_t i = 0; i < ranges->count; i++) {
+        range.min = ranges->min[i] < range.min ? ranges->min[i] : range.min;
+        range.max = ranges->max[i] > range.max ? ranges->max[i] : range.max;
+    }
+    return range;
+}

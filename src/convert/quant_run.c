@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantizing one piece of an array, with or without a look at what comes back. */
+#include "convert/plan_parts.h"
+#include "convert/quant_plan_parts.h"
+
+struct dti_affine_args dti_quant_affine_args(const struct dti_quant_job *job,
+                                             const struct dti_affine_scale *scale)
+{
+    struct dti_affine_args args = job->plan->affine_args;
+    args.scale = dti_quant_float(scale->scale);
+    args.inverse = 1 / args.scale;
+    args.zero_point = scale->zero_point;
+    args.stream = job->stream;
+    return args;
+}
+
+struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, size_t channel)
+{
+    struct dti_affine_args args = job->plan->affine_args;
+    args.scale = job->known->scale[channel];
+    args.inverse = job->known->inverse[channel];
+    args.zero_point = job->known->zero_point[channel];
+    args.stream = job->stream;
+    return args;
+}
+
+struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool bytes)
+{
+    struct dti_block_args args = job->plan->block_args;
+    args.recipe = &job->recipe;
+    args.stream = job->stream;
+    if (bytes) {
+        args.order = DTI_BLOCK_BYTES;
+        args.code_stride = (size_t)job->plan->group;
+        args.stream = false;
+    }
+    return args;
+}
+
+/* What the report of a piece is made of: each tile as it comes back, against its source. */
+static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
+{
+    const struct dti_quant_plan *const plan = job->plan;
+    struct dti_quant_scratch *const scratch = job->scratch;
+    for (size_t at = 0; at < job->n; at += DTI_QUANT_TILE) {
+        const size_t part = job->n - at < DTI_QUANT_TILE ? job->n - at : DTI_QUANT_TILE;
+        if (plan->request.scheme.block)
+            dti_quant_back_blocks(job, at, part, scratch->y);
+        else
+            dti_quant_back_affine(job, at, part, scratch->y);
+        /* after that, which needs the room as well */
+        const float *source = dti_quant_load(plan, job->numbers, at, part, scratch->x);
+        if ((uintptr_t)source % sizeof(float) != 0) {
+            memcpy(scratch->x, source, part * sizeof(float));
+            source = scratch->x;
+        }
+        plan->loss->run(&plan->loss_rule, source, scratch->y, part, job->first + at, loss);
+    }
+}
+
+static void run(const struct dti_quant_job *job)
+{
+    const struct dti_quant_plan *const plan = job->plan;
+    if (plan->request.scheme.block)
+        dti_quant_run_blocks(job);
+    else if (plan->group > 0)
+        dti_quant_run_groups(job);
+    else
+        dti_quant_run_known(job);
+}
+
+bool dti_quant_streams(const struct dti_quant_plan *plan, enum dti_stores stores, uint64_t n)
+{
+    if (stores != DTI_STORES_AUTO)
+        return stores == DTI_STORES_STREAMED;
+    return n / 8 * (plan->number_bits + plan->code_bits) > plan->cache_bytes;
+}
+
+void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
+                   uint64_t first, const void *numbers, size_t n, void *codes, void *scales,
+                   int32_t *zero_points, enum dti_stores stores, struct dti_quant_report *report,
+                   void *scratch)
+{
+    const struct dti_quant_sizes *const sizes = &plan->sizes;
+    const bool stream = !report && dti_quant_streams(plan, stores, n);
+    struct dti_quant_count unwanted = {.clipped = 0};
+    struct dti_quant_job job = {.plan = plan,
+                                .known = known,
+                                .recipe = plan->request.scheme.blocks,
+                                .first = first,
+                                .n = n,
+                                .numbers = numbers,
+                                .codes = codes,
+                                .scales = scales,
+                                .zero_points = zero_points,
+                                .stream = stream,
+                                .count = report ? &report->count : &unwanted,
+                                .scratch = scratch};
+    job.recipe.tensor_scale = dti_quant_bits(known ? known->tensor_scale : 1);
+    if (n == 0)
+        return;
+    if (!report) {
+        run(&job);
+        if (stream)
+            dti_stores_order();
+        return;
+    }
+    /* Grain by grain, so that tiles are the same however an array is cut, and near. */
+    const size_t grain = sizes->grain < n ? (size_t)sizes->grain : n;
+    const size_t number_bytes =
+        plan->number_bits < 8 ? grain / 8 * plan->number_bits : grain * (plan->number_bits / 8);
+    for (size_t at = 0; at < n; at += grain) {
+        job.first = first + at;
+        job.n = n - at < grain ? n - at : grain;
+        run(&job);
+        compare(&job, &report->loss);
+        job.numbers = (const unsigned char *)job.numbers + number_bytes;
+        job.codes += sizes->grain_code_bytes;
+        if (job.scales)
+            job.scales += sizes->grain_scales * plan->scale_bytes;
+        if (job.zero_points)
+            job.zero_points += sizes->grain_scales;
+    }
+}
+
+void dti_quant_report_init(struct dti_quant_report *ret)
+{
+    memset(&ret->count, 0, sizeof ret->count);
+    dti_loss_init(&ret->loss);
+}
+
+void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_quant_report *part)
+{
+    report->count.clipped += part->count.clipped;
+    report->count.blocks += part->count.blocks;
+    report->count.special += part->count.special;
+    dti_loss_merge(&report->loss, &part->loss);
+}
