@@ -6,11 +6,10 @@
 #ifndef DTINFO_FILE_CAST_H
 #define DTINFO_FILE_CAST_H
 
-#include "dtinfo/buffer.h"
+#include "dtinfo/batch.h"
 #include "dtinfo/container.h"
 #include "dtinfo/loss_summary.h"
-#include "dtinfo/output.h"
-#include "dtinfo/output_folder.h"
+#include "dtinfo/new_files.h"
 #include "dtinfo/parallel.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/runner.h"
@@ -26,6 +25,22 @@ enum dti_fate {
     DTI_FATE_COUNT
 };
 
+/* A container that is not one file as it is: tensors that are made of others while they are read.
+ */
+struct dti_file_view {
+    void *context;
+    /* Where the elements of a tensor come from: a source that lives as long as the view, or, with
+     * *ret_source NULL, what dti_container_data() would tell. Not from several threads. */
+    enum dti_status (*find)(void *context, size_t tensor,
+                            const struct dti_batch_source **ret_source,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr);
+    /* Whether the tensor keeps its dtype whatever the request says, and why. */
+    bool (*keeps)(void *context, size_t tensor, enum dti_fate *ret_fate);
+    /* Whether a pattern fits a name that the tensors were made of. */
+    bool (*fits)(void *context, const char *pattern, size_t length);
+};
+
 struct dti_file_cast_request {
     struct dti_cast cast;              /* destination (not complex), route, policies */
     const struct dti_stack_rule *rule; /* --like, else NULL */
@@ -38,8 +53,9 @@ struct dti_file_cast_request {
     /* How codes of less than 8 bits lie, where the file's format does not say. */
     bool packing_given, from_packing_given;
     enum dti_packing packing, from_packing;
-    enum dti_container_kind kind; /* of the output */
-    const char *path;             /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    const struct dti_file_view *view; /* of the container, or NULL; not for dti_file_cast_each() */
+    enum dti_container_kind kind;     /* of the output */
+    const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
     /* Told what is odd: a pattern that fits nothing. code is snake_case, text one line, safe. */
     void (*warn)(void *context, const char *code, const char *text);
@@ -56,27 +72,16 @@ struct dti_file_cast_tensor {
     struct dti_loss_summary loss;    /* DTI_FATE_CAST, once it has been done */
 };
 
-struct dti_file_cast_file {
-    char *path;
-    struct dti_buffer head; /* all that stands before the data */
-    uint64_t size;
-    struct dti_output_file *output; /* open, or NULL */
-};
-
 struct dti_file_cast {
     struct dti_file_cast_request request;
     struct dti_container *container;
     size_t tensor_count; /* in the order of their new files and of the data in them */
     struct dti_file_cast_tensor *tensors;
-    size_t file_count; /* shards that got tensors, or one file; then the index if there is one */
-    struct dti_file_cast_file *files;
+    struct dti_new_files files; /* shards that got tensors, or one file; then the index if any */
     size_t plan_count;
     struct dti_plan **plans; /* one for each pair of dtypes and layouts */
     const char *why_cpu;     /* the runner has no device for one of them: the reason, or NULL */
-    struct dti_output_folder folder;
-    bool has_index;                     /* the last of files */
     uint64_t input_bytes, output_bytes; /* of data: what is read, what is written */
-    uint64_t file_bytes;                /* of the new files, heads and index included */
     size_t cast_count;                  /* tensors with DTI_FATE_CAST */
     bool counts;                        /* losses are: as wanted, or since a NaN may have no code */
     /* of the tensors that were cast */

@@ -155,6 +155,7 @@ static enum dti_status read_type(struct work *work, struct dti_tensor *tensor,
         tensor->layout = dti_file_layout(tensor->format, DTI_PACKING_LOW, work->stream.big_endian);
     } else {
         tensor->block = type->block ? dti_block_lookup(type->block) : NULL;
+        tensor->layout.swapped = dti_is_swapped(work->stream.big_endian); /* of scales */
         tensor->refusal = type->refusal;
     }
     return DTI_OK;

@@ -3,37 +3,13 @@
  * The cast of a container: its beginning and its end. */
 #include "dtinfo/file_cast.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "files/file_cast_parts.h"
 
 enum dti_status dti_file_cast_no_memory(struct dti_error *reterr)
 {
     return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
-const char *dti_file_cast_place(const struct dti_file_cast *cast, size_t source,
-                                char buffer[DTI_FILE_CAST_PLACE])
-{
-    const struct dti_tensor *const tensor = &cast->container->tensors[source];
-    char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
-    dti_input_label(&cast->container->files[tensor->file].input, label);
-    dti_quote(name, tensor->name, tensor->name_length);
-    (void)snprintf(buffer, DTI_FILE_CAST_PLACE, "%s: tensor %s", label, name);
-    return buffer;
-}
-
-void dti_file_cast_blame(const struct dti_file_cast *cast, size_t source, struct dti_error *reterr)
-{
-    char place[DTI_FILE_CAST_PLACE];
-    if (!reterr)
-        return;
-    const struct dti_error error = *reterr;
-    (void)dti_fail(reterr, error.status, "%s: %s", dti_file_cast_place(cast, source, place),
-                   error.text);
-    dti_error_argument(reterr, error.argument, strlen(error.argument));
 }
 
 /* Whether a NaN may meet a dtype that has none: found by counting. */
@@ -66,6 +42,7 @@ enum dti_status dti_file_cast_new(struct dti_file_cast **ret, struct dti_contain
         return dti_file_cast_no_memory(reterr);
     cast->request = *request;
     cast->container = container;
+    dti_new_files_init(&cast->files, container, request->kind, request->path);
     cast->counts = request->counted || request->flags || may_refuse(request);
     dti_loss_init(&cast->loss);
     const enum dti_status status = decide(cast, reterr);
@@ -80,16 +57,10 @@ void dti_file_cast_free(struct dti_file_cast *cast)
 {
     if (!cast)
         return;
-    for (size_t i = 0; i < cast->file_count; i++) {
-        dti_output_discard(cast->files[i].output);
-        dti_buffer_free(&cast->files[i].head);
-        free(cast->files[i].path);
-    }
-    dti_output_folder_discard(&cast->folder);
+    dti_new_files_free(&cast->files);
     for (size_t i = 0; i < cast->plan_count; i++)
         dti_plan_free(cast->plans[i]);
     free(cast->plans);
-    free(cast->files);
     free(cast->tensors);
     free(cast);
 }

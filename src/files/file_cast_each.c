@@ -35,7 +35,7 @@ static enum dti_status each(struct dti_file_cast *cast, struct block *block,
             status = dti_plan_run(plan, block->to, block->from, n, done, DTI_STORES_CACHED,
                                   counts ? &block->loss : NULL, reterr);
             if (status != DTI_OK)
-                dti_file_cast_blame(cast, tensor->source, reterr);
+                dti_tensor_blame(cast->container, tensor->source, reterr);
         }
         if (status == DTI_OK)
             status =

@@ -1,106 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The new files: their names, what stands before the data, and where each tensor goes. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/checked.h"
-#include "dtinfo/utf8.h"
 #include "files/file_cast_parts.h"
-
-/* The metadata that the new files can hold; to be freed. */
-struct metadata {
-    struct dti_metadata *entries;
-    size_t count;
-};
-
-/* The other kinds hold one tensor and no metadata, as everybody knows. */
-static bool holds_texts(enum dti_container_kind kind)
-{
-    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED;
-}
-
-static bool can_hold(enum dti_container_kind kind, const struct dti_metadata *entry)
-{
-    return holds_texts(kind) && entry->kind == DTI_METADATA_STRING &&
-           dti_utf8_valid(entry->key, entry->key_length) &&
-           dti_utf8_valid(entry->value, entry->value_length);
-}
-
-static enum dti_status choose_metadata(const struct dti_file_cast *cast, struct metadata *ret,
-                                       struct dti_error *reterr)
-{
-    const struct dti_container *const container = cast->container;
-    const struct dti_file_cast_request *const request = &cast->request;
-    const enum dti_container_kind kind = request->kind;
-    struct metadata kept = {.entries = calloc(container->metadata_count + 1, sizeof *kept.entries)};
-    if (!kept.entries)
-        return dti_file_cast_no_memory(reterr);
-    for (size_t i = 0; i < container->metadata_count; i++) {
-        if (can_hold(kind, &container->metadata[i]))
-            kept.entries[kept.count++] = container->metadata[i];
-    }
-    if (holds_texts(kind) && kept.count < container->metadata_count && request->warn) {
-        char text[128];
-        (void)snprintf(
-            text, sizeof text,
-            "%zu of %zu metadata entries are left out: safetensors files hold UTF-8 texts alone",
-            container->metadata_count - kept.count, container->metadata_count);
-        request->warn(request->warn_context, "metadata_left_out", text);
-    }
-    *ret = kept;
-    return DTI_OK;
-}
-
-/* The last part of a path. */
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* A new entry in files, called `name` in the output's folder, or just as the output when that is
- * NULL. */
-static enum dti_status add_file(struct dti_file_cast *cast, const char *name,
-                                struct dti_file_cast_file **ret, struct dti_error *reterr)
-{
-    struct dti_file_cast_file *const file = &cast->files[cast->file_count];
-    const char *const folder = cast->request.path;
-    const size_t length = strlen(folder), size = length + (name ? strlen(name) : 0) + 2;
-    const bool slash = name && length > 0 && folder[length - 1] != '/';
-    file->path = malloc(size);
-    if (!file->path)
-        return dti_file_cast_no_memory(reterr);
-    (void)snprintf(file->path, size, "%s%s%s", folder, slash ? "/" : "", name ? name : "");
-    dti_buffer_init(&file->head);
-    cast->file_count++;
-    *ret = file;
-    return DTI_OK;
-}
-
-/* Lays out the tensors first to first + count - 1 as one file. */
-static enum dti_status lay_out(struct dti_file_cast *cast, struct dti_new_tensor *tensors,
-                               size_t count, const struct metadata *metadata, const char *name,
-                               struct dti_error *reterr)
-{
-    struct dti_file_cast_file *file;
-    char label[DTI_QUOTE_SIZE];
-    struct dti_error why;
-    enum dti_status status = add_file(cast, name, &file, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_container_layout(cast->request.kind, tensors, count, metadata->entries,
-                                  metadata->count, &file->head, &file->size, &why);
-    if (status == DTI_OK && file->head.failed)
-        return dti_file_cast_no_memory(reterr);
-    if (status == DTI_OK)
-        return DTI_OK;
-    if (file->path[0] == '\0') /* a dry run without a name for the output */
-        return dti_fail(reterr, status, "the output cannot be written: %s", why.text);
-    dti_quote(label, file->path, strlen(file->path));
-    return dti_fail(reterr, status, "%s: %s", label, why.text);
-}
 
 /* One that takes exactly one tensor got several, or none. */
 static enum dti_status check_count(const struct dti_file_cast *cast, struct dti_error *reterr)
@@ -118,7 +23,8 @@ static enum dti_status check_count(const struct dti_file_cast *cast, struct dti_
 }
 
 static enum dti_status lay_out_shards(struct dti_file_cast *cast, struct dti_new_tensor *tensors,
-                                      const struct metadata *metadata, struct dti_error *reterr)
+                                      const struct dti_metadata *metadata, size_t metadata_count,
+                                      struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t first = 0, next; first < cast->tensor_count && status == DTI_OK; first = next) {
@@ -126,10 +32,10 @@ static enum dti_status lay_out_shards(struct dti_file_cast *cast, struct dti_new
         for (next = first; next < cast->tensor_count; next++) {
             if (dti_file_cast_source(cast, next)->file != shard)
                 break;
-            cast->tensors[next].file = cast->file_count;
+            cast->tensors[next].file = cast->files.count;
         }
-        status = lay_out(cast, tensors + first, next - first, metadata,
-                         base_name(cast->container->files[shard].path), reterr);
+        status = dti_new_files_add(&cast->files, dti_new_files_shard(&cast->files, shard),
+                                   tensors + first, next - first, metadata, metadata_count, reterr);
     }
     return status;
 }
@@ -137,21 +43,14 @@ static enum dti_status lay_out_shards(struct dti_file_cast *cast, struct dti_new
 static enum dti_status write_index(struct dti_file_cast *cast, const struct dti_new_tensor *tensors,
                                    struct dti_error *reterr)
 {
-    struct dti_file_cast_file *file;
-    const char **const shards = calloc(cast->tensor_count + 1, sizeof *shards);
-    if (!shards)
+    size_t *const file = calloc(cast->tensor_count + 1, sizeof *file);
+    if (!file)
         return dti_file_cast_no_memory(reterr);
     for (size_t i = 0; i < cast->tensor_count; i++)
-        shards[i] = base_name(cast->files[cast->tensors[tensors[i].source].file].path);
-    enum dti_status status = add_file(cast, cast->request.index, &file, reterr);
-    if (status == DTI_OK) {
-        status = dti_sharded_index(tensors, shards, cast->tensor_count, &file->head, reterr);
-        if (status == DTI_OK && file->head.failed)
-            status = dti_file_cast_no_memory(reterr);
-        file->size = file->head.length;
-        cast->has_index = true;
-    }
-    free(shards);
+        file[i] = cast->tensors[tensors[i].source].file;
+    const enum dti_status status = dti_new_files_add_index(
+        &cast->files, cast->request.index, tensors, file, cast->tensor_count, reterr);
+    free(file);
     return status;
 }
 
@@ -181,8 +80,6 @@ static enum dti_status add_up(struct dti_file_cast *cast, struct dti_error *rete
                            &cast->input_bytes) &&
                dti_add_u64(cast->output_bytes, cast->tensors[i].bytes, &cast->output_bytes);
     }
-    for (size_t i = 0; i < cast->file_count; i++)
-        fits = fits && dti_add_u64(cast->file_bytes, cast->files[i].size, &cast->file_bytes);
     if (fits)
         return DTI_OK;
     return dti_fail(reterr, DTI_BAD_INPUT, "the output would have more than 2^64 bytes");
@@ -192,21 +89,21 @@ enum dti_status dti_file_cast_layout(struct dti_file_cast *cast, struct dti_new_
                                      struct dti_error *reterr)
 {
     const bool sharded = cast->request.kind == DTI_CONTAINER_SHARDED;
-    struct metadata metadata = {.entries = NULL};
+    struct dti_metadata *metadata = NULL;
+    size_t metadata_count = 0;
     enum dti_status status = check_count(cast, reterr);
     if (status != DTI_OK)
         return status;
-    cast->files = calloc((sharded ? cast->container->file_count : 1) + 1, sizeof *cast->files);
-    if (!cast->files)
-        return dti_file_cast_no_memory(reterr);
-    status = choose_metadata(cast, &metadata, reterr);
+    status = dti_new_files_metadata(&cast->files, 0, cast->request.warn, cast->request.warn_context,
+                                    &metadata, &metadata_count, reterr);
     if (status != DTI_OK)
         return status;
     if (sharded)
-        status = lay_out_shards(cast, tensors, &metadata, reterr);
+        status = lay_out_shards(cast, tensors, metadata, metadata_count, reterr);
     else
-        status = lay_out(cast, tensors, cast->tensor_count, &metadata, NULL, reterr);
-    free(metadata.entries);
+        status = dti_new_files_add(&cast->files, NULL, tensors, cast->tensor_count, metadata,
+                                   metadata_count, reterr);
+    free(metadata);
     if (status == DTI_OK && cast->request.index)
         status = write_index(cast, tensors, reterr);
     if (status == DTI_OK)

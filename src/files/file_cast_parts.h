@@ -7,6 +7,7 @@
 #define DTINFO_FILES_FILE_CAST_PARTS_H
 
 #include "dtinfo/file_cast.h"
+#include "files/tensor_choice.h"
 
 /* file_cast_choose.c: fills tensors with source and fate, in the container's order. */
 enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_error *reterr);
@@ -24,6 +25,7 @@ enum dti_status dti_file_cast_layout(struct dti_file_cast *cast, struct dti_new_
 /* file_cast_source.c: where the elements of a tensor are, in the order in which they are written:
  * in its file, or in a temporary one. To be closed; must not be copied. */
 struct dti_file_cast_source {
+    const struct dti_batch_source *source; /* not NULL: in place of input */
     const struct dti_input *input;
     uint64_t offset;
     struct dti_input turned; /* row-major, when the file is not */
@@ -38,14 +40,6 @@ void dti_file_cast_source_close(struct dti_file_cast_source *source);
  * DTI_NOT_REPRESENTABLE for a NaN that has no code. */
 enum dti_status dti_file_cast_add_loss(struct dti_file_cast *cast, size_t at,
                                        const struct dti_loss *loss, struct dti_error *reterr);
-
-/* "'model.safetensors': tensor 'wte'", for messages. */
-enum { DTI_FILE_CAST_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
-const char *dti_file_cast_place(const struct dti_file_cast *cast, size_t source,
-                                char buffer[DTI_FILE_CAST_PLACE]);
-
-/* Puts that before an error of one of its elements. */
-void dti_file_cast_blame(const struct dti_file_cast *cast, size_t source, struct dti_error *reterr);
 
 enum dti_status dti_file_cast_no_memory(struct dti_error *reterr);
 

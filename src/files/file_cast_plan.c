@@ -39,7 +39,7 @@ static bool same_layout(const struct dti_format *format, const struct sides *sid
 static enum dti_status no_such_dtype(const struct dti_file_cast *cast, size_t at,
                                      const struct dti_format *format, struct dti_error *reterr)
 {
-    char place[DTI_FILE_CAST_PLACE];
+    char place[DTI_TENSOR_PLACE];
     const enum dti_container_kind kind = cast->request.kind;
     if (cast->tensors[at].fate == DTI_FATE_CAST)
         return dti_fail(reterr, DTI_WRONG_KIND,
@@ -48,8 +48,8 @@ static enum dti_status no_such_dtype(const struct dti_file_cast *cast, size_t at
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "%s is %s, for which %s files have no name; cast it too, or leave it out with "
                     "--select",
-                    dti_file_cast_place(cast, cast->tensors[at].source, place), format->name,
-                    kind_name(kind));
+                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
+                    format->name, kind_name(kind));
 }
 
 /* safetensors says that codes of less than 8 bits are packed, and not in which order. */
@@ -80,9 +80,9 @@ static enum dti_status check_sides(const struct dti_file_cast *cast, size_t at,
                                    const struct dti_format *format, const struct sides *sides,
                                    struct dti_error *reterr)
 {
-    char place[DTI_FILE_CAST_PLACE];
+    char place[DTI_TENSOR_PLACE];
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
-    dti_file_cast_place(cast, cast->tensors[at].source, place);
+    dti_tensor_place(cast->container, cast->tensors[at].source, place);
     if (sides->src_open)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is %s, and safetensors does not define the order of its codes in a "
@@ -100,14 +100,14 @@ static enum dti_status check_sides(const struct dti_file_cast *cast, size_t at,
 static enum dti_status check_bits(const struct dti_file_cast *cast, size_t at,
                                   const struct dti_format *format, struct dti_error *reterr)
 {
-    char place[DTI_FILE_CAST_PLACE];
+    char place[DTI_TENSOR_PLACE];
     const uint64_t elements = dti_file_cast_source(cast, at)->elements;
     if (!is_safetensors(cast->request.kind) || elements % 8 * format->width % 8 == 0)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "%s: %llu elements of %s end within a byte, which safetensors does not allow; "
                     "keep it with --keep",
-                    dti_file_cast_place(cast, cast->tensors[at].source, place),
+                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
                     (unsigned long long)elements, format->name);
 }
 

@@ -20,20 +20,6 @@ struct group {
     struct dti_file_cast_source source; /* of the last part */
 };
 
-static enum dti_status write_heads(struct dti_file_cast *cast, struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < cast->file_count && status == DTI_OK; i++) {
-        const struct dti_file_cast_file *const file = &cast->files[i];
-        const struct dti_buffer *const head = &file->head;
-        if (dti_output_seekable(file->output))
-            status = dti_output_write_at(file->output, head->data, head->length, 0, reterr);
-        else
-            status = dti_output_write(file->output, head->data, head->length, reterr);
-    }
-    return status;
-}
-
 /* Fills the next part of the group. */
 static enum dti_status add_part(struct group *group, struct dti_error *reterr)
 {
@@ -47,15 +33,16 @@ static enum dti_status add_part(struct group *group, struct dti_error *reterr)
     *part = (struct dti_batch_part){
         .plan = tensor->plan,
         .elements = !tensor->plan ? source->bytes : (complex ? 2 : 1) * source->elements,
-        .output = cast->files[tensor->file].output,
+        .output = cast->files.list[tensor->file].output,
         .output_offset = tensor->offset,
         .loss = tensor->fate == DTI_FATE_CAST && cast->counts ? loss : NULL,
     };
     dti_loss_init(loss);
     const enum dti_status status =
         dti_file_cast_source_open(cast, at, group->options->max_memory, &group->source, reterr);
-    part->input = group->source.input;
-    part->input_offset = group->source.offset;
+    part->source = group->source.source;
+    part->input = part->source ? NULL : group->source.input;
+    part->input_offset = part->source ? 0 : group->source.offset;
     group->count += status == DTI_OK;
     return status;
 }
@@ -86,7 +73,8 @@ static void show_progress(void *context, uint64_t done)
 static void add_place(void *context, size_t part, struct dti_error *reterr)
 {
     const struct group *const group = context;
-    dti_file_cast_blame(group->cast, group->cast->tensors[group->first + part].source, reterr);
+    dti_tensor_blame(group->cast->container, group->cast->tensors[group->first + part].source,
+                     reterr);
 }
 
 /* A group ends after a tensor that had to be brought into another order, which takes disk space. */
@@ -126,7 +114,7 @@ enum dti_status dti_file_cast_run(struct dti_file_cast *cast,
     group->options = options;
     group->first = 0;
     group->done = 0;
-    enum dti_status status = write_heads(cast, reterr);
+    enum dti_status status = dti_new_files_write_heads(&cast->files, reterr);
     while (status == DTI_OK && group->first < cast->tensor_count)
         status = run_group(group, reterr);
     free(group);

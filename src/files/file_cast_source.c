@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/transpose.h"
 #include "files/file_cast_parts.h"
 
-/* Bytes of an element in its file, for moving it about: a multiple of 8 bits. */
-static size_t item_bytes(const struct dti_tensor *tensor)
+static enum dti_status find(struct dti_file_cast *cast, size_t at, struct dti_file_cast_source *ret,
+                            struct dti_error *reterr)
 {
-    if (tensor->format->kind == DTI_KIND_COMPLEX)
-        return 2 * dti_format_container(dti_format_get(tensor->format->part));
-    return dti_format_container(tensor->format);
+    const struct dti_file_view *const view = cast->request.view;
+    const size_t tensor = cast->tensors[at].source;
+    ret->source = NULL;
+    if (view)
+        return view->find(view->context, tensor, &ret->source, &ret->input, &ret->offset, reterr);
+    return dti_container_data(cast->container, tensor, &ret->input, &ret->offset, reterr);
 }
 
 enum dti_status dti_file_cast_source_open(struct dti_file_cast *cast, size_t at,
@@ -22,12 +24,11 @@ enum dti_status dti_file_cast_source_open(struct dti_file_cast *cast, size_t at,
 {
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
     ret->is_turned = false;
-    enum dti_status status = dti_container_data(cast->container, cast->tensors[at].source,
-                                                &ret->input, &ret->offset, reterr);
-    if (status != DTI_OK || !tensor->fortran || cast->request.kind == DTI_CONTAINER_NPY)
+    enum dti_status status = find(cast, at, ret, reterr);
+    if (status != DTI_OK || ret->source || !tensor->fortran ||
+        cast->request.kind == DTI_CONTAINER_NPY)
         return status;
-    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape, item_bytes(tensor),
-                           max_memory, &ret->turned, reterr);
+    status = dti_tensor_turn(tensor, ret->input, ret->offset, max_memory, &ret->turned, reterr);
     if (status != DTI_OK)
         return status;
     ret->is_turned = true;
@@ -48,7 +49,7 @@ static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
 {
     const struct dti_format *const without =
         dti_loss_without_nan(loss, &cast->request.cast, cast->request.rule);
-    char place[DTI_FILE_CAST_PLACE], element[48] = "a NaN";
+    char place[DTI_TENSOR_PLACE], element[48] = "a NaN";
     if (!without)
         return DTI_OK;
     if (loss->first_no_code != UINT64_MAX)
@@ -57,7 +58,7 @@ static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
                     "%s: %s; %s has no NaN; --overflow saturate stores the largest number in its "
                     "place",
-                    dti_file_cast_place(cast, cast->tensors[at].source, place), element,
+                    dti_tensor_place(cast->container, cast->tensors[at].source, place), element,
                     without->name);
 }
 

@@ -9,7 +9,7 @@
 #include "dtinfo/bench_table.h"
 #include "unit.h"
 
-static const enum dti_dtype all[] = {DTI_FP32, DTI_FP64, DTI_FP16, DTI_BF16};
+static const enum dti_dtype all[] = {DTI_FP32, DTI_FP64, DTI_FP16, DTI_BF16, DTI_INT8};
 
 static enum dti_level highest(void)
 {
@@ -136,15 +136,50 @@ static void check_dot(const struct dti_bench_table *table, uint64_t n)
     CHECK(has_note(table, "bf16: ") && has_note(table, "where the result, too, is bf16"));
 }
 
+static uint64_t random64(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* The total error beside one that is computed here: of int8 by its scale, of others as it comes. */
+static void check_total(const struct dti_bench_table *table, uint64_t n)
+{
+    uint64_t state = 1;
+    float numbers[1000], amax = 0;
+    double exact = 0, codes = 0;
+    for (size_t i = 0; i < 1000 && i < n; i++) {
+        numbers[i] = (float)(random64(&state) >> 40) * 0x1p-24F;
+        amax = fmaxf(amax, numbers[i]);
+        exact += (double)numbers[i] * (double)numbers[i];
+    }
+    const float scale = amax / 127;
+    for (size_t i = 0; i < 1000 && i < n; i++)
+        codes += (double)rintf(numbers[i] / scale) * (double)rintf(numbers[i] / scale);
+    const struct dti_bench_item *const int8 = row_of(table, "int8");
+    const struct dti_bench_item *const bf16 = row_of(table, "bf16");
+    CHECK(int8->scales[0] == scale && int8->scales[1] == scale && bf16->scales[0] == 0);
+    CHECK(int8->sum == codes && int8->exact == codes && int8->error == 0);
+    CHECK(fabs(int8->total.exact / exact - 1) < 1e-12);
+    CHECK(fabs(int8->total.got / (codes * (double)scale * (double)scale) - 1) < 1e-12);
+    CHECK(int8->total.elements == 1 && int8->total.relative > 1e-6 && int8->total.relative < 1e-2);
+    CHECK(bf16->total.got == bf16->sum && bf16->total.exact == int8->total.exact);
+    CHECK(bf16->total.relative > 10 * bf16->relative_error);
+}
+
 static void dot_products_are_beside_the_exact_sum(void)
 {
     for (enum dti_level level = 0; level < DTI_LEVEL_COUNT; level++) {
         struct dti_bench_table table;
-        const struct dti_bench_request request = request_of(1000, level);
+        struct dti_bench_request request = request_of(1000, level);
+        request.dtype_count = 5;
         if (!dti_level_present(level))
             continue;
         if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, NULL) == DTI_OK)) {
             check_dot(&table, request.n);
+            check_total(&table, request.n);
             CHECK(has_note(&table, "bf16: a sum kept in bf16"));
             dti_bench_table_free(&table);
         }
@@ -180,6 +215,11 @@ static void a_device_is_measured_alike(void)
     }
     if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, &error) == DTI_OK)) {
         check_dot(&table, request.n);
+        dti_bench_table_free(&table);
+    }
+    request.dtype_count = 5;
+    if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, &error) == DTI_OK)) {
+        CHECK(!row_of(&table, "int8") && has_note(&table, "int8: no kernel for this device"));
         dti_bench_table_free(&table);
     }
     request.n = UINT64_C(1) << 40;

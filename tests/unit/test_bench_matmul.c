@@ -2,13 +2,14 @@
  *
  * Measurements of matrix products on the CPU: what is in their tables, and that wrong products are
  * seen. How long anything takes is not judged. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench/matmul_parts.h"
 #include "unit.h"
 
-static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,
-                                            DTI_FP64, DTI_FP16, DTI_TF32};
+static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,      DTI_FP64,
+                                            DTI_FP16, DTI_TF32, DTI_FP8_E4M3FN};
 static struct dti_error error;
 
 static struct dti_bench_request request_of(uint64_t m, uint64_t n, uint64_t k)
@@ -60,11 +61,19 @@ static void check_table(const struct dti_bench_request *request, struct dti_team
     }
     CHECK_SIZE(count_role(table, "matmul"), kernels);
     CHECK_SIZE(count_role(table, "peak"), kernels);
+    const char *why_not;
+    CHECK_SIZE(count_role(table, "quantize"),
+               dti_matmul_find(DTI_INT8, request->level, &why_not) ? 1 : 0);
     CHECK_SIZE(kernels + table->note_count, request->dtype_count);
     for (size_t i = 0; i < table->count; i++) {
         const struct dti_bench_item *const item = &table->items[i];
         CHECK_STR(item->device, "cpu");
-        if (item->limit)
+        if (strcmp(item->role, "quantize") == 0) {
+            const uint64_t numbers = request->m * request->k + request->k * request->n;
+            CHECK_U64(item->bytes_read, 8 * numbers);
+            CHECK_U64(item->bytes_written, numbers);
+        }
+        if (item->limit || strcmp(item->role, "quantize") == 0)
             continue;
         CHECK(item->has_sum && item->beside < table->count && table->items[item->beside].limit);
         CHECK(item->operations == 2 * (double)request->m * (double)request->n * (double)request->k);
@@ -72,6 +81,7 @@ static void check_table(const struct dti_bench_request *request, struct dti_team
         CHECK(item->relative_error < 1e-5);
     }
     CHECK(has_note(table, "tf32: no CPU has instructions for it"));
+    CHECK(has_note(table, "fp8_e4m3fn: no CPU has instructions for it"));
     dti_bench_table_free(table);
     free(table);
 }
@@ -125,6 +135,8 @@ static void other_engines_are_right_too(void)
         if (CHECK(status == DTI_OK)) {
             for (size_t at = 0; at < table->count; at++) {
                 const struct dti_bench_item *const item = &table->items[at];
+                if (strcmp(item->role, "quantize") == 0)
+                    continue;
                 CHECK(item->limit ||
                       strncmp(item->engine, request.engine, strlen(request.engine)) == 0);
                 CHECK(item->limit || item->has_sum);
@@ -197,6 +209,80 @@ static void wrong_elements_are_seen(void)
     }
 }
 
+static float fp32_at(const unsigned char *at, uint64_t i)
+{
+    float number;
+    memcpy(&number, at + 4 * i, sizeof number);
+    return number;
+}
+
+static double int8_at(const unsigned char *at, uint64_t i)
+{
+    int8_t code;
+    memcpy(&code, at + i, sizeof code);
+    return code;
+}
+
+/* int8 is what becomes of the fp32 matrices, each by its own scale. */
+static void check_codes(const unsigned char *codes, const unsigned char *numbers, uint64_t n,
+                        float scale)
+{
+    float amax = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const float number = fp32_at(numbers, i);
+        amax = fmaxf(amax, fabsf(number));
+        CHECK(int8_at(codes, i) == (double)rintf(number / scale));
+    }
+    CHECK(scale == amax / 127);
+}
+
+/* The total error beside one that is computed here, without anything of theirs. */
+static void the_total_error_is_that_of_the_fp32_numbers(void)
+{
+    enum { M = 6, N = 40, K = 35 };
+    struct dti_matmul_truth *truth;
+    struct dti_matrices single, whole;
+    struct dti_bench_item item = {.has_sum = false};
+    if (!CHECK(dti_matrices_init(&single, DTI_FP32, M, N, K, &error) == DTI_OK &&
+               dti_matrices_init(&whole, DTI_INT8, M, N, K, &error) == DTI_OK &&
+               dti_matmul_truth_new(&truth, M, N, K, 11, &error) == DTI_OK))
+        return;
+    unsigned char *const x = malloc((size_t)single.bytes), *const y = malloc((size_t)whole.bytes);
+    if (!CHECK(x && y && dti_matrices_fill(&single, x, 11, &error) == DTI_OK &&
+               dti_matrices_fill(&whole, y, 11, &error) == DTI_OK))
+        return;
+    check_codes(y, x, K * N, whole.scales[1]);
+    check_codes(y + whole.a_at, x + single.a_at, M * K, whole.scales[0]);
+    double squares = 0, exact_squares = 0, largest = 0;
+    for (uint64_t row = 0; row < M; row++) {
+        for (uint64_t column = 0; column < N; column++) {
+            double exact = 0, codes = 0;
+            for (uint64_t i = 0; i < K; i++) {
+                exact += (double)fp32_at(x + single.a_at, row * K + i) *
+                         (double)fp32_at(x, i * N + column);
+                codes += int8_at(y + whole.a_at, row * K + i) * int8_at(y, i * N + column);
+            }
+            const int32_t code = (int32_t)codes;
+            memcpy(y + whole.c_at + 4 * (row * N + column), &code, sizeof code);
+            const double off = codes * (double)whole.scales[0] * (double)whole.scales[1] - exact;
+            squares += off * off;
+            exact_squares += exact * exact;
+            largest = fmax(largest, fabs(off));
+        }
+    }
+    dti_matmul_truth_compare(truth, &item, &whole, y);
+    const double relative = sqrt(squares / exact_squares);
+    CHECK_U64(item.total.elements, M * N);
+    CHECK(fabs(item.total.relative / relative - 1) < 1e-4 && relative > 1e-3 && relative < 0.1);
+    CHECK(fabs(item.total.largest / largest - 1) < 1e-4);
+    CHECK(fabs(item.total.sqnr + 20 * log10(relative)) < 1e-3);
+    CHECK(item.scales[0] == whole.scales[0] && item.scales[1] == whole.scales[1]);
+    dti_matmul_truth_free(truth);
+    free(x);
+    free(y);
+}
+
 UNIT_MAIN(tables_have_a_product_and_a_peak_for_each_dtype, a_single_row_has_reading_as_a_limit,
           members_share_products, other_engines_are_right_too,
-          nonsense_is_refused_before_it_is_measured, wrong_elements_are_seen)
+          nonsense_is_refused_before_it_is_measured, wrong_elements_are_seen,
+          the_total_error_is_that_of_the_fp32_numbers)

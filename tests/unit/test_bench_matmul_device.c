@@ -2,13 +2,14 @@
  *
  * Measurements of matrix products on a pretend device, by a pretend cuBLASLt (tests/fake). */
 #define _DEFAULT_SOURCE /* setenv() */
+#include <math.h>
 #include <stdlib.h>
 
 #include "dtinfo/bench_table.h"
 #include "unit.h"
 
-static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,
-                                            DTI_FP64, DTI_FP16, DTI_TF32};
+static const enum dti_dtype all_dtypes[] = {DTI_FP32, DTI_BF16, DTI_INT8,      DTI_FP64,
+                                            DTI_FP16, DTI_TF32, DTI_FP8_E4M3FN};
 static struct dti_error error;
 static struct dti_bench_table *table;
 
@@ -26,8 +27,9 @@ static struct dti_bench_request request_of(uint64_t m, uint64_t n, uint64_t k)
     };
 }
 
-/* Runs it on device 0 with that script. */
-static enum dti_status run(struct dti_bench_request *request, const char *script)
+/* Runs it on a device with that script. */
+static enum dti_status run_on(unsigned device, struct dti_bench_request *request,
+                              const char *script)
 {
     struct dti_gpu *gpu;
     if (script)
@@ -36,7 +38,7 @@ static enum dti_status run(struct dti_bench_request *request, const char *script
         unsetenv("FAKE_CUBLASLT");
     if (!table)
         table = calloc(1, sizeof *table);
-    if (!CHECK(table && dti_gpu_open(&gpu, 0, &error) == DTI_OK))
+    if (!CHECK(table && dti_gpu_open(&gpu, device, &error) == DTI_OK))
         return DTI_BUG;
     request->gpu = gpu;
     enum dti_status status = dti_bench_kind_matmul.check(request, 1, &error);
@@ -46,9 +48,35 @@ static enum dti_status run(struct dti_bench_request *request, const char *script
     return status;
 }
 
+static enum dti_status run(struct dti_bench_request *request, const char *script)
+{
+    return run_on(0, request, script);
+}
+
+/* What the operands lose is in the total error: fp32 has 24 bits, bf16 8, fp8 4; int8 has 127 steps
+ * to the largest of them. */
+static void check_total(const struct dti_bench_item *item)
+{
+    static const struct {
+        const char *dtype;
+        double least, most;
+    } rows[] = {{"fp32", 1e-9, 1e-6}, {"bf16", 5e-4, 5e-3}, {"fp16", 5e-5, 6e-4},
+                {"tf32", 5e-5, 6e-4}, {"int8", 3e-3, 3e-2}, {"fp8_e4m3fn", 1e-2, 8e-2},
+                {"fp64", NAN, NAN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(item->dtype, rows[i].dtype) != 0)
+            continue;
+        const struct dti_bench_total *const total = &item->total;
+        CHECK(isnan(rows[i].least) ? total->elements == 0
+                                   : total->relative > rows[i].least &&
+                                         total->relative < rows[i].most && total->largest > 0);
+        CHECK((item->scales[0] > 0 && item->scales[1] > 0) == (strchr(item->dtype, '8') != NULL));
+    }
+}
+
 static void products_of_every_dtype_are_right(void)
 {
-    static const uint64_t shapes[][3] = {{24, 20, 28}, {1, 64, 40}, {7, 12, 4}};
+    static const uint64_t shapes[][3] = {{24, 32, 48}, {1, 64, 80}, {7, 16, 16}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         struct dti_bench_request request = request_of(shapes[s][0], shapes[s][1], shapes[s][2]);
         if (!CHECK(run(&request, NULL) == DTI_OK)) {
@@ -67,6 +95,7 @@ static void products_of_every_dtype_are_right(void)
             CHECK_STR(item->kernel, "cublasLtMatmul, algorithm 66, tile 20");
             CHECK(item->has_sum && item->relative_error < 1e-6);
             CHECK(strcmp(item->dtype, "int8") != 0 || item->error == 0);
+            check_total(item);
         }
         CHECK_SIZE(products, request.dtype_count);
         dti_bench_table_free(table);
@@ -77,8 +106,9 @@ static void what_the_engine_does_not_do_is_noted(void)
 {
     struct dti_bench_request request = request_of(6, 10, 9); /* int8 goes by fours */
     if (CHECK(run(&request, NULL) == DTI_OK)) {
-        CHECK_SIZE(table->note_count, 1);
+        CHECK_SIZE(table->note_count, 2);
         CHECK_STR(table->notes[0], "int8: cublaslt 13.1.2 has no product of this size");
+        CHECK_STR(table->notes[1], "fp8_e4m3fn: cublaslt 13.1.2 has no product of this size");
         dti_bench_table_free(table);
     }
     if (CHECK(run(&request, "nothing") == DTI_OK)) {
@@ -93,6 +123,16 @@ static void what_the_engine_does_not_do_is_noted(void)
     request.engine = "openblas";
     if (CHECK(run(&request, NULL) == DTI_OK)) {
         CHECK_STR(table->notes[0], "openblas: not for CUDA devices");
+        dti_bench_table_free(table);
+    }
+}
+
+static void fp8_is_for_devices_that_have_it(void)
+{
+    struct dti_bench_request request = request_of(16, 16, 16);
+    if (CHECK(run_on(1, &request, NULL) == DTI_OK)) {
+        CHECK_SIZE(table->note_count, 1);
+        CHECK_STR(table->notes[0], "fp8_e4m3fn: needs compute capability 8.9");
         dti_bench_table_free(table);
     }
 }
@@ -135,4 +175,5 @@ static void what_does_not_fit_is_refused(void)
 }
 
 UNIT_MAIN(products_of_every_dtype_are_right, what_the_engine_does_not_do_is_noted,
-          a_large_product_is_the_limit, failures_are_told, what_does_not_fit_is_refused)
+          fp8_is_for_devices_that_have_it, a_large_product_is_the_limit, failures_are_told,
+          what_does_not_fit_is_refused)

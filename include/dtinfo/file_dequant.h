@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way back of a quantized file: a view of its container in which codes, scales and what else
+ * belongs to them have become one tensor of fp32, made while it is read. dti_file_cast_new() takes
+ * the view and casts it, as any file. What is recognised: block tensors of GGUF, and the layouts of
+ * quant_layout.h by names, dtypes and shapes. */
+#ifndef DTINFO_FILE_DEQUANT_H
+#define DTINFO_FILE_DEQUANT_H
+
+#include "dtinfo/cpu.h"
+#include "dtinfo/file_cast.h"
+#include "dtinfo/quant_layout.h"
+
+struct dti_file_dequant_request {
+    bool layout_given;
+    enum dti_quant_layout layout;      /* the only one that is looked for */
+    bool high;                         /* packed codes have element 0 in the highest bits */
+    const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a file's cast */
+    enum dti_level level;              /* the highest to use */
+    struct dti_container_options open; /* how npy files beside the first one are opened */
+};
+
+/* How the numbers of a tensor of the view were stored. */
+struct dti_dequant_form {
+    const char *dtype;      /* "int8", "nvfp4"; NULL: the tensor is one of the file as it is */
+    const char *layout;     /* "compressed-tensors", "gguf" */
+    enum dti_quant_per per; /* what has a scale of its own */
+    unsigned axis;          /* DTI_PER_CHANNEL, DTI_PER_GROUP */
+    uint64_t group[2];      /* DTI_PER_GROUP: elements along the axis; rectangles have two numbers,
+                             * the first of which is that of the axis before; else 0 and elements */
+    bool zero_points, tensor_scale;
+    uint64_t stored_bytes; /* of all its parts */
+    size_t part_count;
+};
+
+struct dti_file_dequant;
+/* The container must live longer, and so must what the patterns point at. Reads tensor scales.
+ * Fails with DTI_BAD_INPUT in one line that names the tensors, where parts do not fit together. */
+enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_container *container,
+                                     const struct dti_file_dequant_request *request,
+                                     struct dti_error *reterr);
+void dti_file_dequant_free(struct dti_file_dequant *dequant); /* NULL is fine */
+
+/* For dti_file_cast_new(), whose request is given the same patterns. */
+struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant);
+const struct dti_file_view *dti_file_dequant_view(const struct dti_file_dequant *dequant);
+
+/* Of a tensor of the view. */
+const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
+                                                     size_t tensor);
+/* NaNs and infinities that came out of codes, once it has been read. */
+void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
+                               uint64_t *ret_nan, uint64_t *ret_inf);
+size_t dti_file_dequant_count(const struct dti_file_dequant *dequant); /* tensors with a form */
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files that are made of a container: laid out, opened under temporary names, filled, and given
+ * their names at the end, all of them or none. Until then nothing that anybody sees has changed. */
+#ifndef DTINFO_NEW_FILES_H
+#define DTINFO_NEW_FILES_H
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/container.h"
+#include "dtinfo/output.h"
+#include "dtinfo/output_folder.h"
+
+struct dti_new_file {
+    char *path;
+    struct dti_buffer head; /* all that stands before the data */
+    uint64_t size;
+    struct dti_output_file *output; /* open, or NULL */
+};
+
+struct dti_new_files {
+    const struct dti_container *container; /* what they are made of */
+    enum dti_container_kind kind;
+    const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
+    size_t count;
+    struct dti_new_file *list;
+    bool has_index; /* the last one of a sharded output */
+    uint64_t bytes; /* of all, heads and index included */
+    struct dti_output_folder folder;
+};
+void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
+                        enum dti_container_kind kind, const char *path);
+/* Removes what was not committed. */
+void dti_new_files_free(struct dti_new_files *files);
+
+/* The metadata of the container that the new files can hold, and room for `more` entries behind it;
+ * the array is to be freed, the texts are the container's. warn (may be NULL) is told when some are
+ * left out. */
+enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
+                                       void (*warn)(void *context, const char *code,
+                                                    const char *text),
+                                       void *warn_context, struct dti_metadata **ret,
+                                       size_t *ret_count, struct dti_error *reterr);
+
+/* Adds one that holds these tensors, and fills their bytes and offset; they may be sorted (see
+ * dti_container_layout()). name: of a file in the output's folder; NULL: the output itself. */
+enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
+                                  struct dti_new_tensor *tensors, size_t count,
+                                  const struct dti_metadata *metadata, size_t metadata_count,
+                                  struct dti_error *reterr);
+/* The same beside the output: OUT.npy and "_scale" make OUT_scale.npy. */
+enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
+                                         struct dti_new_tensor *tensor, struct dti_error *reterr);
+/* The shards that the container's file becomes: its name without the folder. */
+const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file);
+/* The index as the last file; file[i] is the place of the one with tensors[i]. */
+enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,
+                                        const struct dti_new_tensor *tensors, const size_t *file,
+                                        size_t count, struct dti_error *reterr);
+
+/* What dti_new_files_open() would say, without making anything. */
+enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+                                    struct dti_error *reterr);
+/* Opens all under temporary names, in a new folder where that is asked for, and sets their space
+ * aside. */
+enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
+                                   struct dti_error *reterr);
+enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
+/* All are synced; then each takes its name, the last of them last. A failure before the first of
+ * them has it changes nothing. One between two of them, or a crash, leaves some old and some new,
+ * each complete. */
+enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr);
+
+#endif

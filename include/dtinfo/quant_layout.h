@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A quantized tensor in a file is several tensors: codes, scales, and what else it takes to get the
+ * numbers back. How they are called and what they look like is said by one table,
+ * quant_layouts.def, for both directions: who quantizes asks for the parts of a tensor, who
+ * dequantizes looks in the table for what the names, dtypes and shapes of a file mean, and then
+ * compares it with the parts that should be there.
+ *
+ * X is the name of the tensor, [r, c] its shape; others by the same rules.
+ *   codes         X or X_packed  [r, c]; WORDS [r, ceil(c bits / 32)] int32; BITS [r, c bits / 8]
+ *                                uint8. With padding c is what it was filled up to
+ *   scale         X_scale        per tensor [1]; per channel [r, 1] (axis 0) or [1, c]; groups and
+ *                                blocks [r, c / group]. modelopt: per tensor [], per channel [r]
+ *   zero point    X_zero_point   as the scales, of the codes' dtype; absent where all are 0 by
+ *                                definition (signed codes and DTI_SYMMETRY_FULL or _HALF; floats).
+ *                                WORDS: per tensor, and of rank 0 and 1, int8, less 2^(bits - 1)
+ * for unsigned codes; others packed as the codes are, but along the last but one dimension: [ceil(r
+ * bits / 32), c / group] tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
+ *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
+ *                                padded
+ * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
+ * where that does not follow: rows that are TOLD, high, and 2 bits in WORDS where a row is a word.
+ * npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy and so on stand
+ * beside it. */
+#ifndef DTINFO_QUANT_LAYOUT_H
+#define DTINFO_QUANT_LAYOUT_H
+
+#include "dtinfo/quant_kernel.h"
+
+enum dti_quant_layout {
+#define QUANT_LAYOUT(id, ...) DTI_LAYOUT_##id,
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_LAYOUT
+    DTI_LAYOUT_COUNT
+};
+const char *dti_quant_layout_name(enum dti_quant_layout layout);
+
+/* The tensors that a quantized one becomes. */
+enum dti_quant_part {
+    DTI_PART_CODES,
+    DTI_PART_SCALE,
+    DTI_PART_ZERO_POINT,
+    DTI_PART_TENSOR_SCALE,
+    DTI_PART_SHAPE,
+    DTI_PART_COUNT
+};
+enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
+enum { DTI_QUANT_INVERSE = 1, DTI_QUANT_TOLD = 2 }; /* flags */
+
+struct dti_quant_row {
+    enum dti_quant_layout layout;
+    const char *dtype; /* a name that dti_format_lookup() or dti_block_lookup() finds */
+    enum dti_dtype codes;
+    enum dti_quant_packing packing;
+    enum dti_dtype scale;
+    unsigned flags;
+};
+extern const struct dti_quant_row dti_quant_rows[];
+extern const size_t dti_quant_row_count;
+
+/* The row of a dtype or block format, or NULL. */
+const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
+/* What stands behind X in the name of a part: "_scale"; NULL: the layout has no such part. */
+const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
+/* Bits of one code: of a row's dtype. */
+unsigned dti_quant_row_bits(const struct dti_quant_row *row);
+/* Whether the name could be of a part other than codes, in any layout: *ret_length is that of the
+ * X in it. */
+bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length);
+
+enum { DTI_QUANT_RANK_MAX = 16 };
+struct dti_quant_part_shape {
+    bool there;
+    enum dti_dtype dtype;
+    unsigned rank;
+    uint64_t shape[DTI_QUANT_RANK_MAX];
+};
+
+/* One quantized tensor, and its parts. */
+struct dti_quant_stored {
+    const struct dti_quant_row *row;
+    enum dti_quant_per per; /* blocks: DTI_PER_GROUP */
+    uint32_t group;         /* DTI_PER_GROUP */
+    bool zero_points;       /* there are some */
+    bool pad;               /* rows of groups are filled up to whole ones */
+    bool high;              /* BITS: element 0 in the highest bits */
+    bool tensor_scale;
+    unsigned rank, axis; /* axis: below rank; 0 for rank 0 */
+    const uint64_t *shape;
+};
+/* What the parts look like. Fails with DTI_WRONG_KIND, saying why in words that go behind a
+ * tensor's name: "has 17 dimensions", "its rows of 33 elements are no whole blocks of 32". */
+enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
+                                struct dti_quant_part_shape ret[DTI_PART_COUNT],
+                                struct dti_error *reterr);
+
+/* The metadata entry. Key: DTI_QUANT_KEY and X. Value: see above; needed or not. */
+#define DTI_QUANT_KEY "dtinfo.quant."
+enum { DTI_QUANT_TOLD_SIZE = DTI_NAME_SIZE + 8 };
+bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE]);
+/* False: the value is none. */
+bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantized tensors by their names: codes X or X_packed, and beside them X_scale and what else the
+ * table of layouts knows. */
+#include "files/dequant_find.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dtinfo/glob.h"
+
+static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
+
+struct finder {
+    struct dti_file_dequant *dequant;
+    struct dti_container *container;
+    char *name; /* room for a name with a suffix */
+};
+
+static bool ends(const char *name, size_t length, const char *suffix)
+{
+    const size_t wanted = strlen(suffix);
+    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
+}
+
+/* The tensor called X and a suffix. */
+static bool find_suffixed(const struct finder *finder, const char *name, size_t length,
+                          const char *suffix, size_t *ret)
+{
+    const size_t more = strlen(suffix);
+    memcpy(finder->name, name, length);
+    memcpy(finder->name + length, suffix, more);
+    return dti_name_order_find(&finder->dequant->names, finder->name, length + more, ret);
+}
+
+static void add_part(const struct finder *finder, struct dti_dequant_group *group,
+                     enum dti_quant_part part, const char *suffix)
+{
+    size_t at;
+    if (suffix && find_suffixed(finder, group->name, group->name_length, suffix, &at))
+        group->part[part] = (struct dti_dequant_part){.container = finder->container, .tensor = at};
+}
+
+/* Dtypes that codes have under their tensor's own name. */
+static bool may_be_codes(const struct dti_tensor *tensor)
+{
+    if (!tensor->format || tensor->refusal)
+        return false;
+    switch (tensor->format->id) {
+    case DTI_INT8:
+    case DTI_UINT8:
+    case DTI_INT16:
+    case DTI_UINT16:
+    case DTI_FP8_E4M3FN:
+    case DTI_FP8_E5M2:
+    case DTI_FP8_E4M3FNUZ:
+    case DTI_FP8_E5M2FNUZ:
+    case DTI_FP4_E2M1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_be_packed(const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->refusal &&
+           (tensor->format->id == DTI_UINT8 || tensor->format->id == DTI_INT32) &&
+           ends(tensor->name, tensor->name_length, packed);
+}
+
+/* The layouts' own suffixes, and which layout that makes it. */
+static enum dti_status add_parts(const struct finder *finder, struct dti_dequant_group *group,
+                                 struct dti_error *reterr)
+{
+    const struct dti_file_dequant_request *const request = &finder->dequant->request;
+    size_t tensor_scales = 0;
+    group->bound = request->layout_given;
+    group->layout = request->layout;
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const struct dti_quant_row *const row = &dti_quant_rows[i];
+        if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
+            (request->layout_given && row->layout != request->layout))
+            continue; /* rows of a layout stand together */
+        struct dti_dequant_group own = *group;
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++)
+            add_part(finder, &own, (enum dti_quant_part)part,
+                     dti_quant_suffix(row, (enum dti_quant_part)part));
+        if (own.part[DTI_PART_TENSOR_SCALE].container &&
+            !group->part[DTI_PART_TENSOR_SCALE].container) {
+            own.bound = true;
+            own.layout = row->layout;
+            tensor_scales++;
+        } else if (own.part[DTI_PART_TENSOR_SCALE].tensor !=
+                   group->part[DTI_PART_TENSOR_SCALE].tensor) {
+            tensor_scales++;
+        }
+        *group = own;
+    }
+    if (tensor_scales > 1)
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "has scales of the whole tensor by several layouts; say which "
+                                  "one is meant with --layout");
+    if (!dti_dequant_has(group, DTI_PART_SCALE)) {
+        add_part(finder, group, DTI_PART_SCALE, inverse);
+        group->inverse = dti_dequant_has(group, DTI_PART_SCALE);
+    }
+    return DTI_OK;
+}
+
+static void read_told(const struct dti_container *container, struct dti_dequant_group *group)
+{
+    const size_t key = sizeof DTI_QUANT_KEY - 1;
+    for (size_t i = 0; i < container->metadata_count && !group->told; i++) {
+        const struct dti_metadata *const entry = &container->metadata[i];
+        if (entry->key_length == key + group->name_length &&
+            memcmp(entry->key, DTI_QUANT_KEY, key) == 0 &&
+            memcmp(entry->key + key, group->name, group->name_length) == 0)
+            group->told = dti_quant_told_parse(entry->value, entry->value_length,
+                                               &group->told_dtype, &group->told_high);
+    }
+}
+
+/* Whether a list of patterns names the tensor or one of its parts. */
+static bool names(const char *list, const struct dti_dequant_group *group)
+{
+    if (!list)
+        return false;
+    bool fits = dti_glob_list_match(list, group->name, group->name_length);
+    for (unsigned i = 0; i < DTI_PART_COUNT && !fits; i++) {
+        if (group->part[i].container) {
+            const struct dti_tensor *const part = dti_dequant_part_tensor(&group->part[i]);
+            fits = dti_glob_list_match(list, part->name, part->name_length);
+        }
+    }
+    return fits;
+}
+
+static void mark(const struct finder *finder, const struct dti_dequant_group *group,
+                 enum dti_dequant_state state)
+{
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if (group->part[i].container == finder->container)
+            finder->dequant->states[group->part[i].tensor] = (unsigned char)state;
+    }
+}
+
+/* A tensor whose name and dtype are those of codes, with the parts that there are. */
+static enum dti_status take_group(const struct finder *finder, struct dti_dequant_group *group,
+                                  struct dti_dequant_found **ret, struct dti_error *reterr)
+{
+    const struct dti_file_dequant_request *const request = &finder->dequant->request;
+    size_t other;
+    if (request->select && !names(request->select, group))
+        return DTI_OK;
+    if (names(request->keep, group)) {
+        mark(finder, group, DTI_DEQUANT_KEPT);
+        return DTI_OK;
+    }
+    if (request->only && !names(request->only, group)) {
+        mark(finder, group, DTI_DEQUANT_ONLY);
+        return DTI_OK;
+    }
+    if (!dti_dequant_has(group, DTI_PART_SCALE))
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "packed codes need a tensor '..._scale' beside them, and there "
+                                  "is none; --keep leaves them as they are");
+    if (find_suffixed(finder, group->name, group->name_length, order, &other))
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "its columns belong to groups as a tensor '...%s' says, which "
+                                  "is not read; --keep leaves it as it is",
+                                  order);
+    struct dti_dequant_found *const found = dti_dequant_found_new(finder->dequant);
+    if (!found)
+        return dti_dequant_no_memory(reterr);
+    read_told(finder->container, group);
+    const enum dti_status status = dti_dequant_match(finder->dequant, group, found, reterr);
+    if (status != DTI_OK)
+        return status;
+    mark(finder, group, DTI_DEQUANT_PART);
+    *ret = found;
+    return DTI_OK;
+}
+
+static enum dti_status look_at(const struct finder *finder, size_t at,
+                               struct dti_dequant_found **ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &finder->container->tensors[at];
+    struct dti_dequant_group group = {
+        .name = tensor->name,
+        .name_length = tensor->name_length,
+        .at = at,
+        .packed_name = may_be_packed(tensor),
+    };
+    if (!group.packed_name && !may_be_codes(tensor))
+        return DTI_OK;
+    group.name_length -= group.packed_name ? sizeof packed - 1 : 0;
+    group.part[DTI_PART_CODES] =
+        (struct dti_dequant_part){.container = finder->container, .tensor = at};
+    const enum dti_status status = add_parts(finder, &group, reterr);
+    if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
+        return status;
+    return take_group(finder, &group, ret, reterr);
+}
+
+/* The last component of a name: "input" of "model.layers.0.mlp.input". */
+static bool is_called(const char *name, size_t length, const char *word)
+{
+    const size_t wanted = strlen(word);
+    return length >= wanted && memcmp(name + length - wanted, word, wanted) == 0 &&
+           (length == wanted || name[length - wanted - 1] == '.');
+}
+
+/* A scale, say, without codes. Those of activations belong to none, and stay what they are. */
+static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
+                                      struct dti_error *reterr)
+{
+    static const char *const activations[] = {"input", "output", "q", "k", "v", "kv", "prob"};
+    const struct dti_file_dequant_request *const request = &finder->dequant->request;
+    const struct dti_tensor *const tensor = &finder->container->tensors[at];
+    const struct dti_dequant_part part = {.container = finder->container, .tensor = at};
+    size_t length, codes;
+    if (!dti_quant_is_side_name(tensor->name, tensor->name_length, &length)) {
+        if (!ends(tensor->name, tensor->name_length, inverse))
+            return DTI_OK;
+        length = tensor->name_length - (sizeof inverse - 1);
+    }
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
+        if (is_called(tensor->name, length, activations[i]))
+            finder->dequant->states[at] = DTI_DEQUANT_KEPT;
+    }
+    if (!is_called(tensor->name, length, "weight") ||
+        (request->select &&
+         !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
+        (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length)))
+        return DTI_OK;
+    if (find_suffixed(finder, tensor->name, length, "", &codes) ||
+        find_suffixed(finder, tensor->name, length, packed, &codes))
+        return DTI_OK;
+    char name[DTI_QUOTE_SIZE];
+    return dti_dequant_refuse(&part, reterr,
+                              "the codes that it belongs to are not there: neither %s nor the same "
+                              "with '%s'; --keep leaves it as it is",
+                              dti_quote(name, tensor->name, length), packed);
+}
+
+static enum dti_status find_all(const struct finder *finder, struct dti_dequant_found **found,
+                                struct dti_error *reterr)
+{
+    const size_t count = finder->container->tensor_count;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (finder->dequant->states[i] == DTI_DEQUANT_PLAIN)
+            status = look_at(finder, i, &found[i], reterr);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (finder->dequant->states[i] == DTI_DEQUANT_PLAIN)
+            status = look_at_orphan(finder, i, reterr);
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                 struct dti_error *reterr)
+{
+    struct finder finder = {.dequant = dequant, .container = dequant->container};
+    size_t longest = 0;
+    for (size_t i = 0; i < finder.container->tensor_count; i++) {
+        const size_t length = finder.container->tensors[i].name_length;
+        longest = length > longest ? length : longest;
+    }
+    finder.name = malloc(longest + 64);
+    if (!finder.name)
+        return dti_dequant_no_memory(reterr);
+    const enum dti_status status = find_all(&finder, found, reterr);
+    free(finder.name);
+    return status;
+}

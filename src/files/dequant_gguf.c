@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors of GGUF that hold blocks, as ggml lays them out: the scales of a piece first, then its
+ * codes, element j of a block of n in the low half of byte j and j + n / 2 in the high one.
+ *
+ * Where ggml and the formats' definitions part, the definitions hold: a scale of NaN (MXFP4: 0xff,
+ * NVFP4: 0x7f) makes NaNs of its block, which ggml takes for 2^128 and 0; and an element of minus
+ * zero stays minus zero. Bit 7 of NVFP4's scales does not count, as in ggml: they have no sign. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/dequant_parts.h"
+
+static const struct ggml_blocks {
+    enum dti_block block;
+    struct dti_interleaved how;
+} blocks[] = {
+    {DTI_BLOCK_Q8_0, {.elements = 32, .bytes = 34, .blocks = 1, .scale_bytes = 2}},
+    {DTI_BLOCK_Q4_0, {.elements = 32, .bytes = 18, .blocks = 1, .scale_bytes = 2}},
+    {DTI_BLOCK_MXFP4, {.elements = 32, .bytes = 17, .blocks = 1, .scale_bytes = 1}},
+    {DTI_BLOCK_NVFP4,
+     {.elements = 64, .bytes = 36, .blocks = 4, .scale_bytes = 1, .no_sign = true}},
+};
+
+static const struct ggml_blocks *find(enum dti_block block)
+{
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (blocks[i].block == block)
+            return &blocks[i];
+    }
+    return NULL;
+}
+
+bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
+{
+    const struct dti_block_format *const block = container->tensors[tensor].block;
+    return container->kind == DTI_CONTAINER_GGUF && block && find(block->id);
+}
+
+/* "blk.0.attn_q.scale", or "blk.0.attn_q.weight.scale", of "blk.0.attn_q.weight". */
+static enum dti_status find_scale(struct dti_file_dequant *dequant, const struct dti_tensor *tensor,
+                                  bool *ret_found, size_t *ret_at, struct dti_error *reterr)
+{
+    static const char suffix[] = ".scale", weight[] = ".weight";
+    const size_t cut = sizeof weight - 1, length = tensor->name_length;
+    char *const name = malloc(length + sizeof suffix);
+    if (!name)
+        return dti_dequant_no_memory(reterr);
+    memcpy(name, tensor->name, length);
+    memcpy(name + length, suffix, sizeof suffix);
+    *ret_found = dti_name_order_find(&dequant->names, name, length + sizeof suffix - 1, ret_at);
+    if (!*ret_found && length > cut && memcmp(name + length - cut, weight, cut) == 0) {
+        memcpy(name + length - cut, suffix, sizeof suffix);
+        *ret_found =
+            dti_name_order_find(&dequant->names, name, length - cut + sizeof suffix - 1, ret_at);
+    }
+    free(name);
+    return DTI_OK;
+}
+
+/* The scale of a whole tensor of NVFP4, or one for each of the outermost dimension (experts), is a
+ * tensor of its own. */
+static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_t at,
+                                         struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    struct dti_container *const container = dequant->container;
+    const struct dti_tensor *const tensor = &container->tensors[at];
+    size_t found = 0;
+    bool any = false;
+    const enum dti_status status = find_scale(dequant, tensor, &any, &found, reterr);
+    if (status != DTI_OK || !any)
+        return status;
+    const struct dti_tensor *const scale = &container->tensors[found];
+    const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];
+    ret->how.scales = (struct dti_dequant_part){.container = container, .tensor = found};
+    if (!scale->format || scale->format->id != DTI_FP32 || (scale->elements != 1 && !each)) {
+        char place[DTI_DEQUANT_PLACE];
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s is the scale of an NVFP4 tensor, and should hold one F32, or one for "
+                        "each of its matrices",
+                        dti_dequant_place(&ret->how.scales, place));
+    }
+    ret->how.scale_count = scale->elements;
+    ret->how.scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
+    ret->form.tensor_scale = true;
+    ret->form.stored_bytes += scale->bytes;
+    ret->form.part_count++;
+    dequant->states[found] = DTI_DEQUANT_PART;
+    return ret->how.scale_plan ? DTI_OK : dti_dequant_no_memory(reterr);
+}
+
+enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
+                                 struct dti_dequant_found *ret, struct dti_error *reterr)
+{
+    struct dti_container *const container = dequant->container;
+    const struct dti_tensor *const tensor = &container->tensors[at];
+    const struct dti_block_format *const block = tensor->block;
+    struct dti_dequant_tensor *const how = &ret->how;
+    ret->shown = *tensor;
+    ret->form = (struct dti_dequant_form){.dtype = block->name,
+                                          .layout = "gguf",
+                                          .per = DTI_PER_GROUP,
+                                          .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
+                                          .group = {0, block->length},
+                                          .stored_bytes = tensor->bytes,
+                                          .part_count = 1};
+    how->block = block;
+    how->interleaved = find(block->id)->how;
+    how->interleaved.swapped = dti_is_big_endian(&tensor->layout);
+    how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
+    how->elements = how->columns = tensor->elements;
+    how->rows = 1;
+    how->row_bytes = tensor->bytes;
+    how->slab = how->stored_slab = 1;
+    how->bits = dti_format_get(block->code)->width;
+    how->order = how->bits == 4 ? DTI_BLOCK_HALVES : DTI_BLOCK_BYTES;
+    how->tensor_scale = 1;
+    how->scale_count = 1;
+    how->parts = dti_dequant_block_parts(dequant, block);
+    if (!how->parts)
+        return dti_dequant_no_memory(reterr);
+    return block->family == DTI_BLOCKS_NV ? find_tensor_scale(dequant, at, ret, reterr) : DTI_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantized npy files: each part is a file of its own. OUT.npy has the codes, OUT_scale.npy and so
+ * on stand beside it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/dequant_find.h"
+
+static const char extension[] = ".npy";
+
+/* The file with a part, open; *ret stays NULL where there is none. */
+static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,
+                                   struct dti_container **ret, struct dti_error *reterr)
+{
+    const char *const path = dequant->container->path;
+    const size_t end = sizeof extension - 1, more = strlen(suffix), length = strlen(path);
+    if (length <= end || strcmp(path + length - end, extension) != 0)
+        return DTI_OK;
+    char *const name = malloc(length + more + 1);
+    if (!name)
+        return dti_dequant_no_memory(reterr);
+    memcpy(name, path, length - end);
+    memcpy(name + length - end, suffix, more);
+    memcpy(name + length - end + more, extension, end + 1);
+    enum dti_status status = DTI_OK;
+    if (access(name, F_OK) == 0)
+        status = dti_container_open(ret, name, &dequant->request.open, reterr);
+    free(name);
+    return status;
+}
+
+/* Suffixes are those of the layout that is asked for, else of the first. */
+enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                struct dti_error *reterr)
+{
+    const enum dti_quant_layout layout =
+        dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
+    const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
+    struct dti_container *const container = dequant->container;
+    const struct dti_tensor *const tensor = &container->tensors[0];
+    struct dti_dequant_group group = {.name = tensor->name,
+                                      .name_length = tensor->name_length,
+                                      .free_name = true,
+                                      .bound = true,
+                                      .layout = layout,
+                                      .part[DTI_PART_CODES] = {.container = container}};
+    for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
+        const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
+        struct dti_container *beside = NULL;
+        if (!suffix)
+            continue;
+        const enum dti_status status = open_beside(dequant, suffix, &beside, reterr);
+        if (status != DTI_OK)
+            return status;
+        dequant->beside[part] = beside;
+        group.part[part].container = beside && beside->tensor_count == 1 ? beside : NULL;
+    }
+    if (!dti_dequant_has(&group, DTI_PART_SCALE))
+        return DTI_OK;
+    found[0] = dti_dequant_found_new(dequant);
+    if (!found[0])
+        return dti_dequant_no_memory(reterr);
+    dequant->states[0] = DTI_DEQUANT_PART;
+    return dti_dequant_match(dequant, &group, found[0], reterr);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What those who recognise quantized tensors show each other. All memory is from the pool of the
+ * view. */
+#ifndef DTINFO_FILES_DEQUANT_PARTS_H
+#define DTINFO_FILES_DEQUANT_PARTS_H
+
+#include "containers/name_order.h"
+#include "dtinfo/file_dequant.h"
+#include "dtinfo/memory_pool.h"
+#include "files/dequant_tensor.h"
+
+enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16 };
+
+/* What a tensor of the file is in the view. */
+enum dti_dequant_state {
+    DTI_DEQUANT_PLAIN, /* itself, and patterns say what becomes of it */
+    DTI_DEQUANT_PART,  /* in another, or the place where that stands */
+    DTI_DEQUANT_KEPT,  /* itself: of a quantized tensor that --keep names; scales of activations */
+    DTI_DEQUANT_ONLY,  /* the same for those that --only does not name */
+};
+
+/* A quantized tensor that was found. */
+struct dti_dequant_found {
+    struct dti_tensor shown; /* as the view has it */
+    struct dti_dequant_form form;
+    struct dti_dequant_tensor how;
+};
+
+/* Something of the view. */
+struct dti_dequant_entry {
+    struct dti_dequant_found *found; /* or NULL: */
+    size_t tensor;                   /* of the container */
+};
+
+struct dti_file_dequant {
+    struct dti_file_dequant_request request;
+    struct dti_container *container;              /* the file */
+    struct dti_container *beside[DTI_PART_COUNT]; /* npy files with the other parts, or NULL */
+    struct dti_pool pool;
+    struct dti_container view; /* never given to dti_container_free() */
+    struct dti_file_view hooks;
+    struct dti_dequant_entry *entries; /* of the view's tensors */
+    size_t found_count;
+    struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
+    struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* of scales, to fp32 */
+    size_t plan_count;
+    unsigned char *states; /* of the container's tensors: enum dti_dequant_state */
+    struct dti_name_order names;
+};
+
+/* dequant_gguf.c: a block tensor of ggml, of a type that has a definition here. */
+bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor);
+enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t tensor,
+                                 struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* dequant_find.c: looks for codes with scales by their names. found[i], NULL before, becomes what
+ * takes the place of tensor i. */
+enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                 struct dti_error *reterr);
+
+/* dequant_npy.c: the same for the one tensor of an npy file, with files beside it. */
+enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                struct dti_error *reterr);
+
+/* A new one from the pool, empty; NULL: out of memory. */
+struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant);
+
+/* The tables and plans that found tensors share; NULL: out of memory. */
+const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,
+                                                      const struct dti_block_format *block);
+const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
+                                              const struct dti_format *format,
+                                              const struct dti_layout *layout);
+
+enum dti_status dti_dequant_no_memory(struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A piece of a quantized tensor under way: what those who read codes one by one and those who read
+ * whole blocks share. */
+#ifndef DTINFO_FILES_DEQUANT_PIECE_H
+#define DTINFO_FILES_DEQUANT_PIECE_H
+
+#include <string.h>
+
+#include "files/dequant_tensor.h"
+
+/* A thread's memory. */
+struct dti_dequant_scratch {
+    struct dti_dequant_window window;
+    unsigned char raw[2 * DTI_DEQUANT_CHUNK + 256];        /* codes as they are read */
+    unsigned char codes[DTI_DEQUANT_CHUNK + 256];          /* and one a byte */
+    unsigned char scales[4 * DTI_DEQUANT_CHUNK / 16 + 64]; /* of blocks */
+    float head[DTI_BLOCK_LENGTH_MAX];                      /* a block that is begun before */
+};
+
+/* Elements column to column + n - 1 of a row, at most a chunk. */
+struct dti_dequant_segment {
+    uint64_t row, column;
+    size_t n;
+    float *numbers;
+};
+
+static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uint64_t row,
+                                            uint64_t column)
+{
+    const uint64_t slab = map->length * map->mid;
+    return row / slab * map->of_outer +
+           row / map->mid % map->length / map->group_rows * map->of_length +
+           row % map->mid * map->of_mid + column / map->group_columns * map->of_column;
+}
+
+static inline uint32_t dti_dequant_bits(float number)
+{
+    uint32_t code;
+    memcpy(&code, &number, sizeof code);
+    return code;
+}
+
+static inline void dti_dequant_reverse(unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char low = bytes[2 * i];
+        bytes[2 * i] = bytes[2 * i + 1];
+        bytes[2 * i + 1] = low;
+    }
+}
+
+/* Whether it has blocks that lie along rows. */
+static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
+{
+    return tensor->block && tensor->map.group_columns > 1;
+}
+
+/* Where a row of codes begins. */
+static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, uint64_t row)
+{
+    const uint64_t stored = row / tensor->slab * tensor->stored_slab + row % tensor->slab;
+    return tensor->codes.offset + stored * tensor->row_bytes;
+}
+
+/* dequant_blocks.c: a segment of a row of blocks, and of a tensor of ggml; *segment is used up. */
+enum dti_status dti_dequant_blocks(const struct dti_dequant_tensor *tensor,
+                                   struct dti_dequant_segment *segment,
+                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr);
+enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
+                                        const struct dti_dequant_segment *segment,
+                                        struct dti_dequant_scratch *scratch,
+                                        struct dti_error *reterr);
+/* Its kernel. */
+void dti_dequant_prepare_blocks(struct dti_dequant_tensor *tensor);
+
+#endif

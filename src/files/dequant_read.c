@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers out of codes and scales, a piece of a tensor at a time. A piece is cut at the ends of
+ * rows and into chunks; the codes of a chunk are read, its scales are where they were or are read
+ * too, and kernels do the rest. */
+#include "files/dequant_piece.h"
+
+/* Whether rows of codes follow each other without gaps. */
+static bool is_flat(const struct dti_dequant_tensor *tensor)
+{
+    const uint64_t rest = tensor->columns % 8 * tensor->bits;
+    return tensor->slab == tensor->stored_slab && rest % 8 == 0 &&
+           tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
+}
+
+/* The codes of n elements, within a row unless is_flat(), a container each; *ret_codes points at
+ * the first of them. */
+static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  struct dti_dequant_scratch *scratch,
+                                  const unsigned char **ret_codes, struct dti_error *reterr)
+{
+    const bool packed = tensor->unpack != NULL, flat = is_flat(tensor);
+    const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
+    const uint64_t column = flat ? first : first % tensor->columns;
+    const uint64_t row = flat ? 0 : first / tensor->columns;
+    const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
+    const enum dti_status status = dti_input_read_at(
+        tensor->codes.input, scratch->raw, (count * bits + 7) / 8,
+        dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8,
+        reterr);
+    if (status != DTI_OK)
+        return status;
+    if (tensor->codes_swapped && bits == 16)
+        dti_dequant_reverse(scratch->raw, count);
+    if (packed)
+        tensor->unpack->run(&tensor->unpack_args, scratch->codes, scratch->raw, count);
+    *ret_codes = (packed ? scratch->codes : scratch->raw) + skip * (bits == 16 ? 2 : 1);
+    return DTI_OK;
+}
+
+/* One scale for each element, or for each group of them. */
+static void run_affine(const struct dti_dequant_tensor *tensor,
+                       const struct dti_dequant_segment *segment, const unsigned char *codes,
+                       const float *scale, const int32_t *zero)
+{
+    const struct dti_scale_map *const map = &tensor->map;
+    struct dti_affine_args args = tensor->affine_args;
+    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    if (map->of_column > 0 && map->group_columns == 1) {
+        args.scales = args.inverses = scale; /* the latter are not looked at */
+        args.zero_points = zero;
+        tensor->kernel->run.affine_back(&args, segment->numbers, codes, segment->n);
+        return;
+    }
+    for (size_t done = 0; done < segment->n;) {
+        size_t n = segment->n - done;
+        if (map->of_column > 0) {
+            const uint64_t left =
+                map->group_columns - (segment->column + done) % map->group_columns;
+            n = left < n ? (size_t)left : n;
+        }
+        args.scale = *scale++;
+        if (zero)
+            args.zero_point = *zero++;
+        tensor->kernel->run.affine_back(&args, segment->numbers + done, codes + done * container,
+                                        n);
+        done += n;
+    }
+}
+
+/* Blocks that do not lie along rows: each element has a scale of its own. */
+static void run_table(const struct dti_dequant_tensor *tensor,
+                      const struct dti_dequant_segment *segment, const unsigned char *codes,
+                      const float *scale)
+{
+    const float *const numbers = tensor->parts->numbers;
+    for (size_t i = 0; i < segment->n; i++)
+        segment->numbers[i] = numbers[codes[i]] * scale[i];
+}
+
+static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
+                                   const struct dti_dequant_segment *segment,
+                                   const unsigned char *codes, struct dti_dequant_window *window,
+                                   struct dti_error *reterr)
+{
+    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
+    const uint64_t last =
+        dti_dequant_scale_of(&tensor->map, segment->row, segment->column + segment->n - 1);
+    const enum dti_status status =
+        dti_dequant_load(tensor, window, first, last - first + 1, reterr);
+    if (status != DTI_OK)
+        return status;
+    const size_t at = (size_t)(first - window->first);
+    if (tensor->block)
+        run_table(tensor, segment, codes, window->scale + at);
+    else
+        run_affine(tensor, segment, codes, window->scale + at,
+                   tensor->zero_form == DTI_ZERO_NONE ? NULL : window->zero + at);
+    return DTI_OK;
+}
+
+static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, uint64_t first,
+                                      size_t n, float *numbers, struct dti_dequant_scratch *scratch,
+                                      struct dti_error *reterr)
+{
+    const size_t container = tensor->bits <= 8 ? 1 : 2;
+    const unsigned char *codes = NULL;
+    enum dti_status status = read_codes(tensor, first, n, scratch, &codes, reterr);
+    for (size_t done = 0; done < n && status == DTI_OK;) {
+        struct dti_dequant_segment segment = {.row = (first + done) / tensor->columns,
+                                              .column = (first + done) % tensor->columns,
+                                              .n = n - done,
+                                              .numbers = numbers + done};
+        if (segment.n > tensor->columns - segment.column)
+            segment.n = (size_t)(tensor->columns - segment.column);
+        status = run_segment(tensor, &segment, codes + done * container, &scratch->window, reterr);
+        done += segment.n;
+    }
+    return status;
+}
+
+/* NaNs and infinities among the numbers. */
+static void count_specials(struct dti_dequant_tensor *tensor, const float *numbers, size_t n)
+{
+    uint64_t nan = 0, inf = 0;
+    for (size_t done = 0; done < n; done += DTI_DEQUANT_CHUNK) {
+        const size_t end = n - done < DTI_DEQUANT_CHUNK ? n : done + DTI_DEQUANT_CHUNK;
+        uint32_t nans = 0, beyond = 0;
+        for (size_t i = done; i < end; i++) {
+            uint32_t code;
+            memcpy(&code, &numbers[i], sizeof code);
+            nans += code << 1 > UINT32_C(0xFF000000);
+            beyond += code << 1 >= UINT32_C(0xFF000000);
+        }
+        nan += nans;
+        inf += beyond - nans;
+    }
+    if (nan > 0)
+        atomic_fetch_add_explicit(&tensor->nan, nan, memory_order_relaxed);
+    if (inf > 0)
+        atomic_fetch_add_explicit(&tensor->inf, inf, memory_order_relaxed);
+}
+
+/* How many of n elements are read at once: up to the end of their row where rows matter. */
+static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
+{
+    const uint64_t left = tensor->columns - first % tensor->columns;
+    const bool rows =
+        tensor->interleaved.elements == 0 && (dti_dequant_along(tensor) || !is_flat(tensor));
+    return rows && left < n ? (size_t)left : n;
+}
+
+static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
+                                  float *numbers, struct dti_dequant_scratch *scratch,
+                                  struct dti_error *reterr)
+{
+    struct dti_dequant_segment segment = {.row = first / tensor->columns,
+                                          .column = first % tensor->columns,
+                                          .n = n,
+                                          .numbers = numbers};
+    if (tensor->interleaved.elements > 0)
+        return dti_dequant_interleaved(tensor, &segment, scratch, reterr);
+    if (dti_dequant_along(tensor))
+        return dti_dequant_blocks(tensor, &segment, scratch, reterr);
+    return read_by_scales(tensor, first, n, numbers, scratch, reterr);
+}
+
+/* For the batch. */
+static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
+                                    void *memory, struct dti_error *reterr)
+{
+    struct dti_dequant_tensor *const tensor = context;
+    struct dti_dequant_scratch *const scratch = memory;
+    float *const numbers = buffer;
+    const uint64_t first = offset / sizeof *numbers;
+    const size_t n = size / sizeof *numbers;
+    enum dti_status status = DTI_OK;
+    scratch->window.count = 0;
+    for (size_t done = 0; done < n && status == DTI_OK;) {
+        const uint64_t at = first + done;
+        const size_t some = n - done < DTI_DEQUANT_CHUNK ? n - done : DTI_DEQUANT_CHUNK;
+        const size_t taken = within_row(tensor, at, some);
+        status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
+        if (status == DTI_OK)
+            count_specials(tensor, numbers + done, taken);
+        done += taken;
+    }
+    return status;
+}
+
+static void prepare_affine(struct dti_dequant_tensor *tensor)
+{
+    static const float some = 1;
+    const bool each = tensor->map.of_column > 0 && tensor->map.group_columns == 1;
+    dti_decoder_init(&tensor->decoder, &tensor->affine.code);
+    tensor->affine_args = (struct dti_affine_args){
+        .affine = &tensor->affine,
+        .decoder = dti_format_is_float(&tensor->affine.code) ? &tensor->decoder : NULL,
+        .scale = 1,
+        .inverse = 1,
+        .zero_point = tensor->zero_offset,
+        .scales = each ? &some : NULL,
+    };
+    tensor->kernel = dti_quant_find_affine(true, &tensor->affine_args, tensor->level);
+}
+
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor)
+{
+    const bool blocks = dti_dequant_along(tensor) || tensor->interleaved.elements > 0;
+    tensor->unpack = NULL;
+    tensor->kernel = NULL;
+    if (blocks)
+        dti_dequant_prepare_blocks(tensor);
+    else if (!tensor->block)
+        prepare_affine(tensor);
+    if (!blocks && tensor->bits < 8 && tensor->order != DTI_BLOCK_BYTES) {
+        tensor->unpack_args = (struct dti_kernel_args){
+            .bits = tensor->bits, .high_first = tensor->order == DTI_BLOCK_HIGH};
+        tensor->unpack = dti_kernel_find(DTI_OP_UNPACK, &tensor->unpack_args, tensor->level);
+    }
+    tensor->source = (struct dti_batch_source){.read = read_numbers,
+                                               .context = tensor,
+                                               .scratch_bytes = sizeof(struct dti_dequant_scratch)};
+}
+
+static enum dti_status open_part(struct dti_dequant_part *part, struct dti_error *reterr)
+{
+    if (!part->container)
+        return DTI_OK;
+    return dti_container_data(part->container, part->tensor, &part->input, &part->offset, reterr);
+}
+
+enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr)
+{
+    enum dti_status status = open_part(&tensor->codes, reterr);
+    if (status == DTI_OK)
+        status = open_part(&tensor->scales, reterr);
+    return status == DTI_OK ? open_part(&tensor->zeros, reterr) : status;
+}

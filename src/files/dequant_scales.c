@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scales and zero points of some elements, as numbers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "files/dequant_tensor.h"
+
+const char *dti_dequant_place(const struct dti_dequant_part *part, char buffer[DTI_DEQUANT_PLACE])
+{
+    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
+    char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
+    dti_input_label(&part->container->files[tensor->file].input, label);
+    dti_quote(name, tensor->name, tensor->name_length);
+    (void)snprintf(buffer, DTI_DEQUANT_PLACE, "%s: tensor %s", label, name);
+    return buffer;
+}
+
+static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
+                                   struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const struct dti_tensor *const scales = dti_dequant_part_tensor(&tensor->scales);
+    const size_t size = dti_format_container(scales->format), count = (size_t)window->count;
+    enum dti_status status =
+        dti_input_read_at(tensor->scales.input, window->raw, count * size,
+                          tensor->scales.offset + window->first * size, reterr);
+    for (size_t done = 0; done < count && status == DTI_OK; done += DTI_TILE) {
+        const size_t n = count - done < DTI_TILE ? count - done : DTI_TILE;
+        status = dti_plan_run(tensor->scale_plan, window->scale + done, window->raw + done * size,
+                              n, 0, DTI_STORES_CACHED, NULL, reterr);
+    }
+    for (size_t i = 0; i < count && tensor->block && tensor->block->family == DTI_BLOCKS_NV; i++)
+        window->scale[i] *= tensor->tensor_scale;
+    return status;
+}
+
+static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uint64_t index,
+                                    int64_t zero, struct dti_error *reterr)
+{
+    char place[DTI_DEQUANT_PLACE];
+    return dti_fail(reterr, DTI_BAD_INPUT,
+                    "%s: element %llu is %lld, which is no zero point of %s codes",
+                    dti_dequant_place(&tensor->zeros, place), (unsigned long long)index,
+                    (long long)zero, tensor->affine.code.name);
+}
+
+static int64_t integer_of(const struct dti_format *format, uint64_t code)
+{
+    const uint64_t sign = dti_format_sign_bit(format);
+    return (int64_t)((code ^ sign) - sign);
+}
+
+static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
+                                        struct dti_dequant_window *window, struct dti_error *reterr)
+{
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
+    const size_t size = dti_format_container(zeros->format);
+    const enum dti_status status =
+        dti_input_read_at(tensor->zeros.input, window->raw, (size_t)window->count * size,
+                          tensor->zeros.offset + window->first * size, reterr);
+    for (size_t i = 0; i < window->count && status == DTI_OK; i++) {
+        const uint64_t code = dti_storage_get(zeros->format, &zeros->layout, window->raw, i);
+        const int64_t zero = integer_of(zeros->format, code);
+        if (zero < INT16_MIN || zero > UINT16_MAX ||
+            zero + tensor->zero_offset < tensor->affine.low ||
+            zero + tensor->zero_offset > tensor->affine.high)
+            return zero_outside(tensor, window->first + i, zero, reterr);
+        window->zero[i] = (int32_t)zero + tensor->zero_offset;
+    }
+    return status;
+}
+
+/* Words hold the zero points of 32 / bits rows of scales; bits divides 32. */
+static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor,
+                                         struct dti_dequant_window *window,
+                                         struct dti_error *reterr)
+{
+    const uint64_t columns = tensor->scale_columns, in_word = 32 / tensor->bits;
+    const uint64_t rows = tensor->scale_rows, words = rows / in_word + (rows % in_word != 0);
+    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+    enum dti_status status = DTI_OK;
+    for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
+        const uint64_t at = window->first + done, row = at / columns, column = at % columns;
+        const uint64_t left = columns - column, wanted = window->count - done;
+        const size_t n = (size_t)(left < wanted ? left : wanted);
+        const uint64_t word = (row / rows * words + row % rows / in_word) * columns + column;
+        const unsigned shift = (unsigned)(row % rows % in_word) * tensor->bits;
+        status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * n,
+                                   tensor->zeros.offset + 4 * word, reterr);
+        for (size_t i = 0; i < n && status == DTI_OK; i++) {
+            const unsigned char *const byte = window->raw + 4 * i;
+            const uint32_t bits = byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
+                                  (uint32_t)byte[3] << 24;
+            window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
+        }
+        done += n;
+    }
+    return status;
+}
+
+enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
+                                 struct dti_dequant_window *window, uint64_t first, uint64_t count,
+                                 struct dti_error *reterr)
+{
+    if (window->count > 0 && first >= window->first && first - window->first <= window->count &&
+        count <= window->count - (first - window->first))
+        return DTI_OK;
+    window->first = first;
+    window->count = count;
+    if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* all, once */
+        window->first = 0;
+        window->count = tensor->scale_count;
+    }
+    enum dti_status status = load_scales(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_PLAIN)
+        status = load_plain_zeros(tensor, window, reterr);
+    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_WORDS)
+        status = load_packed_zeros(tensor, window, reterr);
+    if (status != DTI_OK)
+        window->count = 0;
+    return status;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a quantized tensor lies in its files, and reading its numbers: any piece of them, by any
+ * thread.
+ *
+ * Codes are seen as rows: the last dimension, and all others before it. Which scale an element has
+ * follows from its row r and column c:
+ *
+ *   o = r / (length mid)   l = r / mid % length   m = r % mid
+ *   o of_outer + l / group_rows of_length + m of_mid + c / group_columns of_column
+ *
+ * so that one scale, one for each place along any axis, groups along any axis and rectangles of a
+ * matrix are the same. */
+#ifndef DTINFO_FILES_DEQUANT_TENSOR_H
+#define DTINFO_FILES_DEQUANT_TENSOR_H
+
+#include <stdatomic.h>
+
+#include "dtinfo/batch.h"
+#include "dtinfo/container.h"
+#include "dtinfo/plan.h"
+#include "dtinfo/quant_kernel.h"
+
+enum {
+    DTI_DEQUANT_CHUNK = 16384,                  /* elements that are read at once */
+    DTI_DEQUANT_WINDOW = DTI_DEQUANT_CHUNK + 2, /* scales that they may have */
+};
+
+/* A tensor of a container. */
+struct dti_dequant_part {
+    struct dti_container *container; /* NULL: there is none */
+    size_t tensor;
+    const struct dti_input *input; /* filled by dti_dequant_open() */
+    uint64_t offset;
+};
+
+static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_dequant_part *part)
+{
+    return &part->container->tensors[part->tensor];
+}
+
+struct dti_scale_map {
+    uint64_t length, mid, group_rows, group_columns;
+    uint64_t of_outer, of_length, of_mid, of_column; /* the last 0 or 1 */
+};
+
+/* Whether elements of more than a byte have their highest byte first. */
+static inline bool dti_is_big_endian(const struct dti_layout *layout)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return !layout->swapped;
+#else
+    return layout->swapped;
+#endif
+}
+
+/* Codes and scales in one array, in pieces: of ggml. */
+struct dti_interleaved {
+    unsigned elements, bytes; /* of a piece; 0: not so */
+    unsigned blocks;          /* in it: their scales come first */
+    unsigned scale_bytes;     /* of one */
+    bool swapped;             /* scales of two bytes are big-endian */
+    bool no_sign;             /* bit 7 of a scale of 8 bits does not count */
+    /* Such a tensor may have scales besides: of all of it, or of equal parts, with DTI_BLOCKS_NV */
+};
+
+enum dti_zero_form {
+    DTI_ZERO_NONE,
+    DTI_ZERO_PLAIN, /* integers, as many as scales */
+    DTI_ZERO_WORDS, /* packed along rows of scales in 32-bit words, of `bits` bits */
+};
+
+struct dti_dequant_tensor {
+    /* what it is: filled by whoever finds one, the pointers included */
+    const struct dti_block_format *block; /* NULL: affine, codes of struct dti_affine */
+    struct dti_affine affine;
+    struct dti_dequant_part codes, scales, zeros;
+    struct dti_interleaved interleaved;
+    uint64_t elements;
+    uint64_t rows, columns;     /* of numbers */
+    uint64_t row_bytes;         /* of codes */
+    uint64_t slab, stored_slab; /* rows are followed by others that are left out: of so many rows,
+                                 * so many are numbers; the same where there are none */
+    unsigned bits;              /* of a code, 8 or more: a container each */
+    enum dti_block_order order;
+    bool codes_swapped;
+    struct dti_scale_map map;
+    uint64_t scale_count, scale_rows, scale_columns; /* the last two dimensions of the scales */
+    enum dti_zero_form zero_form;
+    int32_t zero_offset; /* added to zero points; the zero point where there are none */
+    float tensor_scale;  /* as a factor; 1 where there is none */
+    const struct dti_plan *scale_plan;   /* to fp32; not for interleaved ones */
+    const struct dti_block_parts *parts; /* blocks */
+    enum dti_level level;
+    /* what is made of that: dti_dequant_prepare() */
+    struct dti_decoder decoder;
+    struct dti_block_recipe recipe;
+    struct dti_affine_args affine_args;
+    struct dti_block_args block_args;
+    const struct dti_quant_kernel *kernel;
+    const struct dti_kernel *unpack; /* codes of less than 8 bits in packed rows; or NULL */
+    struct dti_kernel_args unpack_args;
+    struct dti_batch_source source; /* of fp32, in the order of the elements */
+    /* what has been read */
+    atomic_uint_least64_t nan, inf;
+};
+
+/* Fills the second part, and opens nothing. The tensor must stay where it is. */
+void dti_dequant_prepare(struct dti_dequant_tensor *tensor);
+/* Finds the bytes of its parts. Not from several threads. */
+enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
+
+/* Scales and zero points in memory, those of a thread: the window first to first + count - 1. */
+struct dti_dequant_window {
+    uint64_t first, count;
+    float scale[DTI_DEQUANT_WINDOW];
+    int32_t zero[DTI_DEQUANT_WINDOW];
+    unsigned char raw[DTI_DEQUANT_WINDOW * 8];
+};
+/* Makes the window hold the scales first to first + count - 1; count <= DTI_DEQUANT_WINDOW. */
+enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
+                                 struct dti_dequant_window *window, uint64_t first, uint64_t count,
+                                 struct dti_error *reterr);
+
+/* "'model.safetensors': tensor 'wte_scale'", for messages. */
+enum { DTI_DEQUANT_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
+const char *dti_dequant_place(const struct dti_dequant_part *part, char buffer[DTI_DEQUANT_PLACE]);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The quantization of a container: its beginning and its end. */
+#include "dtinfo/file_quant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/file_quant_parts.h"
+
+static enum dti_status decide(struct dti_file_quant *quant, struct dti_error *reterr)
+{
+    enum dti_status status = dti_file_quant_choose(quant, reterr);
+    if (status == DTI_OK)
+        status = dti_file_quant_plan(quant, reterr);
+    if (status == DTI_OK)
+        status = dti_file_quant_layout(quant, reterr);
+    return status;
+}
+
+/* Signed codes around zero have no zero point, nor have floats. */
+static bool has_zero_points(const struct dti_quant_scheme *scheme)
+{
+    if (scheme->block)
+        return false;
+    const struct dti_affine_recipe *const recipe = &scheme->affine;
+    const enum dti_kind kind = recipe->affine.code.kind;
+    return kind == DTI_KIND_UINT || (kind == DTI_KIND_INT && recipe->symmetry == DTI_SYMMETRY_NONE);
+}
+
+static enum dti_status find_row(struct dti_file_quant *quant, struct dti_error *reterr)
+{
+    const struct dti_file_quant_request *const request = &quant->request;
+    const char *const layout = dti_quant_layout_name(request->layout);
+    quant->row = dti_quant_row_find(request->layout, request->dtype);
+    if (quant->row) {
+        if (!quant->zero_points || dti_quant_suffix(quant->row, DTI_PART_ZERO_POINT))
+            return DTI_OK;
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has no place for zero points; leave out what asks for them, or say "
+                        "--layout compressed-tensors",
+                        layout);
+    }
+    if (dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, request->dtype))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s does not know %s; --layout compressed-tensors has names for it", layout,
+                        request->dtype);
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "no layout of files has a place for %s with scales; say an fp8 dtype, an "
+                    "integer of 2 to 16 bits or a block format",
+                    request->dtype);
+}
+
+enum dti_status dti_file_quant_new(struct dti_file_quant **ret, struct dti_container *container,
+                                   const struct dti_file_quant_request *request,
+                                   struct dti_error *reterr)
+{
+    struct dti_file_quant *const quant = calloc(1, sizeof *quant);
+    if (!quant)
+        return dti_file_quant_no_memory(reterr);
+    quant->request = *request;
+    quant->container = container;
+    quant->zero_points = has_zero_points(&request->scheme);
+    dti_loss_init(&quant->loss);
+    dti_new_files_init(&quant->files, container, request->kind, request->path);
+    enum dti_status status = find_row(quant, reterr);
+    if (status == DTI_OK)
+        status = decide(quant, reterr);
+    if (status == DTI_OK)
+        *ret = quant;
+    else
+        dti_file_quant_free(quant);
+    return status;
+}
+
+void dti_file_quant_stored(const struct dti_file_quant *quant, size_t tensor,
+                           struct dti_quant_stored *ret)
+{
+    const struct dti_file_quant_request *const request = &quant->request;
+    const struct dti_quant_scheme *const scheme = &request->scheme;
+    const struct dti_tensor *const source = dti_file_quant_source(quant, tensor);
+    *ret = (struct dti_quant_stored){
+        .row = quant->row,
+        .per = scheme->block ? DTI_PER_GROUP : scheme->per,
+        .group = scheme->block ? scheme->block->length : scheme->group,
+        .zero_points = quant->zero_points,
+        .pad = request->pad,
+        .high = request->high,
+        .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
+        .rank = source->rank,
+        .axis = quant->tensors[tensor].axis,
+        .shape = source->shape,
+    };
+}
+
+enum dti_status dti_file_quant_open(struct dti_file_quant *quant, bool force,
+                                    struct dti_error *reterr)
+{
+    const enum dti_status status = dti_new_files_open(&quant->files, force, reterr);
+    for (size_t i = 0; i < quant->files.count && status == DTI_OK; i++) {
+        const struct dti_new_file *const file = &quant->files.list[i];
+        char label[DTI_QUOTE_SIZE];
+        if (!dti_output_seekable(file->output))
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s is no regular file, and codes and scales are written side by "
+                            "side; give -o with the name of a file",
+                            dti_quote(label, file->path, strlen(file->path)));
+    }
+    return status;
+}
+
+void dti_file_quant_free(struct dti_file_quant *quant)
+{
+    if (!quant)
+        return;
+    dti_new_files_free(&quant->files);
+    for (size_t i = 0; i < quant->plan_count; i++)
+        dti_quant_plan_free(quant->plans[i]);
+    for (size_t i = 0; i < quant->copy_count; i++)
+        dti_plan_free(quant->copies[i]);
+    free(quant->plans);
+    free(quant->copies);
+    free(quant->tensors);
+    free(quant);
+}

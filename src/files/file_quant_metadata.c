@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The metadata of the new files: that of the input, and entries about tensors whose parts do not
+ * tell all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/file_quant_parts.h"
+
+/* An entry of the input about a tensor that is quantized again. */
+static bool is_stale(const struct dti_file_quant *quant, const struct dti_metadata *entry)
+{
+    static const char key[] = DTI_QUANT_KEY;
+    const size_t length = sizeof key - 1;
+    if (entry->key_length <= length || memcmp(entry->key, key, length) != 0)
+        return false;
+    for (size_t i = 0; i < quant->tensor_count; i++) {
+        const struct dti_tensor *const source = dti_file_quant_source(quant, i);
+        if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED &&
+            source->name_length == entry->key_length - length &&
+            memcmp(source->name, entry->key + length, source->name_length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_told(const struct dti_file_quant *quant, size_t at,
+                     struct dti_quant_metadata *metadata)
+{
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    char value[DTI_QUANT_TOLD_SIZE];
+    struct dti_quant_stored stored;
+    dti_file_quant_stored(quant, at, &stored);
+    if (!dti_quant_told(&stored, value))
+        return;
+    struct dti_metadata *const entry = &metadata->entries[metadata->count++];
+    *entry = (struct dti_metadata){
+        .key_length = strlen(DTI_QUANT_KEY) + source->name_length,
+        .value_length = strlen(value),
+        .kind = DTI_METADATA_STRING,
+        .type = "string",
+        .count = 1,
+    };
+    dti_buffer_puts(&metadata->texts, DTI_QUANT_KEY);
+    dti_buffer_append(&metadata->texts, source->name, source->name_length);
+    dti_buffer_append(&metadata->texts, "", 1);
+    dti_buffer_append(&metadata->texts, value, strlen(value) + 1);
+}
+
+enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant, size_t first,
+                                        size_t count, struct dti_quant_metadata *ret,
+                                        struct dti_error *reterr)
+{
+    const struct dti_file_quant_request *const request = &quant->request;
+    size_t kept = 0;
+    memset(ret, 0, sizeof *ret);
+    dti_buffer_init(&ret->texts);
+    const enum dti_status status = /* what is left out is said once */
+        dti_new_files_metadata(&quant->files, count, first == 0 ? request->warn : NULL,
+                               request->warn_context, &ret->entries, &ret->count, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < ret->count; i++) {
+        if (!is_stale(quant, &ret->entries[i]))
+            ret->entries[kept++] = ret->entries[i];
+    }
+    ret->count = kept;
+    for (size_t i = first; i < first + count; i++) {
+        if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED)
+            add_told(quant, i, ret);
+    }
+    if (ret->texts.failed)
+        return dti_file_quant_no_memory(reterr);
+    const char *text = ret->texts.data;
+    for (size_t i = kept; i < ret->count; i++) {
+        ret->entries[i].key = text;
+        ret->entries[i].value = text + ret->entries[i].key_length + 1;
+        text = ret->entries[i].value + ret->entries[i].value_length + 1;
+    }
+    return DTI_OK;
+}
+
+void dti_file_quant_metadata_free(struct dti_quant_metadata *metadata)
+{
+    free(metadata->entries);
+    dti_buffer_free(&metadata->texts);
+}

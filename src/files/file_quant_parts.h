@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the steps of a file's quantization show each other. Each works on a struct dti_file_quant
+ * that dti_file_quant_free() can free at any time. */
+#ifndef DTINFO_FILES_FILE_QUANT_PARTS_H
+#define DTINFO_FILES_FILE_QUANT_PARTS_H
+
+#include <pthread.h>
+
+#include "dtinfo/file_quant.h"
+#include "files/tensor_choice.h"
+
+/* file_quant_choose.c: fills tensors with source and fate, in the container's order. */
+enum dti_status dti_file_quant_choose(struct dti_file_quant *quant, struct dti_error *reterr);
+/* file_quant_plan.c: fills axis, plan and copy. */
+enum dti_status dti_file_quant_plan(struct dti_file_quant *quant, struct dti_error *reterr);
+/* file_quant_layout.c: fills files, and the parts of the tensors. */
+enum dti_status dti_file_quant_layout(struct dti_file_quant *quant, struct dti_error *reterr);
+/* file_quant_metadata.c: what the input has, and what the parts of the tensors first to first +
+ * count - 1 do not tell. To be freed in any case. */
+struct dti_quant_metadata {
+    struct dti_metadata *entries;
+    size_t count;
+    struct dti_buffer texts; /* of entries that are not the input's */
+};
+enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant, size_t first,
+                                        size_t count, struct dti_quant_metadata *ret,
+                                        struct dti_error *reterr);
+void dti_file_quant_metadata_free(struct dti_quant_metadata *metadata);
+
+static inline const struct dti_tensor *dti_file_quant_source(const struct dti_file_quant *quant,
+                                                             size_t tensor)
+{
+    return &quant->container->tensors[quant->tensors[tensor].source];
+}
+
+static inline enum dti_status dti_file_quant_no_memory(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+/* One tensor while it is quantized. */
+struct dti_quant_task {
+    struct dti_file_quant *quant;
+    size_t at; /* of quant->tensors */
+    const struct dti_quant_plan *plan;
+    const struct dti_input *input;
+    uint64_t offset;
+    struct dti_input turned; /* row-major, when the file is not; else not open */
+    bool is_turned;
+    struct dti_quant_stored stored;
+    struct dti_quant_sizes sizes;
+    size_t item;         /* bytes of an element in the input */
+    uint64_t piece;      /* elements; whole grains */
+    unsigned bits;       /* of a code */
+    bool flips;          /* WORDS of signed codes */
+    uint64_t columns;    /* codes in a row (the last dimension) that are packed here; 0: the plan
+                          * packs them */
+    uint32_t *borders;   /* with columns: of each piece its first and its last word, where it shares
+                          * them with its neighbours */
+    int8_t *zero_points; /* of all scales, where they are packed at the end; else NULL */
+    struct dti_quant_ranges *ranges;
+    struct dti_quant_scales *scales;
+    struct dti_quant_report report;
+};
+
+/* Bytes that a thread needs for a piece. */
+struct dti_quant_room {
+    size_t input, codes, words, scales, zero_points, scratch;
+};
+
+/* A thread's own things. */
+struct dti_quant_member {
+    unsigned char *memory, *input, *codes, *words, *scales, *scratch;
+    int32_t *zero_points;
+    struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
+    size_t ranges_of;
+};
+
+/* Tensors that are quantized together: what they keep in memory does not grow with their number. */
+enum { DTI_QUANT_TASKS = 512 };
+struct dti_file_quant_job {
+    struct dti_file_quant *quant;
+    const struct dti_file_quant_options *options;
+    size_t member_count;
+    struct dti_quant_member *members;
+    uint64_t piece_bytes; /* of input */
+    struct dti_quant_room room;
+    size_t task_count;
+    struct dti_quant_task tasks[DTI_QUANT_TASKS];
+    const size_t *queued;    /* the tasks in the queue */
+    uint64_t done;           /* bytes that were read before the queue */
+    pthread_mutex_t merging; /* held while a member adds to a task's ranges or report */
+};
+
+/* file_quant_task.c: all about one tensor but its pieces. */
+void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quant, size_t at,
+                         uint64_t piece_bytes);
+/* Makes room as large as the task needs it. */
+void dti_quant_task_room(const struct dti_quant_task *task, struct dti_quant_room *room);
+enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
+                                    struct dti_error *reterr);
+void dti_quant_task_close(struct dti_quant_task *task);
+/* After the ranges: scales are made, and written where they are known now. */
+enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_error *reterr);
+/* After the pieces: what they could not write, and the figures. */
+enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error *reterr);
+/* At a place in a part. */
+enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti_quant_part part,
+                                     const void *data, size_t size, uint64_t offset,
+                                     struct dti_error *reterr);
+/* Zero points of the scales from `first` on; numbers is changed. */
+enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t *numbers,
+                                           uint64_t first, size_t n, struct dti_error *reterr);
+
+/* file_quant_piece.c: for dti_queue_run(); its parts are tasks[queued[part]], counted in bytes of
+ * input. */
+enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
+                                      size_t size, struct dti_error *reterr);
+enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
+                                size_t size, struct dti_error *reterr);
+/* Merges the ranges that a member still has to itself. */
+void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_member *member);
+
+/* file_quant_pack.c: bits that go into files. Words are little-endian. */
+void dti_quant_little(void *array, size_t item, size_t n); /* from this machine's byte order */
+/* Adds 2^(bits - 1) to packed signed codes. */
+void dti_quant_flip(unsigned char *bytes, size_t n, unsigned bits);
+/* n codes, a byte each, of rows of so many columns, the first of them being number `first` of all;
+ * to words, and rows begin with new ones. Returns how many words. flip: codes are signed. */
+size_t dti_quant_pack_words(unsigned char *words, const unsigned char *codes, uint64_t first,
+                            size_t n, uint64_t columns, unsigned bits, bool flip);
+/* The word in which a code lies. */
+uint64_t dti_quant_word_of(uint64_t code, uint64_t columns, unsigned bits);
+/* At most 32 / bits rows of codes, so many columns each, to one row of words. */
+void dti_quant_pack_down(unsigned char *words, const int8_t *codes, size_t rows, size_t columns,
+                         unsigned bits, bool flip);
+
+#endif

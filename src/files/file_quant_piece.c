@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pieces of tensors: read, looked at or quantized, written, by any thread. */
+#include <string.h>
+
+#include "files/file_quant_parts.h"
+
+/* Elements first to first + n - 1 of a task's tensor. */
+static enum dti_status read_piece(const struct dti_quant_task *task, void *buffer, uint64_t first,
+                                  size_t bytes, struct dti_error *reterr)
+{
+    return dti_input_read_at(task->input, buffer, bytes, task->offset + first * task->item, reterr);
+}
+
+void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_member *member)
+{
+    if (!member->ranges)
+        return;
+    pthread_mutex_lock(&job->merging);
+    dti_quant_ranges_merge(job->tasks[member->ranges_of].ranges, member->ranges);
+    pthread_mutex_unlock(&job->merging);
+    dti_quant_ranges_free(member->ranges);
+    member->ranges = NULL;
+}
+
+enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
+                                      size_t size, struct dti_error *reterr)
+{
+    struct dti_file_quant_job *const job = context;
+    struct dti_quant_member *const own = &job->members[member];
+    const size_t at = job->queued[part];
+    const struct dti_quant_task *const task = &job->tasks[at];
+    enum dti_status status = DTI_OK;
+    if (own->ranges && own->ranges_of != at)
+        dti_quant_piece_flush(job, own);
+    if (!own->ranges) {
+        own->ranges_of = at;
+        status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
+    }
+    if (status == DTI_OK)
+        status = read_piece(task, own->input, first / task->item, size, reterr);
+    if (status == DTI_OK)
+        dti_quant_range(task->plan, own->ranges, first / task->item, own->input, size / task->item);
+    return status;
+}
+
+/* A piece in its places: of elements, code bytes of the plan, and scales. */
+struct piece {
+    uint64_t number, first, code, scale;
+    size_t elements, codes, scales;
+};
+
+static struct piece place_piece(const struct dti_quant_task *task, uint64_t first, size_t elements)
+{
+    const struct dti_quant_sizes *const sizes = &task->sizes;
+    const uint64_t grain = first / sizes->grain, grains = task->piece / sizes->grain;
+    const bool last = first + elements == sizes->elements;
+    struct piece piece = {
+        .number = first / task->piece,
+        .first = first,
+        .code = grain * sizes->grain_code_bytes,
+        .scale = grain * sizes->grain_scales,
+        .elements = elements,
+    };
+    piece.codes =
+        (size_t)(last ? sizes->code_bytes - piece.code : grains * sizes->grain_code_bytes);
+    if (sizes->grain_scales > 0)
+        piece.scales = (size_t)(last ? sizes->scales - piece.scale : grains * sizes->grain_scales);
+    return piece;
+}
+
+static uint32_t get_word(const unsigned char *bytes)
+{
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    dti_quant_little(&word, sizeof word, 1);
+    return word;
+}
+
+/* Rows that end within a word, packed here. What is shared with the pieces beside this one is put
+ * aside. */
+static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
+                                   const struct piece *piece, struct dti_error *reterr)
+{
+    const uint64_t columns = task->columns, end = piece->code + piece->codes;
+    const unsigned in_word = 32 / task->bits;
+    const size_t words = dti_quant_pack_words(member->words, member->codes, piece->code,
+                                              piece->codes, columns, task->bits, task->flips);
+    const bool head = piece->code % columns % in_word != 0;
+    const bool tail = end % columns % in_word != 0;
+    if (head)
+        task->borders[2 * piece->number] = get_word(member->words);
+    if (tail)
+        task->borders[2 * piece->number + 1] = get_word(member->words + 4 * (words - 1));
+    const uint64_t first = dti_quant_word_of(piece->code, columns, task->bits) + head;
+    return dti_quant_task_write(task, DTI_PART_CODES, member->words + 4 * (size_t)head,
+                                4 * (words - head - tail), 4 * first, reterr);
+}
+
+static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant_member *member,
+                                   const struct piece *piece, struct dti_error *reterr)
+{
+    if (task->columns > 0)
+        return write_words(task, member, piece, reterr);
+    if (task->bits > 8)
+        dti_quant_little(member->codes, 2, piece->codes / 2);
+    else if (task->flips)
+        dti_quant_flip(member->codes, piece->codes, task->bits);
+    return dti_quant_task_write(task, DTI_PART_CODES, member->codes, piece->codes, piece->code,
+                                reterr);
+}
+
+static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quant_member *member,
+                                    const struct piece *piece, struct dti_error *reterr)
+{
+    const struct dti_quant_sizes *const sizes = &task->sizes;
+    if (piece->scales == 0)
+        return DTI_OK;
+    const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
+    if (!task->quant->request.scheme.block) /* those of blocks are in the file's order */
+        dti_quant_little(member->scales, item, piece->scales);
+    enum dti_status status = dti_quant_task_write(
+        task, DTI_PART_SCALE, member->scales, piece->scales * item, piece->scale * item, reterr);
+    if (status == DTI_OK && task->stored.zero_points)
+        status = dti_quant_task_zero_points(task, member->zero_points, piece->scale, piece->scales,
+                                            reterr);
+    return status;
+}
+
+enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
+                                size_t size, struct dti_error *reterr)
+{
+    struct dti_file_quant_job *const job = context;
+    struct dti_quant_member *const own = &job->members[member];
+    struct dti_quant_task *const task = &job->tasks[job->queued[part]];
+    const struct piece piece = place_piece(task, first / task->item, size / task->item);
+    struct dti_quant_report report;
+    enum dti_status status = read_piece(task, own->input, piece.first, size, reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool counted = job->quant->request.counted;
+    if (counted)
+        dti_quant_report_init(&report);
+    dti_quant_run(task->plan, task->scales, piece.first, own->input, piece.elements, own->codes,
+                  own->scales, own->zero_points, DTI_STORES_CACHED, counted ? &report : NULL,
+                  own->scratch);
+    status = write_codes(task, own, &piece, reterr);
+    if (status == DTI_OK)
+        status = write_scales(task, own, &piece, reterr);
+    if (!counted)
+        return status;
+    pthread_mutex_lock(&job->merging);
+    dti_quant_report_merge(&task->report, &report);
+    pthread_mutex_unlock(&job->merging);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How each tensor becomes codes: the axis along which scales lie, and the plan, one for each dtype
+ * and shape. And how tensors that are kept get into the new file: as they are, or in its byte
+ * order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "files/file_quant_parts.h"
+
+static enum dti_status find_axis(struct dti_file_quant *quant, size_t at, struct dti_error *reterr)
+{
+    const struct dti_file_quant_request *const request = &quant->request;
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    const bool channels = !request->scheme.block && request->scheme.per == DTI_PER_CHANNEL;
+    const int64_t rank = source->rank;
+    char place[DTI_TENSOR_PLACE];
+    int64_t axis = channels ? 0 : rank - 1;
+    if (request->has_axis)
+        axis = request->axis < 0 ? request->axis + rank : request->axis;
+    if (axis < 0 || axis >= rank)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has %u dimensions and no axis %lld; keep it with "
+                        "--keep",
+                        dti_tensor_place(quant->container, quant->tensors[at].source, place),
+                        source->rank, (long long)request->axis);
+    quant->tensors[at].axis = (unsigned)axis;
+    return DTI_OK;
+}
+
+/* A tensor of two dimensions of that size: only products are looked at. */
+static void find_sizes(const struct dti_file_quant *quant, size_t at,
+                       struct dti_quant_request *request)
+{
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    const unsigned axis = quant->tensors[at].axis;
+    const bool whole = !request->scheme.block && request->scheme.per == DTI_PER_TENSOR;
+    request->outer = request->inner = 1;
+    request->length = whole ? source->elements : source->shape[axis];
+    for (unsigned i = 0; i < source->rank && !whole; i++) {
+        if (i < axis)
+            request->outer *= source->shape[i]; /* their product is the number of elements, or 0 */
+        else if (i > axis)
+            request->inner *= source->shape[i];
+    }
+    if (source->elements == 0 && !whole) /* products beside a 0 may be anything */
+        request->outer = request->inner = 0;
+}
+
+static enum dti_block_order order_of(const struct dti_quant_stored *stored)
+{
+    switch (stored->row->packing) {
+    case DTI_QUANT_PLAIN:
+        return DTI_BLOCK_BYTES;
+    case DTI_QUANT_BITS:
+        return stored->high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
+    case DTI_QUANT_WORDS:
+        break;
+    }
+    uint64_t last = stored->rank > 0 ? stored->shape[stored->rank - 1] : 1;
+    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
+        last % stored->group != 0)
+        last += stored->group - last % stored->group; /* no overflow: the parts were made */
+    return last % (32 / dti_quant_row_bits(stored->row)) == 0 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+}
+
+static bool same_plan(const struct dti_quant_request *a, const struct dti_quant_request *b)
+{
+    return strcmp(a->number.name, b->number.name) == 0 && a->layout.swapped == b->layout.swapped &&
+           a->order == b->order && a->outer == b->outer && a->length == b->length &&
+           a->inner == b->inner;
+}
+
+/* The plan for a request, made at its first use. */
+static enum dti_status find_plan(struct dti_file_quant *quant,
+                                 const struct dti_quant_request *request,
+                                 const struct dti_quant_plan **ret, struct dti_error *reterr)
+{
+    for (size_t i = quant->plan_count; i-- > 0;) { /* neighbours are alike */
+        if (same_plan(dti_quant_plan_request(quant->plans[i]), request)) {
+            *ret = quant->plans[i];
+            return DTI_OK;
+        }
+    }
+    struct dti_quant_plan **const more =
+        realloc(quant->plans, (quant->plan_count + 1) * sizeof *quant->plans);
+    if (!more)
+        return dti_file_quant_no_memory(reterr);
+    quant->plans = more;
+    const enum dti_status status =
+        dti_quant_plan_new(&more[quant->plan_count], request, quant->request.level, reterr);
+    if (status == DTI_OK)
+        *ret = more[quant->plan_count++];
+    return status;
+}
+
+/* What to do about a tensor whose shape does not fit. */
+static const char *remedy_of(const struct dti_file_quant *quant)
+{
+    const bool pads = dti_quant_suffix(quant->row, DTI_PART_SHAPE) != NULL;
+    return pads && !quant->request.pad ? "--pad fills rows up with zeros, --keep leaves it as it is"
+                                       : "--keep leaves it as it is";
+}
+
+static enum dti_status plan_quantized(struct dti_file_quant *quant, size_t at,
+                                      struct dti_error *reterr)
+{
+    struct dti_file_quant_tensor *const tensor = &quant->tensors[at];
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_quant_stored stored;
+    struct dti_error why;
+    char place[DTI_TENSOR_PLACE];
+    enum dti_status status = find_axis(quant, at, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_file_quant_stored(quant, at, &stored);
+    status = dti_quant_parts(&stored, parts, &why);
+    if (status != DTI_OK)
+        return dti_fail(reterr, status, "%s %s; %s",
+                        dti_tensor_place(quant->container, tensor->source, place), why.text,
+                        remedy_of(quant));
+    struct dti_quant_request request = {
+        .scheme = quant->request.scheme,
+        .number = *source->format,
+        .layout = source->layout,
+        .order = order_of(&stored),
+        .pad = stored.pad,
+    };
+    find_sizes(quant, at, &request);
+    return find_plan(quant, &request, &tensor->plan, reterr);
+}
+
+static bool is_safetensors(enum dti_container_kind kind)
+{
+    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED;
+}
+
+/* The elements of a tensor's array: the parts of complex numbers. */
+static const struct dti_format *real_format(const struct dti_format *format)
+{
+    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+}
+
+static enum dti_status find_copy(struct dti_file_quant *quant, const struct dti_request *request,
+                                 const struct dti_plan **ret, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < quant->copy_count; i++) {
+        const struct dti_request *const other = dti_plan_request(quant->copies[i]);
+        if (strcmp(other->src.name, request->src.name) == 0 &&
+            memcmp(&other->src_layout, &request->src_layout, sizeof other->src_layout) == 0) {
+            *ret = quant->copies[i];
+            return DTI_OK;
+        }
+    }
+    struct dti_plan **const more =
+        realloc(quant->copies, (quant->copy_count + 1) * sizeof *quant->copies);
+    if (!more)
+        return dti_file_quant_no_memory(reterr);
+    quant->copies = more;
+    const enum dti_status status =
+        dti_plan_new(&more[quant->copy_count], request, quant->request.level, reterr);
+    if (status == DTI_OK)
+        *ret = more[quant->copy_count++];
+    return status;
+}
+
+static enum dti_status plan_kept(struct dti_file_quant *quant, size_t at, struct dti_error *reterr)
+{
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    const struct dti_format *const format = real_format(source->format);
+    const enum dti_container_kind kind = quant->request.kind;
+    struct dti_request request = {.src = *format, .src_layout = source->layout};
+    char place[DTI_TENSOR_PLACE];
+    if (!dti_container_stores(kind, source->format, &request.dst_layout))
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "%s is %s, for which %s files have no name; leave it out with --select",
+                        dti_tensor_place(quant->container, quant->tensors[at].source, place),
+                        source->format->name, dti_container_name(kind));
+    const bool order = dti_format_container(format) == 1 ||
+                       request.src_layout.swapped == request.dst_layout.swapped;
+    const bool packing = format->width >= 8 ||
+                         request.src_layout.packing == request.dst_layout.packing ||
+                         (is_safetensors(kind) && is_safetensors(quant->container->kind));
+    if (order && packing)
+        return DTI_OK;
+    request.cast.dst = *format; /* the same numbers in another order */
+    return find_copy(quant, &request, &quant->tensors[at].copy, reterr);
+}
+
+enum dti_status dti_file_quant_plan(struct dti_file_quant *quant, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < quant->tensor_count && status == DTI_OK; i++)
+        status = quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED
+                     ? plan_quantized(quant, i, reterr)
+                     : plan_kept(quant, i, reterr);
+    return status;
+}

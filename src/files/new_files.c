@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The new files as files: opened under other names, and given theirs at the end. */
+#include "dtinfo/new_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/descriptor.h"
+
+enum { FEW_FILES = 16, SOME_OTHERS = 64 };
+
+void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
+                        enum dti_container_kind kind, const char *path)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->container = container;
+    ret->kind = kind;
+    ret->path = path;
+}
+
+void dti_new_files_free(struct dti_new_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        dti_output_discard(files->list[i].output);
+        dti_buffer_free(&files->list[i].head);
+        free(files->list[i].path);
+    }
+    dti_output_folder_discard(&files->folder);
+    free(files->list);
+    files->list = NULL;
+    files->count = 0;
+}
+
+/* Standard output that is one of the files that are read. */
+static enum dti_status check_not_input(const struct dti_new_files *files,
+                                       const struct dti_output_file *output,
+                                       struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    for (size_t i = 0; i < files->container->file_count; i++) {
+        const struct dti_input *const input = &files->container->files[i].input;
+        if (dti_output_is_file(output, input->device, input->inode))
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s is also the output, which would change it while it is read; give "
+                            "-o with another name",
+                            dti_input_label(input, label));
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
+                                    struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (files->kind == DTI_CONTAINER_SHARDED) {
+        bool there = false;
+        status = dti_output_folder_check(files->path, &there, reterr);
+        if (status != DTI_OK || !there)
+            return status;
+    }
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++)
+        status = dti_output_check(files->list[i].path, force, reterr);
+    return status;
+}
+
+enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
+                                   struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (files->count > FEW_FILES) /* a new file and its folder, beside what is open already */
+        dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
+    if (files->kind == DTI_CONTAINER_SHARDED)
+        status = dti_output_folder_make(&files->folder, files->path, reterr);
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
+        struct dti_new_file *const file = &files->list[i];
+        status = dti_output_open(&file->output, file->path, force, file->size, reterr);
+        if (status == DTI_OK)
+            status = check_not_input(files, file->output, reterr);
+    }
+    return status;
+}
+
+enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
+        const struct dti_new_file *const file = &files->list[i];
+        const struct dti_buffer *const head = &file->head;
+        if (dti_output_seekable(file->output))
+            status = dti_output_write_at(file->output, head->data, head->length, 0, reterr);
+        else
+            status = dti_output_write(file->output, head->data, head->length, reterr);
+    }
+    return status;
+}
+
+enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < files->count && status == DTI_OK && files->count > 1; i++)
+        status = dti_output_sync(files->list[i].output, reterr);
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
+        status = dti_output_commit(files->list[i].output, reterr);
+        files->list[i].output = NULL;
+    }
+    if (status == DTI_OK)
+        dti_output_folder_keep(&files->folder);
+    return status;
+}

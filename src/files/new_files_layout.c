@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The new files: their names, what stands before the data, and where each tensor goes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+#include "dtinfo/new_files.h"
+#include "dtinfo/utf8.h"
+
+static enum dti_status no_memory(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+/* The other kinds hold one tensor and no metadata, as everybody knows. */
+static bool holds_texts(enum dti_container_kind kind)
+{
+    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED;
+}
+
+static bool can_hold(enum dti_container_kind kind, const struct dti_metadata *entry)
+{
+    return holds_texts(kind) && entry->kind == DTI_METADATA_STRING &&
+           dti_utf8_valid(entry->key, entry->key_length) &&
+           dti_utf8_valid(entry->value, entry->value_length);
+}
+
+enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
+                                       void (*warn)(void *context, const char *code,
+                                                    const char *text),
+                                       void *warn_context, struct dti_metadata **ret,
+                                       size_t *ret_count, struct dti_error *reterr)
+{
+    const struct dti_container *const container = files->container;
+    struct dti_metadata *const kept =
+        calloc(container->metadata_count + more + 1, sizeof *container->metadata);
+    size_t count = 0;
+    if (!kept)
+        return no_memory(reterr);
+    for (size_t i = 0; i < container->metadata_count; i++) {
+        if (can_hold(files->kind, &container->metadata[i]))
+            kept[count++] = container->metadata[i];
+    }
+    if (holds_texts(files->kind) && count < container->metadata_count && warn) {
+        char text[128];
+        (void)snprintf(
+            text, sizeof text,
+            "%zu of %zu metadata entries are left out: safetensors files hold UTF-8 texts alone",
+            container->metadata_count - count, container->metadata_count);
+        warn(warn_context, "metadata_left_out", text);
+    }
+    *ret = kept;
+    *ret_count = count;
+    return DTI_OK;
+}
+
+/* The last part of a path. */
+static const char *base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file)
+{
+    return base_name(files->container->files[file].path);
+}
+
+/* A new entry of the list, which takes over the path. */
+static enum dti_status add_path(struct dti_new_files *files, char *path, struct dti_new_file **ret,
+                                struct dti_error *reterr)
+{
+    struct dti_new_file *const more =
+        path ? realloc(files->list, (files->count + 1) * sizeof *files->list) : NULL;
+    if (!more) {
+        free(path);
+        return no_memory(reterr);
+    }
+    files->list = more;
+    *ret = &more[files->count++];
+    **ret = (struct dti_new_file){.path = path};
+    dti_buffer_init(&(*ret)->head);
+    return DTI_OK;
+}
+
+/* The path of `name` in the output's folder, or just the output's when that is NULL. NULL without
+ * memory. */
+static char *path_of(const struct dti_new_files *files, const char *name)
+{
+    const char *const folder = files->path;
+    const size_t length = strlen(folder), size = length + (name ? strlen(name) : 0) + 2;
+    const bool slash = name && length > 0 && folder[length - 1] != '/';
+    char *const path = malloc(size);
+    if (path)
+        (void)snprintf(path, size, "%s%s%s", folder, slash ? "/" : "", name ? name : "");
+    return path;
+}
+
+static char *path_beside(const struct dti_new_files *files, const char *suffix)
+{
+    const char *const extension = dti_container_extension(files->kind);
+    const size_t length = strlen(files->path), end = strlen(extension);
+    const bool named = length > end && strcmp(files->path + length - end, extension) == 0;
+    const size_t stem = named ? length - end : length;
+    const size_t size = length + strlen(suffix) + 1;
+    char *const path = malloc(size);
+    if (path)
+        (void)snprintf(path, size, "%.*s%s%s", (int)stem, files->path, suffix,
+                       named ? extension : "");
+    return path;
+}
+
+static enum dti_status count_bytes(struct dti_new_files *files, uint64_t bytes,
+                                   struct dti_error *reterr)
+{
+    if (dti_add_u64(files->bytes, bytes, &files->bytes))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_BAD_INPUT, "the output would have more than 2^64 bytes");
+}
+
+static enum dti_status lay_out(struct dti_new_files *files, char *path,
+                               struct dti_new_tensor *tensors, size_t count,
+                               const struct dti_metadata *metadata, size_t metadata_count,
+                               struct dti_error *reterr)
+{
+    struct dti_new_file *file;
+    char label[DTI_QUOTE_SIZE];
+    struct dti_error why;
+    enum dti_status status = add_path(files, path, &file, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
+                                  &file->head, &file->size, &why);
+    if (status == DTI_OK && file->head.failed)
+        return no_memory(reterr);
+    if (status == DTI_OK)
+        return count_bytes(files, file->size, reterr);
+    if (files->path[0] == '\0') /* a dry run without a name for the output */
+        return dti_fail(reterr, status, "the output cannot be written: %s", why.text);
+    dti_quote(label, file->path, strlen(file->path));
+    return dti_fail(reterr, status, "%s: %s", label, why.text);
+}
+
+enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
+                                  struct dti_new_tensor *tensors, size_t count,
+                                  const struct dti_metadata *metadata, size_t metadata_count,
+                                  struct dti_error *reterr)
+{
+    return lay_out(files, path_of(files, name), tensors, count, metadata, metadata_count, reterr);
+}
+
+enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
+                                         struct dti_new_tensor *tensor, struct dti_error *reterr)
+{
+    return lay_out(files, path_beside(files, suffix), tensor, 1, NULL, 0, reterr);
+}
+
+enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,
+                                        const struct dti_new_tensor *tensors, const size_t *file,
+                                        size_t count, struct dti_error *reterr)
+{
+    struct dti_new_file *index;
+    const char **const shards = calloc(count + 1, sizeof *shards);
+    if (!shards)
+        return no_memory(reterr);
+    enum dti_status status = add_path(files, path_of(files, name), &index, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        shards[i] = base_name(files->list[file[i]].path);
+    if (status == DTI_OK) {
+        files->has_index = true;
+        status = dti_sharded_index(tensors, shards, count, &index->head, reterr);
+        if (status == DTI_OK && index->head.failed)
+            status = no_memory(reterr);
+        index->size = index->head.length;
+    }
+    free(shards);
+    return status == DTI_OK ? count_bytes(files, index->size, reterr) : status;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of layouts, and what the parts of a quantized tensor look like by it. */
+#include "dtinfo/quant_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/checked.h"
+
+const struct dti_quant_row dti_quant_rows[] = {
+#define INVERSE DTI_QUANT_INVERSE
+#define TOLD    DTI_QUANT_TOLD
+#define QUANT_STORED(layout_id, name, codes_id, packing_id, scale_id, more) \
+    {.layout = DTI_LAYOUT_##layout_id,                                      \
+     .dtype = name,                                                         \
+     .codes = DTI_##codes_id,                                               \
+     .packing = DTI_QUANT_##packing_id,                                     \
+     .scale = DTI_##scale_id,                                               \
+     .flags = more},
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_STORED
+#undef TOLD
+#undef INVERSE
+};
+const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows[0];
+
+static const struct {
+    const char *name, *packed;
+    const char *suffix[DTI_PART_COUNT];
+} layouts[] = {
+#define QUANT_LAYOUT(id, name_text, codes, packed_text, scale, zero_point, tensor_scale, shape) \
+    {name_text, packed_text, {codes, scale, zero_point, tensor_scale, shape}},
+#include "dtinfo/quant_layouts.def"
+#undef QUANT_LAYOUT
+};
+
+const char *dti_quant_layout_name(enum dti_quant_layout layout)
+{
+    return layouts[layout].name;
+}
+
+const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype)
+{
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        if (dti_quant_rows[i].layout == layout && strcmp(dti_quant_rows[i].dtype, dtype) == 0)
+            return &dti_quant_rows[i];
+    }
+    return NULL;
+}
+
+const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
+{
+    if (part == DTI_PART_CODES && row->packing != DTI_QUANT_PLAIN)
+        return layouts[row->layout].packed;
+    return layouts[row->layout].suffix[part];
+}
+
+unsigned dti_quant_row_bits(const struct dti_quant_row *row)
+{
+    const struct dti_block_format *const block = dti_block_lookup(row->dtype);
+    struct dti_format format;
+    if (block)
+        return dti_format_get(block->code)->width;
+    if (dti_format_lookup(row->dtype, &format, NULL, NULL) != DTI_OK)
+        return 0; /* not so for rows of the table */
+    return format.width;
+}
+
+bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < DTI_LAYOUT_COUNT; i++) {
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
+            const char *const suffix = layouts[i].suffix[part];
+            const size_t end = suffix ? strlen(suffix) : 0;
+            if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
+                longest = end;
+        }
+    }
+    *ret_length = length - longest;
+    return longest > 0;
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* The last dimension, packed. */
+static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits,
+                            struct dti_quant_part_shape *codes, struct dti_error *reterr)
+{
+    uint64_t *const last = &codes->shape[codes->rank - 1];
+    uint64_t all;
+    if (codes->rank == 0 || !dti_mul_u64(*last, bits, &all))
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension that can be packed");
+    if (stored->row->packing == DTI_QUANT_WORDS) {
+        *last = divide_up(all, 32);
+        return DTI_OK;
+    }
+    if (all % 8 != 0)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "has %llu codes of %u bits in its last dimension, which end within a byte",
+                        (unsigned long long)*last, bits);
+    *last = all / 8;
+    return DTI_OK;
+}
+
+static enum dti_status find_groups(const struct dti_quant_stored *stored,
+                                   struct dti_quant_part_shape *codes,
+                                   struct dti_quant_part_shape *scale, struct dti_error *reterr)
+{
+    const uint64_t length = stored->shape[stored->axis];
+    const uint64_t groups = divide_up(length, stored->group);
+    if (length % stored->group != 0 && !stored->pad)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "has %llu elements along axis %u, which are no whole blocks of %lu",
+                        (unsigned long long)length, stored->axis, (unsigned long)stored->group);
+    if (!dti_mul_u64(groups, stored->group, &codes->shape[stored->axis]))
+        return dti_fail(reterr, DTI_WRONG_KIND, "is too large to be filled up");
+    scale->shape[stored->axis] = groups;
+    return DTI_OK;
+}
+
+/* Scales, before their dtype: the shape of the tensor with fewer places. */
+static enum dti_status shape_scale(const struct dti_quant_stored *stored,
+                                   struct dti_quant_part_shape *codes,
+                                   struct dti_quant_part_shape *scale, struct dti_error *reterr)
+{
+    const bool bare = stored->row->layout == DTI_LAYOUT_MODELOPT;
+    switch (stored->per) {
+    case DTI_PER_TENSOR:
+        scale->rank = bare ? 0 : 1;
+        scale->shape[0] = 1;
+        return DTI_OK;
+    case DTI_PER_CHANNEL:
+        if (bare && stored->axis != 0)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "has channels along axis %u, and modelopt knows those of axis 0 alone",
+                            stored->axis);
+        for (unsigned i = 0; i < stored->rank; i++)
+            scale->shape[i] = i == stored->axis ? stored->shape[i] : 1;
+        scale->rank = bare ? 1 : stored->rank;
+        return DTI_OK;
+    default:
+        return find_groups(stored, codes, scale, reterr);
+    }
+}
+
+static void shape_zero_point(const struct dti_quant_stored *stored, unsigned bits,
+                             const struct dti_quant_part_shape *scale,
+                             struct dti_quant_part_shape *zero_point)
+{
+    *zero_point = *scale;
+    zero_point->dtype = stored->row->codes;
+    if (stored->row->packing != DTI_QUANT_WORDS)
+        return;
+    if (stored->per == DTI_PER_TENSOR || scale->rank < 2) {
+        zero_point->dtype = DTI_INT8;
+        return;
+    }
+    uint64_t *const rows = &zero_point->shape[zero_point->rank - 2];
+    *rows = *rows / 32 * bits + divide_up(*rows % 32 * bits, 32);
+}
+
+enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
+                                struct dti_quant_part_shape ret[DTI_PART_COUNT],
+                                struct dti_error *reterr)
+{
+    const struct dti_quant_row *const row = stored->row;
+    struct dti_quant_part_shape parts[DTI_PART_COUNT] = {{.there = false}};
+    struct dti_quant_part_shape *const codes = &parts[DTI_PART_CODES];
+    struct dti_quant_part_shape *const scale = &parts[DTI_PART_SCALE];
+    const unsigned bits = dti_quant_row_bits(row);
+    if (stored->rank > DTI_QUANT_RANK_MAX)
+        return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions, and at most %d are quantized",
+                        stored->rank, (int)DTI_QUANT_RANK_MAX);
+    *codes =
+        (struct dti_quant_part_shape){.there = true, .dtype = row->codes, .rank = stored->rank};
+    if (stored->rank > 0)
+        memcpy(codes->shape, stored->shape, stored->rank * sizeof stored->shape[0]);
+    *scale = *codes;
+    scale->dtype = row->scale;
+    if (stored->rank == 0 && stored->per != DTI_PER_TENSOR)
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no dimension along which scales could lie");
+    enum dti_status status = shape_scale(stored, codes, scale, reterr);
+    const bool padded =
+        stored->rank > 0 && codes->shape[stored->axis] != stored->shape[stored->axis];
+    if (status == DTI_OK && row->packing != DTI_QUANT_PLAIN)
+        status = pack(stored, bits, codes, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (stored->zero_points)
+        shape_zero_point(stored, bits, scale, &parts[DTI_PART_ZERO_POINT]);
+    if (stored->tensor_scale)
+        parts[DTI_PART_TENSOR_SCALE] =
+            (struct dti_quant_part_shape){.there = true,
+                                          .dtype = DTI_FP32,
+                                          .rank = row->layout == DTI_LAYOUT_MODELOPT ? 0 : 1,
+                                          .shape = {1}};
+    if (padded || row->packing == DTI_QUANT_WORDS) {
+        if (!dti_quant_suffix(row, DTI_PART_SHAPE))
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "would be filled up with zeros, and %s has no place for its shape",
+                            dti_quant_layout_name(row->layout));
+        parts[DTI_PART_SHAPE] = (struct dti_quant_part_shape){
+            .there = true, .dtype = DTI_INT64, .rank = 1, .shape = {stored->rank}};
+    }
+    memcpy(ret, parts, sizeof parts);
+    return DTI_OK;
+}
+
+static uint64_t words_of(uint64_t codes, unsigned bits)
+{
+    return divide_up(codes, 32 / bits);
+}
+
+/* Whether codes are of 2 bits and take as many words as those of 4: of few columns. */
+static bool seem_wider(const struct dti_quant_stored *stored)
+{
+    if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0 ||
+        dti_quant_row_bits(stored->row) != 2)
+        return false;
+    uint64_t last = stored->shape[stored->rank - 1];
+    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank)
+        last = divide_up(last, stored->group) * stored->group;
+    return words_of(last, 2) == words_of(last, 4);
+}
+
+bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE])
+{
+    const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
+    (void)snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", stored->row->dtype, high ? "high" : "low");
+    return high || (stored->row->flags & DTI_QUANT_TOLD) != 0 || seem_wider(stored);
+}
+
+bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high)
+{
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const char *const dtype = dti_quant_rows[i].dtype;
+        const size_t own = strlen(dtype);
+        if (length <= own || memcmp(value, dtype, own) != 0)
+            continue;
+        const bool high = length == own + 5 && memcmp(value + own, " high", 5) == 0;
+        const bool low = length == own + 4 && memcmp(value + own, " low", 4) == 0;
+        if (!high && !low)
+            continue;
+        *ret_dtype = dtype;
+        *ret_high = high;
+        return true;
+    }
+    return false;
+}

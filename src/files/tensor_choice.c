@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors chosen by patterns, named in messages, put into order. */
+#include "files/tensor_choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "dtinfo/transpose.h"
+
+bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
+{
+    return list && dti_glob_list_match(list, tensor->name, tensor->name_length);
+}
+
+void dti_warn_idle_patterns(const struct dti_idle_patterns *idle, const char *option,
+                            const char *list)
+{
+    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
+    for (const char *at = list; at && idle->warn;) {
+        const size_t length = dti_glob_list_item(at);
+        bool used = false;
+        for (size_t i = 0; i < idle->container->tensor_count && !used; i++) {
+            const struct dti_tensor *const tensor = &idle->container->tensors[i];
+            used = dti_glob_match(at, length, tensor->name, tensor->name_length);
+        }
+        used = used || (idle->fits && idle->fits(idle->fits_context, at, length));
+        if (!used) {
+            (void)snprintf(text, sizeof text, "%s %s fits no tensor", option,
+                           dti_quote(quoted, at, length));
+            idle->warn(idle->warn_context, "idle_pattern", text);
+        }
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+}
+
+enum dti_status dti_refuse_unreadable(const struct dti_container *container, size_t first,
+                                      size_t count, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &container->tensors[first];
+    const bool rest = container->tensor_count > count;
+    char place[DTI_TENSOR_PLACE], such[48] = "", why[DTI_QUOTE_SIZE];
+    if (tensor->refusal)
+        (void)snprintf(why, sizeof why, "%s", tensor->refusal);
+    else
+        (void)snprintf(why, sizeof why, "holds %s, which is not read", tensor->stored_as);
+    if (count > 1)
+        (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
+    const bool advised = strchr(why, ';') != NULL;
+    const char *const floats =
+        tensor->block && !advised ? "; 'dtinfo quant --dequant' makes floats of them" : "";
+    const char *const others = !rest || advised ? ""
+                               : tensor->block  ? ", --select writes the others"
+                                                : "; --select writes the others";
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s%s%s%s", dti_tensor_place(container, first, place),
+                    why, advised ? "" : such, floats, others);
+}
+
+enum dti_status dti_refuse_selection(const struct dti_container *container, const char *list,
+                                     struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail(reterr, DTI_USAGE, "--select %s fits none of %zu tensors",
+                   dti_quote(quoted, list, strlen(list)), container->tensor_count);
+    dti_error_argument(reterr, list, strlen(list));
+    return DTI_USAGE;
+}
+
+const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
+                             char buffer[DTI_TENSOR_PLACE])
+{
+    const struct dti_tensor *const named = &container->tensors[tensor];
+    char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
+    dti_input_label(&container->files[named->file].input, label);
+    dti_quote(name, named->name, named->name_length);
+    (void)snprintf(buffer, DTI_TENSOR_PLACE, "%s: tensor %s", label, name);
+    return buffer;
+}
+
+void dti_tensor_blame(const struct dti_container *container, size_t tensor,
+                      struct dti_error *reterr)
+{
+    char place[DTI_TENSOR_PLACE];
+    if (!reterr)
+        return;
+    const struct dti_error error = *reterr;
+    (void)dti_fail(reterr, error.status, "%s: %s", dti_tensor_place(container, tensor, place),
+                   error.text);
+    dti_error_argument(reterr, error.argument, strlen(error.argument));
+}
+
+/* Bytes of an element in its file, for moving it about: a multiple of 8 bits. */
+static size_t item_bytes(const struct dti_tensor *tensor)
+{
+    if (tensor->format->kind == DTI_KIND_COMPLEX)
+        return 2 * dti_format_container(dti_format_get(tensor->format->part));
+    return dti_format_container(tensor->format);
+}
+
+enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
+                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                struct dti_error *reterr)
+{
+    return dti_transpose(input, offset, tensor->rank, tensor->shape, item_bytes(tensor), max_memory,
+                         ret, reterr);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors chosen by patterns, named in messages, put into order: what all that makes new files of
+ * a container shares. */
+#ifndef DTINFO_FILES_TENSOR_CHOICE_H
+#define DTINFO_FILES_TENSOR_CHOICE_H
+
+#include "dtinfo/container.h"
+
+/* Whether one of a list of patterns fits the tensor's name; not when list is NULL. */
+bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor);
+
+/* Warns of patterns that fit nothing, which most likely are misspelt. fits (may be NULL) knows
+ * more names than those of the container; warn may be NULL. */
+struct dti_idle_patterns {
+    const struct dti_container *container;
+    bool (*fits)(void *context, const char *pattern, size_t length);
+    void *fits_context;
+    void (*warn)(void *context, const char *code, const char *text);
+    void *warn_context;
+};
+void dti_warn_idle_patterns(const struct dti_idle_patterns *idle, const char *option,
+                            const char *list);
+
+/* Names the first of `count` tensors whose values are out of reach. */
+enum dti_status dti_refuse_unreadable(const struct dti_container *container, size_t first,
+                                      size_t count, struct dti_error *reterr);
+/* --select that fits nothing. */
+enum dti_status dti_refuse_selection(const struct dti_container *container, const char *list,
+                                     struct dti_error *reterr);
+
+/* "'model.safetensors': tensor 'wte'", for messages. */
+enum { DTI_TENSOR_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
+const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
+                             char buffer[DTI_TENSOR_PLACE]);
+/* Puts that before an error of one of its elements. */
+void dti_tensor_blame(const struct dti_container *container, size_t tensor,
+                      struct dti_error *reterr);
+
+/* The elements of a tensor in Fortran order, put into row-major order: a temporary file, to be
+ * closed. See dti_transpose(). */
+enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
+                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                struct dti_error *reterr);
+
+#endif

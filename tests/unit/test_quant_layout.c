@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of layouts, and the shapes of parts that no small file would show. */
+#include "dtinfo/quant_layout.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+static struct dti_quant_stored stored_of(const char *dtype, unsigned rank, const uint64_t *shape)
+{
+    return (struct dti_quant_stored){
+        .row = dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, dtype),
+        .rank = rank,
+        .axis = rank > 0 ? rank - 1 : 0,
+        .shape = shape,
+    };
+}
+
+static void every_row_has_a_dtype_and_names(void)
+{
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        const struct dti_quant_row *const row = &dti_quant_rows[i];
+        const struct dti_block_format *const block = dti_block_lookup(row->dtype);
+        struct dti_format format;
+        CHECK(block || dti_format_lookup(row->dtype, &format, NULL, NULL) == DTI_OK);
+        CHECK(dti_quant_row_bits(row) >= 2 && dti_quant_row_bits(row) <= 16);
+        CHECK(dti_quant_row_find(row->layout, row->dtype) == row);
+        CHECK(dti_quant_suffix(row, DTI_PART_CODES) && dti_quant_suffix(row, DTI_PART_SCALE));
+        /* an exponent goes as a byte, other scales as themselves */
+        if (block)
+            CHECK(row->scale == (block->scale == DTI_FP8_E8M0 ? DTI_UINT8 : block->scale));
+    }
+}
+
+static bool is_side(const char *name, size_t *ret_length)
+{
+    return dti_quant_is_side_name(name, strlen(name), ret_length);
+}
+
+static void the_longest_suffix_is_the_one_that_counts(void)
+{
+    size_t length = 0;
+    CHECK(is_side("w_scale", &length) && length == 1);
+    CHECK(is_side("w_global_scale", &length) && length == 1);
+    CHECK(is_side("w_scale_2", &length) && length == 1);
+    CHECK(is_side("a.w_zero_point", &length) && length == 3);
+    CHECK(!is_side("_scale", &length) && !is_side("w_packed", &length) && !is_side("w", &length));
+    CHECK(!is_side("", &length) && !is_side("scale", &length));
+}
+
+static void what_is_told_is_read_back(void)
+{
+    const uint64_t shape[] = {2, 64};
+    for (size_t i = 0; i < dti_quant_row_count; i++) {
+        for (unsigned high = 0; high < 2; high++) {
+            struct dti_quant_stored stored = stored_of("int8", 2, shape);
+            char text[DTI_QUANT_TOLD_SIZE];
+            const char *dtype = NULL;
+            bool was_high = false;
+            stored.row = &dti_quant_rows[i];
+            stored.high = high != 0;
+            const bool needed = dti_quant_told(&stored, text);
+            CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &was_high));
+            CHECK_STR(dtype, stored.row->dtype);
+            CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
+            CHECK(needed == (was_high || strcmp(dtype, "mxfp6_e3m2") == 0));
+        }
+    }
+    const char *dtype = NULL;
+    bool high = false;
+    const char *const others[] = {"", "int8", "int8 ", "int8 lo", "int8 lower", "int9 low", "low"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK(!dti_quant_told_parse(others[i], strlen(others[i]), &dtype, &high));
+}
+
+static void few_columns_of_2_bits_are_told(void)
+{
+    char text[DTI_QUANT_TOLD_SIZE];
+    for (uint64_t columns = 1; columns < 40; columns++) {
+        const struct dti_quant_stored narrow = stored_of("int2", 1, &columns);
+        const struct dti_quant_stored wide = stored_of("int4", 1, &columns);
+        CHECK(dti_quant_told(&narrow, text) == (columns <= 8));
+        CHECK(!dti_quant_told(&wide, text));
+    }
+}
+
+static void shapes_beyond_64_bits_are_refused(void)
+{
+    const uint64_t huge[] = {UINT64_MAX, 0}, last[] = {0, UINT64_MAX};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_error error;
+    struct dti_quant_stored stored = stored_of("int4", 2, huge);
+    stored.per = DTI_PER_CHANNEL;
+    stored.axis = 0;
+    stored.zero_points = true;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK);
+    CHECK_U64(parts[DTI_PART_ZERO_POINT].shape[0], (UINT64_MAX - 7) / 8 + 1);
+    stored = stored_of("mxfp4", 2, last);
+    stored.per = DTI_PER_GROUP;
+    stored.group = 32;
+    stored.pad = true;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = stored_of("int4", 2, last);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+}
+
+static void ranks_that_do_not_fit_are_refused(void)
+{
+    uint64_t shape[DTI_QUANT_RANK_MAX + 1] = {0};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_error error;
+    struct dti_quant_stored stored = stored_of("int8", DTI_QUANT_RANK_MAX + 1, shape);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = stored_of("int8", DTI_QUANT_RANK_MAX, shape);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK);
+    stored = stored_of("mxfp8_e4m3", 0, shape);
+    stored.per = DTI_PER_GROUP;
+    stored.group = 32;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = stored_of("mxfp4", 0, shape);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+}
+
+UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
+          what_is_told_is_read_back, few_columns_of_2_bits_are_told,
+          shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused)
