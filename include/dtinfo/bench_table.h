@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of computations and copies: rows of benches.def (expsin, dot, matmul, copy). Each
+ * Measurements of computations and copies: rows of benches.def (expsin, dot, quant ...). Each
  * makes a table: candidates that take turns in the same rounds, the machine's own limits among
  * them, and what each of them is. */
 #ifndef DTINFO_BENCH_TABLE_H
@@ -12,6 +12,16 @@
 #include "dtinfo/gpu.h"
 
 enum { DTI_BENCH_ITEMS_MAX = 48, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
+
+/* The error of everything, rounding or quantizing the operands included: results beside the exact
+ * ones of the fp32 numbers that the operands were made of. */
+struct dti_bench_total {
+    uint64_t elements; /* that were compared; 0: nothing is known */
+    double got, exact; /* of the element that is furthest off */
+    double largest;    /* error, absolute */
+    double relative;   /* root of the sum of squared errors over that of squared exact results */
+    double sqnr; /* the same in decibels; infinite where nothing is off, NaN for one element */
+};
 
 /* What a candidate is. Texts are empty, numbers 0 where they mean nothing. */
 struct dti_bench_item {
@@ -32,14 +42,19 @@ struct dti_bench_item {
     double sum, exact;
     double error; /* absolute; matmul: the largest of an element */
     double relative_error;
-    bool from_events; /* timed by the device's events */
+    struct dti_bench_total total; /* dot, matmul */
+    float scales[2];              /* of both operands, where they were quantized; else 0 */
+    bool from_events;             /* timed by the device's events */
 };
 
 /* What is asked for. */
 struct dti_bench_request {
     const enum dti_dtype *dtypes; /* those of the row that the user wants */
     size_t dtype_count;
-    uint64_t m, n, k;     /* matmul; expsin, dot: n elements; copy: n bytes */
+    const enum dti_block *blocks; /* the same of block formats */
+    size_t block_count;
+    uint64_t m, n, k;     /* matmul; expsin, dot, quant: n elements (in m rows, where that is not
+                           * 0); copy: n bytes */
     enum dti_level level; /* the highest allowed */
     enum dti_bench_cache cache;
     bool with_alloc;    /* time the memory of results as well */
@@ -76,9 +91,10 @@ struct dti_bench_kind {
     const char *name;    /* "expsin" */
     const char *summary; /* one line for --help */
     const char *sizes;   /* defaults: "2000x2000,16777216" */
-    const char *dtypes;  /* all it can, the defaults first: "fp32,fp64,fp16,bf16"; "" for none */
+    const char *dtypes;  /* what is measured by default, "fp32,fp64,fp16,bf16"; "" for none; */
+    const char *more;    /* and what else can be: "int16,nf4"; NULL for nothing */
     enum { DTI_BENCH_BYTES, DTI_BENCH_ELEMENTS, DTI_BENCH_PRODUCT } size_is;
-    bool makes_a_number; /* the result is no array: there is no memory to make for it */
+    bool keeps_memory; /* no memory of results is made: they are numbers, or it is there */
     /* Fails where run() would, before anything is measured: memory (DTI_UNAVAILABLE, saying how
      * much there is), sizes (DTI_USAGE). */
     enum dti_status (*check)(const struct dti_bench_request *request, size_t threads,

@@ -21,8 +21,9 @@ static enum dti_status check(const struct dti_bench_request *request, size_t thr
     return request->gpu ? dti_math_device_check(request, reterr) : dti_math_check(request, reterr);
 }
 
-static void make_pool(void *pool, enum dti_dtype dtype, uint64_t seed)
+static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
 {
+    (void)n;
     const struct dti_format *const format = dti_format_get(dtype);
     dti_bench_data_fill(pool, DTI_MATH_POOL, format, format, DTI_BENCH_NORMAL, seed);
 }

@@ -27,11 +27,14 @@ static enum dti_status check(const struct dti_bench_request *request, size_t thr
                                                          request->n, request->k, reterr);
         if (status != DTI_OK)
             return status;
-        uint64_t sets = 1, bytes;
-        if (request->cache == DTI_BENCH_COLD)
-            sets = 2 * (uint64_t)dti_last_cache_bytes() / matrices.bytes + 1;
-        if (!dti_mul_u64(sets, matrices.bytes, &bytes) || !dti_add_u64(all, bytes, &all))
-            all = UINT64_MAX;
+        const uint64_t needed[] = {matrices.bytes, dti_matmul_numbers_bytes(&matrices)};
+        for (size_t part = 0; part < sizeof needed / sizeof *needed; part++) {
+            uint64_t sets = 1, bytes;
+            if (request->cache == DTI_BENCH_COLD && needed[part] > 0)
+                sets = 2 * (uint64_t)dti_last_cache_bytes() / needed[part] + 1;
+            if (!dti_mul_u64(sets, needed[part], &bytes) || !dti_add_u64(all, bytes, &all))
+                all = UINT64_MAX;
+        }
     }
     return dti_arena_check(all, reterr);
 }
@@ -96,12 +99,15 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
                                       team, reterr);
     if (status == DTI_OK)
         status = fill(product, reterr);
+    if (status == DTI_OK && !all->truth)
+        status = dti_matmul_truth_new(&all->truth, request->m, request->n, request->k,
+                                      request->seed, reterr);
     if (status == DTI_OK && own && kernel)
         status = dti_matmul_new(&product->own, kernel, request->m, request->n, request->k,
                                 all->threads, reterr);
     if (status == DTI_OK)
         dti_matmul_add_passes(product);
-    return status;
+    return status == DTI_OK ? dti_matmul_add_quantizing(product, team, reterr) : status;
 }
 
 /* Of all products together. */
@@ -141,7 +147,7 @@ static void set_beside(struct dti_matmuls *all)
     struct dti_bench_table *const table = all->table;
     for (size_t i = 0; i < table->count; i++) {
         const struct dti_matmul_product *const product = all->passes[i].product;
-        if (table->items[i].limit)
+        if (table->items[i].limit || dti_quantizing_is(&table->items[i]))
             continue;
         size_t reading = SIZE_MAX;
         double seconds = 0;
@@ -177,6 +183,12 @@ static enum dti_status measure(struct dti_matmuls *all, struct dti_team *team,
         return DTI_OK;
     status = dti_bench_run(&all->table->bench, all->candidates, all->table->count, team,
                            &request->options, reterr);
+    for (size_t i = 0; i < all->product_count; i++) {
+        if (all->products[i].numbers)
+            status = dti_quantizing_status(&all->products[i].quantizing, status, reterr);
+        if (status == DTI_OK)
+            status = dti_matmul_verify_quantizing(&all->products[i], reterr);
+    }
     if (status == DTI_OK)
         status = dti_matmuls_verify(all, team, reterr);
     if (status == DTI_OK)
@@ -202,8 +214,11 @@ static enum dti_status run(struct dti_bench_table *ret, const struct dti_bench_r
         dti_bench_table_free(ret);
     for (size_t i = 0; i < all->product_count; i++) {
         dti_matmul_free(all->products[i].own);
+        dti_quantizing_end(&all->products[i].quantizing);
+        dti_bench_memory_free(all->products[i].numbers);
         dti_bench_memory_free(all->products[i].memory);
     }
+    dti_matmul_truth_free(all->truth);
     for (size_t i = 0; i < all->engine_count; i++)
         dti_engine_close(&all->engines[i]);
     free(all);
@@ -214,7 +229,7 @@ const struct dti_bench_kind dti_bench_kind_matmul = {
     .name = "matmul",
     .summary = "products of matrices, by every engine there is",
     .sizes = "1000,1x2048x1024,2048",
-    .dtypes = "fp32,bf16,int8,fp64,fp16,tf32",
+    .dtypes = "fp32,bf16,int8,fp64,fp16,tf32,fp8_e4m3fn",
     .size_is = DTI_BENCH_PRODUCT,
     .check = check,
     .run = run,

@@ -17,12 +17,15 @@ enum {
     CUDA_R_16F = 2,
     CUDA_R_8I = 3,
     CUDA_R_32I = 10,
-    CUDA_R_16BF = 14
+    CUDA_R_16BF = 14,
+    CUDA_R_8F_E4M3 = 28
 };
 /* cublasComputeType_t */
 enum { COMPUTE_32F = 68, COMPUTE_64F = 70, COMPUTE_32I = 72, COMPUTE_32F_FAST_TF32 = 77 };
 /* cublasLtMatmulDescAttributes_t, with int32_t values; cublasOperation_t */
 enum { DESC_TRANSPOSE_A = 3, DESC_TRANSPOSE_B = 4 };
+/* the same, with the device's address of a float by which the operand is multiplied */
+enum { DESC_SCALE_A = 17, DESC_SCALE_B = 18 };
 enum { OPERATION_NONE = 0, OPERATION_TRANSPOSE = 1 };
 /* cublasLtMatmulPreferenceAttributes_t, with an uint64_t value */
 enum { PREFERENCE_WORKSPACE_BYTES = 1 };

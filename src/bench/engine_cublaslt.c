@@ -39,6 +39,8 @@ static const struct row rows[] = {
     {DTI_BF16, CUDA_R_16BF, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32 sums"},
     {DTI_FP16, CUDA_R_16F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32 sums"},
     {DTI_INT8, CUDA_R_8I, CUDA_R_32I, COMPUTE_32I, CUDA_R_32I, true, "int32; B by columns"},
+    {DTI_FP8_E4M3FN, CUDA_R_8F_E4M3, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, true,
+     "fp32 sums as tensor cores keep them; B by columns"},
 };
 
 static const struct row *row_of(enum dti_dtype dtype)
@@ -58,6 +60,16 @@ bool dti_cublaslt_has(enum dti_dtype dtype)
 bool dti_cublaslt_wants_columns(enum dti_dtype dtype)
 {
     return row_of(dtype)->by_columns;
+}
+
+bool dti_cublaslt_wants_scales(enum dti_dtype dtype)
+{
+    return dtype == DTI_FP8_E4M3FN;
+}
+
+unsigned dti_cublaslt_least_capability(enum dti_dtype dtype)
+{
+    return dtype == DTI_FP8_E4M3FN ? 89 : 0;
 }
 
 const char *dti_cublaslt_arithmetic(enum dti_dtype dtype)
@@ -138,6 +150,12 @@ struct dti_cublaslt_plan {
     char words[64];
 };
 
+/* The device's addresses are numbers to us and pointers to the library. */
+static void *pointer(dti_gpu_address address)
+{
+    return (void *)(uintptr_t)address;
+}
+
 /* The first call that fails is told; later ones are left out. */
 struct calls {
     cublas_status status;
@@ -152,7 +170,7 @@ struct calls {
     } while (0)
 
 static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *plan, uint64_t m,
-                              uint64_t n, uint64_t k)
+                              uint64_t n, uint64_t k, dti_gpu_address scales)
 {
     const struct functions *const f = &plan->cublaslt->functions;
     const struct row *const row = plan->row;
@@ -163,6 +181,13 @@ static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *pla
          sizeof transpose);
     CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_TRANSPOSE_B, &none,
          sizeof none);
+    if (scales != 0) { /* of A, then of B; theirs are the other way round */
+        const void *const of_a = pointer(scales), *const of_b = pointer(scales + sizeof(float));
+        CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_SCALE_A, &of_b,
+             sizeof of_b);
+        CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_SCALE_B, &of_a,
+             sizeof of_a);
+    }
     if (row->by_columns)
         CALL(calls, f, cublasLtMatrixLayoutCreate, &plan->a, row->type, k, n, (int64_t)k);
     else
@@ -195,7 +220,8 @@ static void choose(struct calls *calls, struct dti_cublaslt_plan *plan, uint64_t
 
 enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti_cublaslt *cublaslt,
                                       enum dti_dtype dtype, uint64_t m, uint64_t n, uint64_t k,
-                                      uint64_t workspace_bytes, struct dti_error *reterr)
+                                      dti_gpu_address scales, uint64_t workspace_bytes,
+                                      struct dti_error *reterr)
 {
     struct calls calls = {.status = CUBLAS_OK};
     struct dti_cublaslt_plan *const plan = calloc(1, sizeof *plan);
@@ -203,7 +229,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->cublaslt = cublaslt;
     plan->row = row_of(dtype);
-    describe_operands(&calls, plan, m, n, k);
+    describe_operands(&calls, plan, m, n, k, scales);
     choose(&calls, plan, workspace_bytes);
     if (calls.status != CUBLAS_OK) {
         dti_cublaslt_plan_free(plan);
@@ -237,12 +263,6 @@ void dti_cublaslt_plan_free(struct dti_cublaslt_plan *plan)
 const char *dti_cublaslt_plan_words(const struct dti_cublaslt_plan *plan)
 {
     return plan->words;
-}
-
-/* The device's addresses are numbers to us and pointers to the library. */
-static void *pointer(dti_gpu_address address)
-{
-    return (void *)(uintptr_t)address;
 }
 
 enum dti_status dti_cublaslt_run(const struct dti_cublaslt_plan *plan, dti_gpu_address c,

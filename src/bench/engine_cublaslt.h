@@ -19,18 +19,24 @@ enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *r
 void dti_cublaslt_close(struct dti_cublaslt *cublaslt);              /* NULL is fine */
 const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt); /* "cublaslt 13.1.0" */
 
-/* How products of a dtype are done: FP64, FP32, TF32 (in place of fp32), BF16, FP16 or INT8. */
+/* How products of a dtype are done: FP64, FP32, TF32 (in place of fp32), BF16, FP16, INT8 or
+ * FP8_E4M3FN. */
 bool dti_cublaslt_has(enum dti_dtype dtype);
-/* B must lie column by column: the tensor cores take int8 in no other way. */
+/* B must lie column by column: the tensor cores take 8 bits in no other way. */
 bool dti_cublaslt_wants_columns(enum dti_dtype dtype);
+/* Its operands are multiplied by scales: that of A and that of B, fp32, in the device's memory. */
+bool dti_cublaslt_wants_scales(enum dti_dtype dtype);
+/* Devices with less have no such product; ten times the compute capability: 89. */
+unsigned dti_cublaslt_least_capability(enum dti_dtype dtype);
 const char *dti_cublaslt_arithmetic(enum dti_dtype dtype); /* "fp32 sums" */
 
-/* C = A B of row-major matrices by the algorithm that the library thinks best. Fails with
- * DTI_UNAVAILABLE when it has none for them. */
+/* C = A B of row-major matrices by the algorithm that the library thinks best; scales: 0 where the
+ * dtype wants none. Fails with DTI_UNAVAILABLE when it has none for them. */
 struct dti_cublaslt_plan;
 enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti_cublaslt *cublaslt,
                                       enum dti_dtype dtype, uint64_t m, uint64_t n, uint64_t k,
-                                      uint64_t workspace_bytes, struct dti_error *reterr);
+                                      dti_gpu_address scales, uint64_t workspace_bytes,
+                                      struct dti_error *reterr);
 void dti_cublaslt_plan_free(struct dti_cublaslt_plan *plan);               /* NULL is fine */
 const char *dti_cublaslt_plan_words(const struct dti_cublaslt_plan *plan); /* "algorithm 66" */
 /* Queues one. Fails with DTI_DEVICE_FAILED. */

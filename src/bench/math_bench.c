@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/cast_buffers.h"
+#include "bench/operands.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/kernel.h"
 #include "dtinfo/matmul.h"
@@ -19,19 +20,41 @@ static size_t width_of(enum dti_dtype dtype)
     return dti_format_get(dtype)->width / 8;
 }
 
+/* What is asked for, then fp32 where that is needed besides. */
+static size_t all_dtypes(const struct dti_bench_request *request,
+                         enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX])
+{
+    size_t count = 0;
+    bool scaled = false, has_numbers = false;
+    for (; count < request->dtype_count && count < DTI_MATH_DTYPES_MAX; count++) {
+        dtypes[count] = request->dtypes[count];
+        scaled = scaled || dti_operands_are_scaled(dtypes[count]);
+        has_numbers = has_numbers || dtypes[count] == DTI_FP32;
+    }
+    if (scaled && !has_numbers && count < DTI_MATH_DTYPES_MAX)
+        dtypes[count++] = DTI_FP32;
+    return count;
+}
+
 enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
+    enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
     uint64_t all = 0, bytes;
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < request->dtype_count && status == DTI_OK; i++) {
-        if (!dti_mul_u64(request->n, width_of(request->dtypes[i]), &bytes) ||
-            !dti_add_u64(all, bytes, &all))
+    const size_t count = all_dtypes(request, dtypes);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (!dti_mul_u64(request->n, width_of(dtypes[i]), &bytes) || !dti_add_u64(all, bytes, &all))
             return dti_fail(reterr, DTI_UNAVAILABLE,
                             "%llu elements are more than there can be here",
                             (unsigned long long)request->n);
         status = dti_bench_memory_check(OPERANDS, bytes, request->cache, reterr);
     }
     return status == DTI_OK ? dti_bench_memory_check(OPERANDS, all, DTI_BENCH_HOT, reterr) : status;
+}
+
+size_t dti_math_pool_used(const struct dti_bench_request *request)
+{
+    return request->n < DTI_MATH_POOL ? (size_t)request->n : DTI_MATH_POOL;
 }
 
 struct filling {
@@ -70,7 +93,7 @@ static enum dti_status open_data(struct dti_math_bench *bench, struct dti_math_d
     unsigned char *const pool = malloc(filling.pool_bytes);
     if (!pool)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    make_pool(pool, data->dtype, request->seed);
+    make_pool(pool, data->dtype, dti_math_pool_used(request), request->seed);
     filling.pool = pool;
     dti_in_team(team, fill_job, &filling);
     free(pool);
@@ -81,13 +104,15 @@ enum dti_status dti_math_open(struct dti_math_bench *bench, dti_math_pool_fn *ma
                               struct dti_team *team, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = bench->request;
+    enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
     enum dti_status status = dti_math_check(request, reterr);
-    for (size_t i = 0; i < request->dtype_count && i < DTI_MATH_DTYPES_MAX && status == DTI_OK;
-         i++) {
+    const size_t count = all_dtypes(request, dtypes);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct dti_math_data *const data = &bench->data[bench->data_count++];
-        const enum dti_dtype dtype = request->dtypes[i];
-        *data = (struct dti_math_data){
-            .dtype = dtype, .width = width_of(dtype), .bytes = request->n * width_of(dtype)};
+        *data = (struct dti_math_data){.dtype = dtypes[i],
+                                       .width = width_of(dtypes[i]),
+                                       .bytes = request->n * width_of(dtypes[i]),
+                                       .source = i >= request->dtype_count};
         status = open_data(bench, data, make_pool, team, reterr);
     }
     return status;
@@ -131,10 +156,10 @@ static void peak_pass(void *context, size_t set, size_t member, size_t size)
     atomic_store_explicit(&peak->sink, peak->run(peak->count), memory_order_relaxed);
 }
 
-/* Whether a row computes in a dtype: fp64 in itself, all others in fp32. */
-static bool computes_in(enum dti_dtype row, enum dti_dtype dtype)
+/* What is computed in: fp64 and int8 in themselves, all others in fp32. */
+static enum dti_dtype arithmetic_of(enum dti_dtype dtype)
 {
-    return (row == DTI_FP64) == (dtype == DTI_FP64);
+    return dtype == DTI_FP64 || dtype == DTI_INT8 ? dtype : DTI_FP32;
 }
 
 static void add_peak(struct dti_math_bench *bench, struct dti_math_peak *peak, enum dti_dtype dtype,
@@ -146,7 +171,7 @@ static void add_peak(struct dti_math_bench *bench, struct dti_math_peak *peak, e
         dti_matmul_find(dtype, bench->request->level, &why_not);
     bool wanted = false;
     for (size_t i = 0; i < bench->data_count; i++)
-        wanted = wanted || computes_in(bench->data[i].dtype, dtype);
+        wanted = wanted || (!bench->data[i].source && arithmetic_of(bench->data[i].dtype) == dtype);
     if (!wanted || !kernel || !kernel->peak)
         return;
     struct dti_bench_item *const item = dti_bench_add_item(bench->table, "peak", "cpu");
@@ -193,6 +218,7 @@ void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team)
         bool first = true; /* of its width */
         for (size_t j = 0; j < i; j++)
             first = first && bench->data[j].width != data->width;
+        first = first && !data->source;
         size_t count = bench->table->count, before = count;
         if (first)
             dti_bench_add_limits(bench->table, bench->candidates, &count, bench->limits[i],
@@ -205,6 +231,7 @@ void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team)
     describe(bench);
     add_peak(bench, &bench->peaks[0], DTI_FP32, threads);
     add_peak(bench, &bench->peaks[1], DTI_FP64, threads);
+    add_peak(bench, &bench->peaks[2], DTI_INT8, threads);
 }
 
 /* Whether an item is a limit of a row: of memory for as many bytes, or of its arithmetic. */
@@ -215,7 +242,7 @@ static bool limits(const struct dti_math_bench *bench, const struct dti_bench_it
     if (!item->limit)
         return false;
     if (strcmp(item->role, "peak") == 0)
-        return (strcmp(item->dtype, "fp64") == 0) == (row->data->dtype == DTI_FP64);
+        return strcmp(item->dtype, dti_format_get(arithmetic_of(row->data->dtype))->name) == 0;
     return item->bytes_read == own->bytes_read && item->bytes_written == own->bytes_written;
 }
 

@@ -12,7 +12,7 @@
 #include "dtinfo/expsin.h"
 
 /* POOL elements are made, and repeated. */
-enum { DTI_MATH_DTYPES_MAX = 4, DTI_MATH_ROWS_MAX = 8, DTI_MATH_POOL = 1 << 17 };
+enum { DTI_MATH_DTYPES_MAX = 5, DTI_MATH_ROWS_MAX = 8, DTI_MATH_POOL = 1 << 17 };
 
 struct dti_math_bench;
 
@@ -22,6 +22,7 @@ struct dti_math_data {
     size_t width; /* bytes of an element */
     uint64_t bytes;
     struct dti_bench_memory *memory;
+    bool source; /* not measured: the numbers that others are quantized from */
 };
 
 /* A kernel that is measured: of one kind or of the other. */
@@ -53,17 +54,19 @@ struct dti_math_bench {
     struct dti_math_row rows[DTI_MATH_ROWS_MAX];
     size_t row_count;
     struct dti_bench_limit limits[DTI_MATH_DTYPES_MAX][DTI_BENCH_LIMITS_MAX];
-    struct dti_math_peak peaks[2];
+    struct dti_math_peak peaks[3];
     atomic_bool failed; /* memory ran out in a pass */
 };
 
 /* Whether there is memory for it. */
 enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr);
 
-/* Makes a pool of DTI_MATH_POOL elements of a dtype. */
-typedef void dti_math_pool_fn(void *pool, enum dti_dtype dtype, uint64_t seed);
-/* Takes the operands of all dtypes and fills both with the pool. dti_math_close() afterwards in any
- * case. */
+/* Makes a pool of DTI_MATH_POOL elements of a dtype, of which the first n are used: all of them, or
+ * as many as operands have. */
+typedef void dti_math_pool_fn(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed);
+size_t dti_math_pool_used(const struct dti_bench_request *request);
+/* Takes the operands of all dtypes (and of fp32, where one of them is quantized) and fills both
+ * with the pool. dti_math_close() afterwards in any case. */
 enum dti_status dti_math_open(struct dti_math_bench *bench, dti_math_pool_fn *make_pool,
                               struct dti_team *team, struct dti_error *reterr);
 void dti_math_close(struct dti_math_bench *bench);

@@ -42,6 +42,12 @@ static enum dti_status lay_out(struct dti_math_device_data *data,
     return DTI_OK;
 }
 
+/* Integers have no kernel there. */
+static bool has_kernel(enum dti_dtype dtype)
+{
+    return dti_format_is_float(dti_format_get(dtype));
+}
+
 enum dti_status dti_math_device_check(const struct dti_bench_request *request,
                                       struct dti_error *reterr)
 {
@@ -49,6 +55,8 @@ enum dti_status dti_math_device_check(const struct dti_bench_request *request,
     enum dti_status status = dti_gpu_free_bytes(request->gpu, &there, reterr);
     for (size_t i = 0; i < request->dtype_count && status == DTI_OK; i++) {
         struct dti_math_device_data data;
+        if (!has_kernel(request->dtypes[i]))
+            continue;
         status = lay_out(&data, request, request->dtypes[i], &size, reterr);
         if (status == DTI_OK && !dti_add_u64(all, size, &all))
             all = UINT64_MAX;
@@ -78,7 +86,7 @@ static enum dti_status fill(struct dti_math_device_data *data, dti_math_pool_fn 
     if (!pool || !array) {
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     } else {
-        make_pool(pool, data->dtype, device->request->seed);
+        make_pool(pool, data->dtype, dti_math_pool_used(device->request), device->request->seed);
         repeat(array, (size_t)data->bytes, pool, pool_bytes);
     }
     for (size_t i = 0; i < data->sets * OPERANDS && status == DTI_OK; i++)
@@ -249,11 +257,16 @@ static enum dti_status measure(struct dti_math_device *device, dti_math_pool_fn 
         status = dti_gpu_event_new(gpu, &device->end, reterr);
     for (size_t i = 0; i < request->dtype_count && i < DTI_MATH_DTYPES_MAX && status == DTI_OK;
          i++) {
+        if (!has_kernel(request->dtypes[i])) {
+            dti_bench_add_note(device->table, "%s: no kernel for this device",
+                               dti_format_get(request->dtypes[i])->name);
+            continue;
+        }
         status = open_data(device, request->dtypes[i], make_pool, reterr);
         if (status == DTI_OK)
-            add_data(device, &device->data[i]);
+            add_data(device, &device->data[device->data_count - 1]);
     }
-    if (status != DTI_OK)
+    if (status != DTI_OK || device->table->count == 0)
         return status;
     device->table->sets = device->data[0].sets;
     status = dti_bench_run(&device->table->bench, device->candidates, device->table->count, NULL,

@@ -23,7 +23,7 @@ double dti_expsin_largest_error(enum dti_dtype dtype, const unsigned char *argum
 /* bench_dot.c: what a dot product came to, beside the exact one; what is worth a note. DTI_BUG when
  * the difference is more than rounding explains. */
 enum dti_status dti_dot_judge(struct dti_bench_table *table, struct dti_bench_item *item,
-                              enum dti_dtype dtype, double sum, double exact, uint64_t n,
-                              struct dti_error *reterr);
+                              enum dti_dtype dtype, double sum, double exact,
+                              const struct dti_bench_request *request, struct dti_error *reterr);
 
 #endif

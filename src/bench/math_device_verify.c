@@ -79,7 +79,8 @@ static enum dti_status verify_dot(struct dti_math_device_data *data, unsigned ch
     if (status != DTI_OK)
         return status;
     return dti_dot_judge(device->table, &device->table->items[data->item], data->dtype,
-                         sum_of_parts(data, a), dti_exact_sum_value(&exact), n, reterr);
+                         sum_of_parts(data, a), dti_exact_sum_value(&exact), device->request,
+                         reterr);
 }
 
 enum dti_status dti_math_device_verify(struct dti_math_device_data *data, struct dti_error *reterr)

@@ -202,8 +202,10 @@ static enum dti_status measure(struct dti_matmul_device *device, struct dti_erro
             *reterr = device->error;
         return device->error.status;
     }
+    status = dti_matmul_truth_new(&device->truth, request->m, request->n, request->k, request->seed,
+                                  reterr);
     for (size_t i = 0; i < table->count && status == DTI_OK; i++) {
-        const struct dti_matmul_planned *const product = device->of_item[i];
+        struct dti_matmul_planned *const product = device->of_item[i];
         if (table->items[i].limit)
             continue;
         status = dti_matmul_planned_verify(product, &table->items[i], reterr);
@@ -217,19 +219,15 @@ static enum dti_status measure(struct dti_matmul_device *device, struct dti_erro
 static void device_free(struct dti_matmul_device *device)
 {
     struct dti_gpu *const gpu = device->request->gpu;
-    for (size_t i = 0; i < device->count; i++) {
-        if (device->products[i].memory)
-            dti_gpu_free(gpu, device->products[i].memory);
-        if (device->products[i].copied)
-            dti_gpu_free(gpu, device->products[i].copied);
-        dti_cublaslt_plan_free(device->products[i].plan);
-    }
+    for (size_t i = 0; i < device->count; i++)
+        dti_matmul_planned_end(&device->products[i]);
     if (device->workspace)
         dti_gpu_free(gpu, device->workspace);
     dti_gpu_event_free(device->begin);
     dti_gpu_event_free(device->end);
     dti_gpu_stream_free(device->stream);
     dti_cublaslt_close(device->cublaslt);
+    dti_matmul_truth_free(device->truth);
     free(device);
 }
 

@@ -18,6 +18,7 @@ struct dti_matmul_planned {
     struct dti_matrices matrices;
     struct dti_cublaslt_plan *plan;
     dti_gpu_address memory, copied; /* sets of matrices; what B is copied to, or 0 */
+    dti_gpu_address scales;         /* of A and of B, or 0 */
     size_t sets;
     size_t peak, copy; /* items; SIZE_MAX */
 };
@@ -31,6 +32,7 @@ struct dti_matmul_device {
     dti_gpu_address workspace;
     struct dti_matmul_planned products[2 * DTI_MATMUL_DTYPES]; /* and those of the limits */
     size_t count;
+    struct dti_matmul_truth *truth;
     struct dti_matmul_planned *of_item[DTI_BENCH_ITEMS_MAX];
     struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
     struct dti_error error; /* of a pass */
@@ -45,11 +47,12 @@ size_t dti_matmul_device_sets(const struct dti_bench_request *request,
 enum dti_status dti_matmul_planned_new(struct dti_matmul_planned **ret,
                                        struct dti_matmul_device *device, enum dti_dtype dtype,
                                        bool large, struct dti_error *reterr);
+void dti_matmul_planned_end(struct dti_matmul_planned *product);
 /* Queues one over the matrices number `set`. */
 enum dti_status dti_matmul_planned_run(const struct dti_matmul_planned *product, size_t set,
                                        struct dti_error *reterr);
 /* Multiplies once more and judges what comes back; sets the item's figures. */
-enum dti_status dti_matmul_planned_verify(const struct dti_matmul_planned *product,
+enum dti_status dti_matmul_planned_verify(struct dti_matmul_planned *product,
                                           struct dti_bench_item *item, struct dti_error *reterr);
 
 #endif

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "bench/matmul_parts.h"
+#include "bench/operands.h"
 #include "bench/splitmix.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/exact_sum.h"
 
 enum {
     PAGE = 4096,
-    POOL = 1 << 16,
     JUDGED = 256,           /* elements of a product, beside its corners, */
     JUDGED_TERMS = 1 << 22, /* if they are not too long */
 };
@@ -32,7 +32,7 @@ static uint64_t round_up(uint64_t bytes)
 enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype, uint64_t m,
                                   uint64_t n, uint64_t k, struct dti_error *reterr)
 {
-    struct dti_matrices matrices = {.dtype = dtype, .m = m, .n = n, .k = k};
+    struct dti_matrices matrices = {.dtype = dtype, .m = m, .n = n, .k = k, .scales = {1, 1}};
     matrices.result = dtype == DTI_FP64 ? DTI_FP64 : dtype == DTI_INT8 ? DTI_INT32 : DTI_FP32;
     matrices.element = dti_format_container(dti_format_get(dtype));
     matrices.result_element = dti_format_container(dti_format_get(matrices.result));
@@ -50,38 +50,77 @@ enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype
     return DTI_OK;
 }
 
-/* Rows are pieces of a pool, each from another place on. */
-static void fill_matrix(unsigned char *matrix, uint64_t rows, uint64_t row_bytes,
-                        const unsigned char *pool, size_t pool_bytes, size_t element,
-                        uint64_t *random)
+enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr)
 {
-    for (uint64_t row = 0; row < rows; row++) {
-        size_t from = (size_t)(dti_splitmix(random) % POOL) * element;
-        for (uint64_t done = 0; done < row_bytes;) {
-            const uint64_t left = row_bytes - done;
-            const size_t count = left < pool_bytes - from ? (size_t)left : pool_bytes - from;
-            memcpy(matrix + row * row_bytes + done, pool + from, count);
-            done += count;
-            from = 0;
-        }
+    const struct dti_format *const format = dti_format_get(DTI_FP32);
+    float *const pool = calloc(DTI_MATRIX_POOL, sizeof *pool);
+    if (!pool)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_bench_data_fill(pool, DTI_MATRIX_POOL, format, format, DTI_BENCH_NORMAL, seed);
+    *ret = pool;
+    return DTI_OK;
+}
+
+void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
+{
+    size_t from = (size_t)(dti_splitmix(random) % DTI_MATRIX_POOL);
+    for (uint64_t done = 0; done < n;) {
+        const uint64_t left = n - done;
+        const size_t count = left < DTI_MATRIX_POOL - from ? (size_t)left : DTI_MATRIX_POOL - from;
+        memcpy((unsigned char *)row + done * element, (const unsigned char *)pool + from * element,
+               count * element);
+        done += count;
+        from = 0;
     }
 }
 
-enum dti_status dti_matrices_fill(const struct dti_matrices *matrices, unsigned char *memory,
+/* The largest magnitude in a matrix whose rows begin at these places. */
+static float amax_of(uint64_t rows, uint64_t n, const float *pool, uint64_t random)
+{
+    float amax = 0;
+    for (uint64_t row = 0; row < rows; row++) {
+        const size_t from = (size_t)(dti_splitmix(&random) % DTI_MATRIX_POOL);
+        for (uint64_t i = 0; i < n && i < DTI_MATRIX_POOL; i++) {
+            const float number = fabsf(pool[(from + i) % DTI_MATRIX_POOL]);
+            amax = number > amax ? number : amax;
+        }
+    }
+    return amax;
+}
+
+/* A matrix of codes of the numbers in the pool. */
+static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned char *matrix,
+                                   uint64_t rows, uint64_t n, const float *pool, float *ret_scale,
+                                   uint64_t *random, struct dti_error *reterr)
+{
+    const size_t element = matrices->element;
+    unsigned char *const codes = calloc(DTI_MATRIX_POOL, element);
+    if (!codes)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (dti_operands_are_scaled(matrices->dtype))
+        *ret_scale = dti_operand_scale(matrices->dtype, amax_of(rows, n, pool, *random));
+    dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
+    for (uint64_t row = 0; row < rows; row++)
+        dti_matrix_row(matrix + row * n * element, n, codes, element, random);
+    free(codes);
+    return DTI_OK;
+}
+
+enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *memory,
                                   uint64_t seed, struct dti_error *reterr)
 {
-    const struct dti_format *const format = dti_format_get(matrices->dtype);
-    const size_t element = matrices->element;
     uint64_t random = seed;
-    unsigned char *const pool = calloc(POOL, element);
-    if (!pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_bench_data_fill(pool, POOL, format, format, DTI_BENCH_NORMAL, seed);
-    fill_matrix(memory, matrices->k, matrices->n * element, pool, POOL * element, element, &random);
-    fill_matrix(memory + matrices->a_at, matrices->m, matrices->k * element, pool, POOL * element,
-                element, &random);
+    float *pool;
+    enum dti_status status = dti_matrix_pool_new(&pool, seed, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = fill_matrix(matrices, memory, matrices->k, matrices->n, pool, &matrices->scales[1],
+                         &random, reterr);
+    if (status == DTI_OK)
+        status = fill_matrix(matrices, memory + matrices->a_at, matrices->m, matrices->k, pool,
+                             &matrices->scales[0], &random, reterr);
     free(pool);
-    return DTI_OK;
+    return status;
 }
 
 static double fp16_number(uint16_t code)
@@ -92,8 +131,16 @@ static double fp16_number(uint16_t code)
     return code >> 15 ? -magnitude : magnitude;
 }
 
+static double fp8_number(unsigned char code)
+{
+    const int exponent = code >> 3 & 15, fraction = code & 7;
+    const double magnitude =
+        exponent == 0 ? ldexp(fraction, -9) : ldexp(fraction + 8, exponent - 10);
+    return code >> 7 ? -magnitude : magnitude;
+}
+
 /* One element, exactly. There are no infinities and NaNs among them. */
-static double number_at(const unsigned char *at, enum dti_dtype dtype)
+double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype)
 {
     double wide;
     float single;
@@ -116,6 +163,8 @@ static double number_at(const unsigned char *at, enum dti_dtype dtype)
     case DTI_INT8:
         memcpy(&byte, at, sizeof byte);
         return byte;
+    case DTI_FP8_E4M3FN:
+        return fp8_number(*at);
     case DTI_INT32:
         memcpy(&whole, at, sizeof whole);
         return whole;
@@ -136,7 +185,8 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
     double magnitudes = 0;
     dti_exact_sum_init(&sum);
     for (uint64_t i = 0; i < matrices->k; i++) {
-        const double x = number_at(a, matrices->dtype), y = number_at(b, matrices->dtype);
+        const double x = dti_matrix_number(a, matrices->dtype),
+                     y = dti_matrix_number(b, matrices->dtype);
         const double product = x * y;
         dti_exact_sum_add(&sum, product);
         if (matrices->dtype == DTI_FP64)
@@ -156,6 +206,8 @@ static double allowed(const struct dti_matrices *matrices, bool on_device)
 {
     if (matrices->dtype == DTI_INT8)
         return 0;
+    if (matrices->dtype == DTI_FP8_E4M3FN) /* sums of 14 bits, of 32 terms at a time */
+        return ((double)matrices->k / 32 + 4) * 0x1p-13;
     const double unit = matrices->result == DTI_FP64 ? 0x1p-53 : 0x1p-24;
     const double allowed = ((double)matrices->k + 16) * unit * 1.01;
     /* tensor cores cut off what is below the last place of the largest of a few terms */
@@ -175,11 +227,15 @@ static void judge_element(struct dti_matmul_errors *ret, const struct dti_matric
 {
     double magnitudes;
     double exact = exact_element(matrices, memory, row, column, &magnitudes);
-    if (matrices->dtype == DTI_INT8)
+    if (matrices->dtype == DTI_INT8) { /* scales are for later */
         exact = wrapped(exact);
+    } else {
+        exact *= (double)matrices->scales[0] * (double)matrices->scales[1];
+        magnitudes *= (double)matrices->scales[0] * (double)matrices->scales[1];
+    }
     const unsigned char *const at =
         memory + matrices->c_at + (row * matrices->n + column) * matrices->result_element;
-    const double got = number_at(at, matrices->result);
+    const double got = dti_matrix_number(at, matrices->result);
     const double error = fabs(got - exact), relative = magnitudes > 0 ? error / magnitudes : error;
     const bool wrong = !(relative <= allowed(matrices, on_device)); /* a NaN is wrong */
     if (ret->wrong || (!wrong && relative < ret->relative))

@@ -58,6 +58,9 @@ static enum dti_status upload(const struct dti_matmul_planned *product, const un
             status = dti_gpu_upload(stream, at + matrices->a_at, memory + matrices->a_at,
                                     (size_t)matrices->a_bytes, reterr);
     }
+    if (status == DTI_OK && product->scales != 0)
+        status = dti_gpu_upload(stream, product->scales, matrices->scales, sizeof matrices->scales,
+                                reterr);
     if (status == DTI_OK)
         status = dti_gpu_finish(stream, reterr);
     if (!dti_gpu_hangs()) /* a driver that hangs may still read */
@@ -66,7 +69,7 @@ static enum dti_status upload(const struct dti_matmul_planned *product, const un
 }
 
 /* The matrices on the host, as they were made. */
-static enum dti_status make(const struct dti_matmul_planned *product, unsigned char **ret,
+static enum dti_status make(struct dti_matmul_planned *product, unsigned char **ret,
                             struct dti_error *reterr)
 {
     unsigned char *const memory = malloc((size_t)product->matrices.bytes);
@@ -90,45 +93,76 @@ enum dti_status dti_matmul_planned_run(const struct dti_matmul_planned *product,
                             product->device->workspace, product->device->stream, reterr);
 }
 
-/* Plans a product and takes its memory on the device. */
-enum dti_status dti_matmul_planned_new(struct dti_matmul_planned **ret,
-                                       struct dti_matmul_device *device, enum dti_dtype dtype,
-                                       bool large, struct dti_error *reterr)
+/* What the product has of the device: scales, plan, memory, and what is in it. */
+static enum dti_status prepare(struct dti_matmul_planned *product, struct dti_error *reterr)
 {
-    const struct dti_bench_request *const request = device->request;
-    struct dti_matrices matrices;
-    struct dti_cublaslt_plan *plan;
-    const uint64_t m = large ? DTI_MATMUL_LARGE : request->m,
-                   n = large ? DTI_MATMUL_LARGE : request->n;
-    const uint64_t k = large ? DTI_MATMUL_LARGE : request->k;
-    enum dti_status status = dti_matrices_init(&matrices, dtype, m, n, k, reterr);
-    if (status == DTI_OK)
-        status = dti_cublaslt_plan_new(&plan, device->cublaslt, dtype, m, n, k,
-                                       DTI_MATMUL_WORKSPACE_BYTES, reterr);
-    if (status != DTI_OK)
-        return status;
-    struct dti_matmul_planned *const product = &device->products[device->count++];
-    *product =
-        (struct dti_matmul_planned){.device = device,
-                                    .matrices = matrices,
-                                    .plan = plan,
-                                    .sets = large ? 1 : dti_matmul_device_sets(request, &matrices),
-                                    .peak = SIZE_MAX,
-                                    .copy = SIZE_MAX};
-    status = dti_gpu_alloc(request->gpu, product->sets * matrices.bytes, &product->memory, reterr);
+    struct dti_matmul_device *const device = product->device;
+    struct dti_gpu *const gpu = device->request->gpu;
+    const struct dti_matrices *const matrices = &product->matrices;
     unsigned char *memory = NULL;
+    enum dti_status status = DTI_OK;
+    if (dti_cublaslt_wants_scales(matrices->dtype))
+        status = dti_gpu_alloc(gpu, sizeof matrices->scales, &product->scales, reterr);
+    if (status == DTI_OK)
+        status = dti_cublaslt_plan_new(&product->plan, device->cublaslt, matrices->dtype,
+                                       matrices->m, matrices->n, matrices->k, product->scales,
+                                       DTI_MATMUL_WORKSPACE_BYTES, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_alloc(gpu, product->sets * matrices->bytes, &product->memory, reterr);
     if (status == DTI_OK)
         status = make(product, &memory, reterr);
     if (status == DTI_OK)
         status = upload(product, memory, reterr);
     if (!dti_gpu_hangs())
         free(memory);
+    return status;
+}
+
+enum dti_status dti_matmul_planned_new(struct dti_matmul_planned **ret,
+                                       struct dti_matmul_device *device, enum dti_dtype dtype,
+                                       bool large, struct dti_error *reterr)
+{
+    const struct dti_bench_request *const request = device->request;
+    const struct dti_gpu_facts *const facts = dti_gpu_facts(request->gpu);
+    const unsigned least = dti_cublaslt_least_capability(dtype);
+    struct dti_matrices matrices;
+    if (facts->major * 10 + facts->minor < least)
+        return dti_fail(reterr, DTI_UNAVAILABLE, "needs compute capability %u.%u", least / 10,
+                        least % 10);
+    enum dti_status status = dti_matrices_init(
+        &matrices, dtype, large ? DTI_MATMUL_LARGE : request->m,
+        large ? DTI_MATMUL_LARGE : request->n, large ? DTI_MATMUL_LARGE : request->k, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_matmul_planned *const product = &device->products[device->count];
+    *product =
+        (struct dti_matmul_planned){.device = device,
+                                    .matrices = matrices,
+                                    .sets = large ? 1 : dti_matmul_device_sets(request, &matrices),
+                                    .peak = SIZE_MAX,
+                                    .copy = SIZE_MAX};
+    status = prepare(product, reterr);
+    if (status == DTI_UNAVAILABLE)
+        dti_matmul_planned_end(product);
+    else
+        device->count++;
     *ret = product;
     return status;
 }
 
+void dti_matmul_planned_end(struct dti_matmul_planned *product)
+{
+    struct dti_gpu *const gpu = product->device->request->gpu;
+    const dti_gpu_address memory[] = {product->memory, product->copied, product->scales};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        if (memory[i])
+            dti_gpu_free(gpu, memory[i]);
+    }
+    dti_cublaslt_plan_free(product->plan);
+}
+
 /* Multiplies once more and looks at what comes back. */
-enum dti_status dti_matmul_planned_verify(const struct dti_matmul_planned *product,
+enum dti_status dti_matmul_planned_verify(struct dti_matmul_planned *product,
                                           struct dti_bench_item *item, struct dti_error *reterr)
 {
     struct dti_matmul_device *const device = product->device;
@@ -159,6 +193,8 @@ enum dti_status dti_matmul_planned_verify(const struct dti_matmul_planned *produ
     item->exact = errors.exact;
     item->error = errors.error;
     item->relative_error = errors.relative;
+    if (status == DTI_OK)
+        dti_matmul_truth_compare(device->truth, item, matrices, memory);
     if (!dti_gpu_hangs())
         free(memory);
     return status;

@@ -2,7 +2,8 @@
  *
  * A pretend cuBLASLt for tests: multiplies on the host what is in the memory of the pretend driver,
  * which it uses as the true one uses the driver. It has what the documentation promises and nothing
- * else: int8 with A transposed and B not, in multiples of 4; matrices by columns.
+ * else: int8 with A transposed and B not, in multiples of 4; fp8 likewise in multiples of 16, and
+ * multiplied by scales in the device's memory; matrices by columns.
  *
  * FAKE_CUBLASLT: "absent" (it cannot be initialized), "nothing" (no algorithm for anything),
  * "fail=N" (the N-th product returns 13), "wrong" (one element of each product), "large" (products
@@ -27,6 +28,7 @@ enum { HANDLE = 0x4c54, ALLOC_FAILED = 3, EXECUTION_FAILED = 13, NOT_READY = 600
 struct desc {
     int compute, scale;
     int32_t transpose_a, transpose_b;
+    CUdeviceptr scale_a, scale_b; /* 0: none */
 };
 struct layout {
     int type;
@@ -90,8 +92,14 @@ cublas_status cublasLtMatmulDescSetAttribute(void *desc, int attribute, const vo
                                              size_t size)
 {
     struct desc *const d = desc;
-    if (size != sizeof(int32_t))
+    const bool scale = attribute == DESC_SCALE_A || attribute == DESC_SCALE_B;
+    if (size != (scale ? sizeof(void *) : sizeof(int32_t)))
         return CUBLAS_INVALID_VALUE;
+    if (scale) {
+        void *const *const address = value;
+        *(attribute == DESC_SCALE_A ? &d->scale_a : &d->scale_b) = (CUdeviceptr)(uintptr_t)*address;
+        return CUBLAS_OK;
+    }
     if (attribute == DESC_TRANSPOSE_A)
         memcpy(&d->transpose_a, value, size);
     else if (attribute == DESC_TRANSPOSE_B)
@@ -153,6 +161,7 @@ static bool goes_together(const struct desc *desc, const struct layout *a, const
                 {COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
                 {COMPUTE_32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_32F},
                 {COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_32F},
+                {COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_32F},
                 {COMPUTE_32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].compute == desc->compute && rows[i].scale == desc->scale &&
@@ -173,8 +182,9 @@ static cublas_status judge(const struct desc *desc, const struct layout *a, cons
         return CUBLAS_INVALID_VALUE;
     if (!goes_together(desc, a, b, c) || script_is("nothing"))
         return CUBLAS_NOT_SUPPORTED;
-    if (a->type == CUDA_R_8I && (!desc->transpose_a || desc->transpose_b || m % 4 != 0 ||
-                                 k % 4 != 0 || a->stride % 4 != 0 || b->stride % 4 != 0))
+    const int by = a->type == CUDA_R_8I ? 4 : a->type == CUDA_R_8F_E4M3 ? 16 : 1;
+    if (by > 1 && (!desc->transpose_a || desc->transpose_b || m % (uint64_t)by != 0 ||
+                   k % (uint64_t)by != 0 || a->stride % by != 0 || b->stride % by != 0))
         return CUBLAS_NOT_SUPPORTED;
     return m * n * k > MOST && !script_is("large") ? CUBLAS_NOT_SUPPORTED : CUBLAS_OK;
 }
@@ -240,10 +250,10 @@ static bool wait_for(CUstream stream)
 
 static size_t size_of(int type)
 {
-    return type == CUDA_R_64F                         ? 8
-           : type == CUDA_R_8I                        ? 1
-           : type == CUDA_R_32F || type == CUDA_R_32I ? 4
-                                                      : 2;
+    return type == CUDA_R_64F                            ? 8
+           : type == CUDA_R_8I || type == CUDA_R_8F_E4M3 ? 1
+           : type == CUDA_R_32F || type == CUDA_R_32I    ? 4
+                                                         : 2;
 }
 
 static double number_at(const unsigned char *at, int type)
@@ -260,6 +270,10 @@ static double number_at(const unsigned char *at, int type)
     case CUDA_R_8I:
         memcpy(&byte, at, sizeof byte);
         return byte;
+    case CUDA_R_8F_E4M3: /* 2^120 more: the bias of fp32 instead of 7 */
+        bits = (uint32_t)(*at & 0x80) << 24 | (uint32_t)(*at & 0x7f) << 20;
+        memcpy(&single, &bits, sizeof single);
+        return (double)single * 0x1p120;
     case CUDA_R_32F:
         memcpy(&single, at, sizeof single);
         return (double)single;
@@ -298,7 +312,7 @@ static size_t bytes_of(const struct layout *layout)
 
 static void compute(const struct desc *desc, const struct layout *a, const unsigned char *a_at,
                     const struct layout *b, const unsigned char *b_at, const struct layout *c,
-                    unsigned char *c_at)
+                    unsigned char *c_at, double scale)
 {
     const size_t a_size = size_of(a->type), b_size = size_of(b->type), c_size = size_of(c->type);
     const uint64_t k = desc->transpose_a ? a->rows : a->columns;
@@ -313,7 +327,7 @@ static void compute(const struct desc *desc, const struct layout *a, const unsig
                 sum += number_at(a_at + in_a * a_size, a->type) *
                        number_at(b_at + in_b * b_size, b->type);
             }
-            put(c_at + (column * (uint64_t)c->stride + row) * c_size, c->type, sum);
+            put(c_at + (column * (uint64_t)c->stride + row) * c_size, c->type, sum * scale);
         }
     }
     if (script_is("wrong"))
@@ -323,10 +337,16 @@ static void compute(const struct desc *desc, const struct layout *a, const unsig
 static bool is_number(const void *at, int type, double value)
 {
     int32_t whole;
-    if (type != CUDA_R_32I)
-        return number_at(at, type) == value;
     memcpy(&whole, at, sizeof whole);
-    return whole == (int32_t)value;
+    return type == CUDA_R_32I ? whole == (int32_t)value : number_at(at, type) == value;
+}
+
+static bool read_scales(float scales[2], const struct desc *desc, CUstream stream)
+{
+    return desc->scale_a == 0 ||
+           (driver.from_device(&scales[0], desc->scale_a, sizeof *scales, stream) == 0 &&
+            driver.from_device(&scales[1], desc->scale_b, sizeof *scales, stream) == 0 &&
+            wait_for(stream));
 }
 
 static cublas_status multiply(const struct desc *desc, const struct layout *a, CUdeviceptr a_from,
@@ -342,10 +362,12 @@ static cublas_status multiply(const struct desc *desc, const struct layout *a, C
     unsigned char *const a_at = malloc(bytes_of(a)), *const b_at = malloc(bytes_of(b));
     unsigned char *const c_at = malloc(bytes_of(c));
     cublas_status status = EXECUTION_FAILED;
+    float scales[2] = {1, 1};
     if (a_at && b_at && c_at && wait_for(stream) &&
         driver.from_device(a_at, a_from, bytes_of(a), stream) == 0 &&
-        driver.from_device(b_at, b_from, bytes_of(b), stream) == 0 && wait_for(stream)) {
-        compute(desc, a, a_at, b, b_at, c, c_at);
+        driver.from_device(b_at, b_from, bytes_of(b), stream) == 0 && wait_for(stream) &&
+        read_scales(scales, desc, stream)) {
+        compute(desc, a, a_at, b, b_at, c, c_at, (double)scales[0] * (double)scales[1]);
         if (driver.to_device(c_to, c_at, bytes_of(c), stream) == 0 && wait_for(stream))
             status = CUBLAS_OK;
     }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How the fp32 operands of a computation become those of another dtype: rounded, or quantized by
+ * one symmetric scale a tensor. */
+#ifndef DTINFO_BENCH_OPERANDS_H
+#define DTINFO_BENCH_OPERANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dtinfo/bench_table.h"
+#include "dtinfo/dtype.h"
+
+/* Whether operands of that dtype have a scale: integers, and floats of 8 bits. */
+bool dti_operands_are_scaled(enum dti_dtype dtype);
+/* The scale for numbers up to amax; 1 for a dtype that has none. */
+float dti_operand_scale(enum dti_dtype dtype, float amax);
+/* n numbers, which are finite, as codes. */
+void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
+                       size_t n);
+
+/* The error of results beside exact ones: compared one by one, then summed up. */
+struct dti_total_error {
+    double squares, exact_squares; /* of errors, of exact results */
+    struct dti_bench_total total;
+};
+void dti_total_error_init(struct dti_total_error *ret);
+void dti_total_error_add(struct dti_total_error *error, double got, double exact);
+void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_total *ret);
+
+#endif
