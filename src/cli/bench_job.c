@@ -115,7 +115,7 @@ static const char *useless_option(const struct bench_args *args, const struct dt
         {args->overflow_given, !kind, "overflow"},
         {args->dtypes, kind && kind->dtypes[0] != '\0', "dtypes"},
         {args->engine, kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
-        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES && !kind->makes_a_number,
+        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory,
          "with-alloc"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

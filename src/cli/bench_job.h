@@ -36,7 +36,7 @@ struct bench_pair {
     struct dti_format src, dst;
 };
 
-/* n alone: bytes or elements; the three: a product of matrices. */
+/* n alone: bytes or elements, which may lie in m rows; the three: a product of matrices. */
 struct bench_size {
     uint64_t m, n, k;
     char label[BENCH_LABEL_SIZE]; /* "64 MiB", "2000x2000" */
@@ -52,12 +52,14 @@ struct bench_device {
 struct bench_job {
     const struct dti_bench_kind *kind; /* NULL: casts, */
     struct bench_pair pairs[BENCH_PAIRS_MAX];
-    enum dti_dtype dtypes[BENCH_DTYPES_MAX]; /* all others */
+    enum dti_dtype dtypes[BENCH_DTYPES_MAX]; /* all others, */
+    enum dti_block blocks[BENCH_DTYPES_MAX]; /* and block formats */
     struct bench_size sizes[BENCH_SIZES_MAX];
     size_t threads[BENCH_THREADS_MAX];
     enum dti_level levels[DTI_BENCH_LEVELS_MAX]; /* the most demanding first */
     struct bench_device devices[BENCH_DEVICES_MAX];
-    size_t pair_count, dtype_count, size_count, thread_count, level_count, device_count;
+    size_t pair_count, dtype_count, block_count, size_count, thread_count, level_count,
+        device_count;
     char device_reason[640]; /* why --device auto came to the CPU; or empty */
     uint64_t nanoseconds;    /* for each measurement */
     size_t cpus;             /* asked before threads are tied to any */
@@ -135,6 +137,9 @@ void dti_bench_human_result(const struct bench_done *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_done *done);
 void dti_bench_human_end(const struct bench_job *job);
+/* bench_errors.c: what a candidate computed in, and how well; nothing where nothing is known. */
+void dti_bench_put_errors(const struct bench_done *done, const struct dti_bench_item *item,
+                          size_t indent);
 
 /* bench_lines.c: lines for people. */
 struct dti_line dti_bench_line(const struct dti_context *cx);

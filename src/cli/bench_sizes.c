@@ -31,13 +31,14 @@ static bool parse_factors(const struct bench_word *word, uint64_t factors[FACTOR
     return false;
 }
 
-/* n elements in all; the label keeps how they were written. */
+/* n elements in all, in m rows; the label keeps how they were written. */
 static bool parse_elements(const struct bench_word *word, struct bench_size *ret)
 {
     uint64_t factors[FACTORS_MAX];
     size_t count;
     if (!parse_factors(word, factors, &count))
         return false;
+    ret->m = count > 1 ? factors[0] : 0;
     ret->n = 1;
     for (size_t i = 0; i < count; i++) {
         if (!dti_mul_u64(ret->n, factors[i], &ret->n))
@@ -103,16 +104,59 @@ enum dti_status dti_bench_parse_sizes(struct bench_job *job, const char *list,
     return DTI_OK;
 }
 
-/* Whether the kind has a dtype, as its own list says. */
-static bool offers(const struct dti_bench_kind *kind, enum dti_dtype dtype)
+/* Whether the kind has a dtype, as its own lists say. */
+static bool offers(const struct dti_bench_kind *kind, const char *name)
 {
-    const char *list = kind->dtypes;
-    while (list) {
-        const struct bench_word word = dti_bench_next_word(&list);
-        if (dti_bench_word_is(&word, dti_format_get(dtype)->name))
-            return true;
+    const char *const lists[] = {kind->dtypes, kind->more};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *list = lists[i];
+        while (list) {
+            const struct bench_word word = dti_bench_next_word(&list);
+            if (dti_bench_word_is(&word, name))
+                return true;
+        }
     }
     return false;
+}
+
+static enum dti_status not_offered(const struct bench_job *job, const char *name,
+                                   const struct bench_word *word, struct dti_error *reterr)
+{
+    const char *const more = job->kind->more;
+    (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s%s%s",
+                   job->kind->name, name, job->kind->dtypes, more ? "," : "", more ? more : "");
+    dti_error_argument(reterr, word->text, word->length);
+    return DTI_WRONG_KIND;
+}
+
+static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,
+                                 const struct bench_word *word, struct dti_error *reterr)
+{
+    if (!offers(job->kind, format->name))
+        return not_offered(job, format->name, word, reterr);
+    for (size_t i = 0; i < job->block_count; i++) {
+        if (job->blocks[i] == format->id)
+            return DTI_OK;
+    }
+    if (job->block_count == BENCH_DTYPES_MAX)
+        return dti_bench_too_many("dtypes", reterr);
+    job->blocks[job->block_count++] = format->id;
+    return DTI_OK;
+}
+
+static enum dti_status add_dtype(struct bench_job *job, const struct dti_format *format,
+                                 const struct bench_word *word, struct dti_error *reterr)
+{
+    if (format->id == DTI_NONE || !offers(job->kind, format->name))
+        return not_offered(job, format->name, word, reterr);
+    for (size_t i = 0; i < job->dtype_count; i++) {
+        if (job->dtypes[i] == format->id)
+            return DTI_OK;
+    }
+    if (job->dtype_count == BENCH_DTYPES_MAX)
+        return dti_bench_too_many("dtypes", reterr);
+    job->dtypes[job->dtype_count++] = format->id;
+    return DTI_OK;
 }
 
 static enum dti_status parse_dtype(struct bench_job *job, const struct bench_word *word,
@@ -125,25 +169,15 @@ static enum dti_status parse_dtype(struct bench_job *job, const struct bench_wor
         return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", word, reterr);
     memcpy(name, word->text, word->length);
     name[word->length] = '\0';
+    const struct dti_block_format *const block = dti_block_lookup(name);
+    if (block)
+        return add_block(job, block, word, reterr);
     const enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
     if (status != DTI_OK)
         return status;
     if (note)
         dti_warn(job->cx, "%s", note);
-    if (format.id == DTI_NONE || !offers(job->kind, format.id)) {
-        (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s",
-                       job->kind->name, format.name, job->kind->dtypes);
-        dti_error_argument(reterr, word->text, word->length);
-        return DTI_WRONG_KIND;
-    }
-    for (size_t i = 0; i < job->dtype_count; i++) {
-        if (job->dtypes[i] == format.id)
-            return DTI_OK;
-    }
-    if (job->dtype_count == BENCH_DTYPES_MAX)
-        return dti_bench_too_many("dtypes", reterr);
-    job->dtypes[job->dtype_count++] = format.id;
-    return DTI_OK;
+    return add_dtype(job, &format, word, reterr);
 }
 
 enum dti_status dti_bench_parse_dtypes(struct bench_job *job, const char *list,

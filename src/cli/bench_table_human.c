@@ -10,9 +10,12 @@
 
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
 enum {
-    COLUMN_NAME = 11, /* of a dtype, or of a limit */
+    COLUMN_NAME = 13, /* of a dtype, or of a limit */
     COLUMN_ROLE = 16, /* of a copy, which has no operations to show */
-    COLUMN_ENGINE = 17,
+    COLUMN_BOTH = 25, /* of dtype and role, which leaves less for */
+    COLUMN_ENGINE_SHORT = 14,
+    COLUMN_ENGINE = 15, /* beside operations */
+    COLUMN_ENGINE_LONG = 17,
     COLUMN_OPERATIONS = 10,
     COLUMNS_LEAST = 78,
     COLUMNS_MAD = COLUMNS_LEAST + 9,
@@ -52,14 +55,37 @@ static bool per_element(const struct bench_done *done)
     return done->job->kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
+/* Arrays that are moved have none to show, and what is done with them is told in its place. */
 static bool has_operations(const struct bench_done *done)
 {
-    return done->job->kind->size_is != DTI_BENCH_BYTES;
+    const struct dti_bench_table *const table = done->table;
+    bool some = table->count == 0;
+    for (size_t i = 0; i < table->count && !some; i++)
+        some = table->items[i].operations > 0;
+    return some && done->job->kind->size_is != DTI_BENCH_BYTES;
 }
 
 static int name_width(const struct bench_done *done)
 {
-    return has_operations(done) ? COLUMN_NAME : COLUMN_ROLE;
+    return has_operations(done) ? COLUMN_NAME : per_element(done) ? COLUMN_BOTH : COLUMN_ROLE;
+}
+
+static int engine_width(const struct bench_done *done)
+{
+    return has_operations(done) ? COLUMN_ENGINE
+           : per_element(done)  ? COLUMN_ENGINE_SHORT
+                                : COLUMN_ENGINE_LONG;
+}
+
+/* "fp32", where nothing else is measured; "int8 quantize"; of limits "read fp32" */
+static void put_name(char name[CELL], const struct bench_done *done,
+                     const struct dti_bench_item *item)
+{
+    const bool own = !item->limit && item->dtype[0] != '\0';
+    const bool alone = own && strcmp(item->role, done->job->kind->name) == 0;
+    const char *const first = own ? item->dtype : item->role;
+    const char *const second = alone ? "" : own ? item->role : item->dtype;
+    (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
 }
 
 static void put_heading(const struct bench_done *done)
@@ -73,7 +99,7 @@ static void put_heading(const struct bench_done *done)
     dti_bench_put_line(cx, DTI_STYLE_PLAIN, "");
     dti_bench_put_line(cx, DTI_STYLE_BOLD, text);
     (void)snprintf(text, sizeof text, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
-                   COLUMN_ENGINE, "engine", per_element(done) ? "ns/element" : "time", "GB/s",
+                   engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
                    has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? "GFLOP/s" : "", "of limit",
                    has_mad(cx) ? "     MAD" : "");
@@ -123,16 +149,14 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
     put_rate(bytes, (double)item->bytes_read + (double)item->bytes_written, time.median);
     put_rate(operations, item->operations, time.median);
     const double of_limit = put_share(share, done, at, place);
-    const bool own = !item->limit && item->dtype[0] != '\0';
-    (void)snprintf(name, sizeof name, "%s%s%s", own ? "" : item->role,
-                   own || item->dtype[0] == '\0' ? "" : " ", item->dtype);
+    put_name(name, done, item);
     /* of "vfmadd231ps zmm, registers alone" the instruction */
     const bool by_kernel =
         item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
     (void)snprintf(text, sizeof text, "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
-                   COLUMN_ENGINE, engine_length, engine, seconds, bytes,
+                   engine_width(done), engine_length, engine, seconds, bytes,
                    has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? operations : "", share);
     struct dti_line line = dti_bench_line(cx);
@@ -148,57 +172,6 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
                      dti_bench_bar(bar, of_limit, dti_bench_utf8()));
     }
     dti_line_end(&line);
-}
-
-static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned count)
-{
-    struct dti_value value;
-    dti_double_value(number, &value);
-    (void)dti_spell_digits(text, &value, count);
-    return text;
-}
-
-/* How far a sum is from the exact one, which is known as fp64. */
-static void sum_words(char text[4 * CELL], const struct bench_done *done,
-                      const struct dti_bench_item *item)
-{
-    char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
-    enum { DIGITS = 10 };
-    const bool product = done->job->kind->size_is == DTI_BENCH_PRODUCT;
-    const char *const which = product ? "at worst " : "";
-    (void)digits(got, item->sum, DIGITS);
-    if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
-        (void)snprintf(text, 4 * CELL, "all is exact that was checked");
-        return;
-    }
-    if (item->error == 0) {
-        (void)snprintf(text, 4 * CELL, "%s%s, exact to the last place of fp64", which, got);
-        return;
-    }
-    (void)digits(exact, item->exact, DIGITS);
-    const bool alike = strcmp(got, exact) == 0;
-    (void)snprintf(text, 4 * CELL, "%s%s%s%s%s off by %s (%s of %s)", which, got,
-                   alike ? "" : " instead of ", alike ? "" : exact, alike ? "," : ":",
-                   digits(error, item->error, 3), digits(relative, item->relative_error, 3),
-                   product ? "the sum of magnitudes" : "it");
-}
-
-/* What it computed in, and how well, below its row. */
-static void put_errors(const struct bench_done *done, const struct dti_bench_item *item)
-{
-    char text[8 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
-    size_t length = 0;
-    if (item->arithmetic[0] != '\0')
-        length += (size_t)snprintf(text, sizeof text, "computed in %s", item->arithmetic);
-    if (item->has_ulp)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%sat most %s ulp off",
-                                   length > 0 ? "; " : "", dti_bench_three(ulp, item->max_ulp));
-    if (item->has_sum) {
-        sum_words(sum, done, item);
-        (void)snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? "; " : "", sum);
-    }
-    if (text[0] != '\0')
-        dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, " ");
 }
 
 /* -v: the function, the interval, the samples and what was thrown away. */
@@ -253,7 +226,7 @@ static void put_place(const struct bench_done *done, enum dti_bench_place place)
             first = first == SIZE_MAX ? i : first;
             put_row(done, i, place);
             if (!done->job->cx->quiet)
-                put_errors(done, &table->items[i]);
+                dti_bench_put_errors(done, &table->items[i], INDENT);
             if (done->job->cx->verbose)
                 put_details(done, i, place);
         }

@@ -13,6 +13,35 @@ static void put_errors(struct dti_json *json, const struct dti_bench_item *item)
     dti_bench_json_number(json, "relative_error", item->has_sum, item->relative_error);
 }
 
+/* Of the operands of a product that were quantized. */
+static void put_scales(struct dti_json *json, const struct dti_bench_item *item)
+{
+    if (item->scales[0] == 0) {
+        dti_json_null(json, "scales");
+        return;
+    }
+    dti_json_array(json, "scales");
+    dti_bench_json_number(json, NULL, true, (double)item->scales[0]);
+    dti_bench_json_number(json, NULL, true, (double)item->scales[1]);
+    dti_json_end(json);
+}
+
+static void put_total(struct dti_json *json, const struct dti_bench_total *total)
+{
+    if (total->elements == 0) {
+        dti_json_null(json, "total_error");
+        return;
+    }
+    dti_json_object(json, "total_error");
+    dti_json_uint(json, "elements", total->elements);
+    dti_bench_json_number(json, "relative", true, total->relative);
+    dti_bench_json_number(json, "sqnr_db", true, total->sqnr);
+    dti_bench_json_number(json, "largest", true, total->largest);
+    dti_bench_json_number(json, "value", true, total->got);
+    dti_bench_json_number(json, "exact", true, total->exact);
+    dti_json_end(json);
+}
+
 static void put_words(struct dti_json *json, const char *key, const char *text)
 {
     dti_json_string(json, key, text[0] != '\0' ? text : NULL);
@@ -67,6 +96,8 @@ static void put_item(struct dti_json *json, const struct bench_done *done, size_
     dti_bench_json_time(json, &time);
     put_rates(json, done, at, &time, place);
     put_errors(json, item);
+    put_scales(json, item);
+    put_total(json, &item->total);
     dti_bench_json_samples(json, done, at, place);
     dti_json_end(json);
 }

@@ -13,6 +13,8 @@ static void request_of(struct dti_bench_request *ret, const struct bench_done *d
     *ret = (struct dti_bench_request){
         .dtypes = job->dtypes,
         .dtype_count = job->dtype_count,
+        .blocks = job->blocks,
+        .block_count = job->block_count,
         .m = done->size->m,
         .n = done->size->n,
         .k = done->size->k,

@@ -30,15 +30,13 @@ static void warn(void *context, const char *code, const char *text)
     dti_cast_json_warn(&file->job, code, NULL, 0, text);
 }
 
-/* Decides what becomes of each tensor and what the new files are. */
-static enum dti_status plan(struct cast_file *file, struct dti_error *reterr)
+enum dti_status dti_cast_file_plan(struct cast_file *file, struct dti_error *reterr)
 {
     const struct cast_args *const args = file->args;
     const struct cast_target *const target = &file->job.targets[0];
     enum dti_status status = dti_cast_file_target(file, reterr);
     if (status != DTI_OK)
         return status;
-    const bool sharded = file->kind == DTI_CONTAINER_SHARDED;
     const struct dti_file_cast_request request = {
         .cast = target->cast,
         .rule = target->rule,
@@ -53,23 +51,23 @@ static enum dti_status plan(struct cast_file *file, struct dti_error *reterr)
         .from_packing_given = args->from_packing_given,
         .packing = (enum dti_packing)args->packing,
         .from_packing = (enum dti_packing)args->from_packing,
-        .kind = file->kind,
-        .path = sharded          ? file->folder
-                : file->out_path ? file->out_path
-                                 : "",
-        .index = sharded ? file->index : NULL,
+        .view = file->view,
+        .kind = file->target.kind,
+        .path = dti_file_target_path(&file->target, file->out_path),
+        .index = file->target.index,
         .runner = file->job.device.runner,
         .warn = warn,
         .warn_context = file,
     };
     for (size_t i = 0; i < file->container->note_count; i++)
         warn(file, file->container->notes[i].code, file->container->notes[i].text);
-    status = dti_file_cast_new(&file->cast, file->container, &request, reterr);
+    status = dti_file_cast_new(&file->cast, file->viewed ? file->viewed : file->container, &request,
+                               reterr);
     if (status == DTI_OK)
         dti_cast_device_plans(&file->job.device, file->cast);
     if (status != DTI_OK || !file->to_text)
         return status;
-    file->cast->files[0].size = file->cast->file_bytes = 0; /* not known */
+    file->cast->files.list[0].size = file->cast->files.bytes = 0; /* not known */
     if (file->cast->tensors[0].format->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "complex numbers are not written as text; --as npy keeps them");
@@ -109,10 +107,11 @@ static enum dti_status run(struct cast_file *file, struct dti_error *reterr)
     return status;
 }
 
-static enum dti_status work(struct cast_file *file, struct dti_error *reterr)
+enum dti_status dti_cast_file_work(struct cast_file *file, struct dti_error *reterr)
 {
     struct dti_file_cast *const cast = file->cast;
     const bool force = file->args->force;
+    file->output_bytes = cast->files.bytes;
     if (file->args->dry_run)
         return file->out_path ? dti_file_cast_check(cast, force, reterr) : DTI_OK;
     enum dti_status status = DTI_OK;
@@ -121,7 +120,7 @@ static enum dti_status work(struct cast_file *file, struct dti_error *reterr)
         status = dti_file_cast_open(cast, force, reterr);
     if (status == DTI_OK)
         status = run(file, reterr);
-    if (status == DTI_OK && cast->files[0].output)
+    if (status == DTI_OK && cast->files.list[0].output)
         status = dti_file_cast_commit(cast, reterr);
     return status;
 }
@@ -155,11 +154,9 @@ enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_con
     if (status == DTI_OK)
         status = dti_cast_device_open(&file.job.device, reterr);
     if (status == DTI_OK)
-        status = plan(&file, reterr);
-    if (status == DTI_OK) {
-        file.output_bytes = file.cast->file_bytes;
-        status = work(&file, reterr);
-    }
+        status = dti_cast_file_plan(&file, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_file_work(&file, reterr);
     if (status == DTI_OK)
         status = report(&file, reterr);
     const unsigned fatal =

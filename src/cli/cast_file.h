@@ -7,6 +7,7 @@
 
 #include "cli/cast_array.h"
 #include "cli/file_source.h"
+#include "cli/file_target.h"
 #include "dtinfo/file_cast.h"
 
 struct cast_file {
@@ -22,9 +23,9 @@ struct cast_file {
     enum dti_level level;
     size_t threads; /* 0 until chosen */
     struct dti_container *container;
-    enum dti_container_kind kind; /* of the output; DTI_CONTAINER_RAW for text */
-    char *folder;                 /* of a sharded output */
-    const char *index;            /* its index, in the folder, or NULL */
+    struct dti_container *viewed;     /* what is cast in its place, by the view; or NULL */
+    const struct dti_file_view *view; /* see dtinfo/file_cast.h */
+    struct dti_file_target target;    /* of kind DTI_CONTAINER_RAW for text */
     struct dti_file_cast *cast;
     uint64_t output_bytes; /* of the new files, as they came to be */
 };
@@ -41,10 +42,12 @@ void dti_cast_file_end(struct cast_file *file);
 
 /* cast_file_target.c: what the output is and what it is called; the container is open. */
 enum dti_status dti_cast_file_target(struct cast_file *file, struct dti_error *reterr);
-/* Names that ask for a kind of file: "x.npy". */
-bool dti_cast_names_file(const char *path);
 
-/* cast_file.c: the whole command. */
+/* cast_file.c: decides what becomes of each tensor and what the new files are; the container is
+ * open. Then all the work, up to the moment when the new files have their names. */
+enum dti_status dti_cast_file_plan(struct cast_file *file, struct dti_error *reterr);
+enum dti_status dti_cast_file_work(struct cast_file *file, struct dti_error *reterr);
+/* The whole command. */
 enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_context *cx,
                               char **operands, int count, struct dti_error *reterr);
 

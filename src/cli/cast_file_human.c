@@ -45,13 +45,13 @@ static void put_head(const struct cast_file *file, struct dti_line *line)
     put(line, strcmp(file->path, "-") == 0 ? "standard input" : dti_cast_path(path, file->path));
     put(line, " -> ");
     if (!file->out_path)
-        put(line, dti_container_name(file->kind));
+        put(line, dti_container_name(file->target.kind));
     else
         put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
     put(line, gap);
     put(line, plural(cell, cast->tensor_count, "tensor"));
-    const size_t shards = cast->file_count - cast->has_index;
-    if (file->kind == DTI_CONTAINER_SHARDED) {
+    const size_t shards = cast->files.count - cast->files.has_index;
+    if (file->target.kind == DTI_CONTAINER_SHARDED) {
         put(line, " in ");
         put(line, plural(cell, shards, "file"));
     }

@@ -15,57 +15,28 @@ static void put_name(struct dti_json *json, const char *key, const char *name)
     dti_json_ascii(json, key, name, name ? strlen(name) : 0);
 }
 
-static enum dti_status put_path(struct dti_json *json, const char *path, struct dti_error *reterr)
-{
-    if (path)
-        return dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
-    dti_json_null(json, "path");
-    dti_json_null(json, "path_hex");
-    return DTI_OK;
-}
-
-static enum dti_status put_input(const struct cast_file *file, struct dti_error *reterr)
-{
-    struct dti_json *const json = file->job.json;
-    const struct dti_container *const container = file->container;
-    enum dti_status status = DTI_OK;
-    dti_json_object(json, "input");
-    status = put_path(json, file->path, reterr);
-    put_name(json, "kind", dti_container_name(container->kind));
-    dti_json_uint(json, "data_bytes", file->cast->input_bytes);
-    dti_json_array(json, "files");
-    for (size_t i = 0; i < container->file_count && status == DTI_OK; i++) {
-        dti_json_object(json, NULL);
-        status = put_path(json, container->files[i].path, reterr);
-        dti_json_uint(json, "bytes", container->files[i].input.size);
-        dti_json_end(json);
-    }
-    dti_json_end(json);
-    dti_json_end(json);
-    return status;
-}
-
 static enum dti_status put_output(const struct cast_file *file, struct dti_error *reterr)
 {
     struct dti_json *const json = file->job.json;
     const struct dti_file_cast *const cast = file->cast;
     enum dti_status status = DTI_OK;
     dti_json_object(json, "output");
-    status = put_path(json, file->out_path, reterr);
-    put_name(json, "kind", file->to_text ? "text" : dti_container_name(file->kind));
+    status = dti_json_path(json, file->out_path, reterr);
+    put_name(json, "kind", file->to_text ? "text" : dti_container_name(file->target.kind));
     put_name(json, "dtype", cast->request.cast.dst.name);
     if (file->to_text && file->args->dry_run)
         dti_json_null(json, "data_bytes");
     else
         dti_json_uint(json, "data_bytes", file->to_text ? file->output_bytes : cast->output_bytes);
     dti_json_array(json, "files");
-    for (size_t i = 0; i < cast->file_count && status == DTI_OK; i++) {
+    for (size_t i = 0; i < cast->files.count && status == DTI_OK; i++) {
         dti_json_object(json, NULL);
-        status = put_path(json, file->out_path ? cast->files[i].path : NULL, reterr);
+        status = dti_json_path(json, file->out_path ? cast->files.list[i].path : NULL, reterr);
         if (file->to_text && file->args->dry_run)
             dti_json_null(json, "bytes");
         else
-            dti_json_uint(json, "bytes", file->to_text ? file->output_bytes : cast->files[i].size);
+            dti_json_uint(json, "bytes",
+                          file->to_text ? file->output_bytes : cast->files.list[i].size);
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -175,7 +146,8 @@ enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *ret
     policy.round = dti_cast_round(cast, &cast->dst);
 
     dti_json_begin(json, "dtinfo.cast_file/1");
-    enum dti_status status = put_input(file, reterr);
+    enum dti_status status = dti_json_container(json, "input", file->path, file->container,
+                                                file->cast->input_bytes, reterr);
     if (status == DTI_OK)
         status = put_output(file, reterr);
     if (status != DTI_OK)

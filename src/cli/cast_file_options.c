@@ -39,7 +39,7 @@ bool dti_cast_is_files(const struct cast_args *args, char **operands, int count)
         return false;
     if (args->as_given)
         return args->as == CAST_AS_NPY || args->as == CAST_AS_SAFETENSORS;
-    return args->output && dti_cast_names_file(args->output);
+    return args->output && dti_names_file(args->output);
 }
 
 static enum dti_status surplus(const char *operand, struct dti_error *reterr)
@@ -186,6 +186,6 @@ void dti_cast_file_end(struct cast_file *file)
 {
     dti_file_cast_free(file->cast);
     dti_container_free(file->container);
-    free(file->folder);
+    dti_file_target_free(&file->target);
     dti_cast_job_free(&file->job);
 }

@@ -1,66 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kind of file the output is, from --as, from its name, or from the input; and where a sharded
- * one goes. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
+ * What a cast of a file writes. */
 #include "cli/cast_file.h"
 
-static bool ends(const char *path, const char *suffix)
+static enum dti_container_kind form_of(const struct cast_args *args)
 {
-    const size_t length = strlen(path), wanted = strlen(suffix);
-    return length >= wanted && strcmp(path + length - wanted, suffix) == 0;
-}
-
-bool dti_cast_names_file(const char *path)
-{
-    return ends(path, dti_container_extension(DTI_CONTAINER_NPY)) ||
-           ends(path, dti_container_extension(DTI_CONTAINER_SAFETENSORS));
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st = {0};
-    return ends(path, "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
-}
-
-/* A pipe or a device: written as it comes, and so one file. */
-static bool is_stream(const char *path)
-{
-    struct stat st = {0};
-    return dti_output_is_standard(path) ||
-           (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
-}
-
-/* What the name says; DTI_CONTAINER_COUNT when it says nothing. */
-static enum dti_container_kind kind_of_name(const char *path)
-{
-    static const enum dti_container_kind kinds[] = {
-        DTI_CONTAINER_SHARDED, DTI_CONTAINER_SAFETENSORS, DTI_CONTAINER_NPY,
-        DTI_CONTAINER_NPZ,     DTI_CONTAINER_GGUF,        DTI_CONTAINER_RAW};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (ends(path, dti_container_extension(kinds[i])))
-            return kinds[i];
-    }
-    return DTI_CONTAINER_COUNT;
-}
-
-/* The same as the input, where such files are written. */
-static enum dti_container_kind kind_of_input(const struct cast_file *file)
-{
-    const enum dti_container_kind kind = file->container->kind;
-    if (!dti_container_is_written(kind))
-        return DTI_CONTAINER_SAFETENSORS;
-    if (kind == DTI_CONTAINER_SHARDED && file->out_path && is_stream(file->out_path))
-        return DTI_CONTAINER_SAFETENSORS;
-    return kind;
-}
-
-static enum dti_container_kind kind_of_form(const struct cast_file *file)
-{
-    switch ((enum cast_as)file->args->as) {
+    if (!args->as_given)
+        return DTI_CONTAINER_COUNT;
+    switch ((enum cast_as)args->as) {
     case CAST_AS_NPY:
         return DTI_CONTAINER_NPY;
     case CAST_AS_SAFETENSORS:
@@ -70,67 +17,8 @@ static enum dti_container_kind kind_of_form(const struct cast_file *file)
     }
 }
 
-static enum dti_status choose_kind(struct cast_file *file, struct dti_error *reterr)
-{
-    const char *const path = file->out_path;
-    const bool sharded = file->container->kind == DTI_CONTAINER_SHARDED;
-    const enum dti_container_kind named = path ? kind_of_name(path) : DTI_CONTAINER_COUNT;
-    char quoted[DTI_QUOTE_SIZE];
-    const bool any = !file->args->as_given || file->args->as == CAST_AS_SAFETENSORS;
-    if (path)
-        dti_quote(quoted, path, strlen(path));
-    if (any && sharded && path && is_folder(path))
-        file->kind = DTI_CONTAINER_SHARDED;
-    else if (any && named == DTI_CONTAINER_SHARDED)
-        file->kind = named;
-    else if (file->args->as_given)
-        file->kind = kind_of_form(file);
-    else
-        file->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(file);
-    if (!dti_container_is_written(file->kind))
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s: %s files are read, not written; give a name that ends in .safetensors "
-                        "or .npy",
-                        quoted, dti_container_name(file->kind));
-    if (file->kind == DTI_CONTAINER_SHARDED && !sharded)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is an index of shards, and the input is one file; give a name that "
-                        "ends in .safetensors",
-                        quoted);
-    if (file->kind == DTI_CONTAINER_SHARDED && path && named != DTI_CONTAINER_SHARDED) {
-        struct stat st = {0};
-        if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-            return dti_fail(reterr, DTI_USAGE,
-                            "%s is a file, and shards go to a folder; --as safetensors joins them "
-                            "into one file",
-                            quoted);
-    }
-    return DTI_OK;
-}
-
-/* The folder of the shards, and the name of their index. */
-static enum dti_status find_folder(struct cast_file *file, struct dti_error *reterr)
-{
-    const char *const path = file->out_path ? file->out_path : "";
-    const char *const slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    const bool named = kind_of_name(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
-    file->folder = named ? strndup(path, length) : strdup(path);
-    if (!file->folder)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    if (named)
-        file->index = path + length;
-    else if (file->container->index)
-        file->index = file->container->index;
-    else
-        file->index = file->container->file_count > 1 ? "model.safetensors.index.json" : NULL;
-    return DTI_OK;
-}
-
 enum dti_status dti_cast_file_target(struct cast_file *file, struct dti_error *reterr)
 {
-    const enum dti_status status = choose_kind(file, reterr);
-    if (status != DTI_OK || file->kind != DTI_CONTAINER_SHARDED)
-        return status;
-    return find_folder(file, reterr);
+    return dti_file_target_choose(file->container, file->out_path, form_of(file->args),
+                                  &file->target, reterr);
 }

@@ -18,7 +18,7 @@ struct sink {
 static enum dti_status flush_sink(struct sink *sink, struct dti_error *reterr)
 {
     struct cast_file *const file = sink->file;
-    struct dti_output_file *const output = file->cast->files[0].output;
+    struct dti_output_file *const output = file->cast->files.list[0].output;
     const size_t size = sink->used;
     file->output_bytes += size;
     sink->used = 0;

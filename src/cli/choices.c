@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "cli/cast_array.h"
 #include "dtinfo/stack.h"
 #include "dtinfo/storage.h"
 
@@ -78,6 +79,15 @@ const struct dti_choice dti_choice_packing[] = {
     {.name = "bytes",
      .value = DTI_PACKING_BYTES,
      .help = "one a byte, in its low bits (ml_dtypes, numpy)"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_progress[] = {
+    {.name = "auto",
+     .value = CAST_PROGRESS_AUTO,
+     .help = "on a terminal, after half a second (the default)"},
+    {.name = "always", .value = CAST_PROGRESS_ALWAYS, .help = "also where there is none"},
+    {.name = "never", .value = CAST_PROGRESS_NEVER, .help = "not at all"},
     {.name = NULL},
 };
 

@@ -61,10 +61,10 @@ static const struct dti_option options[] = {
     OPT_LIST(0, "device", struct bench_args, device, "DEVICE", some_devices,
              "cpu, cuda, cuda:N, auto or all (default cpu)"),
     OPT_TEXT(0, "size", struct bench_args, size, "SIZE[,SIZE...]",
-             "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot: elements (16777216, 2000x2000); "
-             "matmul: 1000 or MxNxK (1x2048x1024)"),
+             "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
+             "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
     OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
-             "expsin, dot, matmul: these dtypes alone"),
+             "expsin, dot, matmul, quant: these dtypes alone"),
     OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", some_threads,
              "numbers of threads, or all for one on each CPU (default 1)"),
     OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", some_levels,
@@ -225,12 +225,13 @@ const struct dti_command dti_command_bench = {
     .name = "bench",
     .group = "machine",
     .summary = "timings next to this machine's own limit",
-    .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | copy",
+    .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | quant | copy",
     .details =
         "  cast    casts of arrays beside copies of as many bytes\n"
         "  expsin  exp(sin x) of arrays, with its largest error\n"
         "  dot     dot products beside reading alone, with their error\n"
         "  matmul  products of matrices beside the peak of the arithmetic\n"
+        "  quant   quantizing arrays and the way back, beside copies\n"
         "  copy    copying, reading, writing and making memory\n"
         "Candidates take turns in the same rounds. Without sizes and casts: the usual ones,\n"
         "in about a minute. GB/s count bytes read and bytes written.",

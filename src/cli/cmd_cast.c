@@ -26,15 +26,6 @@ static const struct dti_choice endian_choices[] = {
     {.name = NULL},
 };
 
-static const struct dti_choice progress_choices[] = {
-    {.name = "auto",
-     .value = CAST_PROGRESS_AUTO,
-     .help = "on a terminal, after half a second (the default)"},
-    {.name = "always", .value = CAST_PROGRESS_ALWAYS, .help = "also where there is none"},
-    {.name = "never", .value = CAST_PROGRESS_NEVER, .help = "not at all"},
-    {.name = NULL},
-};
-
 static const struct dti_option options[] = {
     OPT_CHOICE('r', "round", struct cast_args, round, round_given, "MODE", dti_choice_round,
                "how to round; integer dtypes truncate unless it is given"),
@@ -97,8 +88,8 @@ static const struct dti_option options[] = {
              "accept bytes behind the data of safetensors"),
     OPT_TEXT(0, "max-memory", struct cast_args, max_memory, "SIZE",
              "files: memory for buffers of all threads, as in 64MiB; the default is 16MiB"),
-    OPT_CHOICE(0, "progress", struct cast_args, progress, progress_given, "WHEN", progress_choices,
-               "whether a bar on standard error shows how far long work is"),
+    OPT_CHOICE(0, "progress", struct cast_args, progress, progress_given, "WHEN",
+               dti_choice_progress, "whether a bar on standard error shows how far long work is"),
     OPT_END,
 };
 

@@ -45,14 +45,15 @@ void dti_json_warning(struct dti_json *json, const char *code, const char *dtype
                       const char *message);
 
 enum dti_operands {
-    DTI_OPERANDS_NONE,        /* an operand is an error, before the command runs */
-    DTI_OPERANDS_DTYPES,      /* completion offers dtypes */
-    DTI_OPERANDS_VALUE_DTYPE, /* values or a file, then a dtype */
-    DTI_OPERANDS_COMMAND,     /* completion offers commands */
-    DTI_OPERANDS_SHELL,       /* completion offers shells */
-    DTI_OPERANDS_BENCH,       /* what to measure, then pairs of dtypes */
-    DTI_OPERANDS_FILES,       /* the shell completes names of files */
-    DTI_OPERANDS_WORDS,       /* every word as it is, options too: nothing is parsed */
+    DTI_OPERANDS_NONE,         /* an operand is an error, before the command runs */
+    DTI_OPERANDS_DTYPES,       /* completion offers dtypes */
+    DTI_OPERANDS_VALUE_DTYPE,  /* values or a file, then a dtype */
+    DTI_OPERANDS_VALUE_FORMAT, /* the same with a dtype or a block format */
+    DTI_OPERANDS_COMMAND,      /* completion offers commands */
+    DTI_OPERANDS_SHELL,        /* completion offers shells */
+    DTI_OPERANDS_BENCH,        /* what to measure, then pairs of dtypes */
+    DTI_OPERANDS_FILES,        /* the shell completes names of files */
+    DTI_OPERANDS_WORDS,        /* every word as it is, options too: nothing is parsed */
 };
 
 struct dti_command {

@@ -70,6 +70,13 @@ static void offer_dtypes(struct dti_completion *c)
     }
 }
 
+/* After dtypes: the list is cut already. */
+static void offer_blocks(const struct dti_completion *c)
+{
+    for (size_t i = 0; i < dti_block_format_count; i++)
+        offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
+}
+
 static void offer_choices(const struct dti_completion *c, const struct dti_choice *choices)
 {
     for (; choices->name; choices++)
@@ -134,8 +141,11 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
         offer_dtypes(c);
         break;
     case DTI_OPERANDS_VALUE_DTYPE:
+    case DTI_OPERANDS_VALUE_FORMAT:
         if (before > 0)
             offer_dtypes(c);
+        if (before > 0 && command->operands == DTI_OPERANDS_VALUE_FORMAT)
+            offer_blocks(c);
         break;
     case DTI_OPERANDS_COMMAND:
         offer_commands(c);

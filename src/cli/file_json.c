@@ -38,3 +38,33 @@ enum dti_status dti_json_figure(struct dti_json *json, const char *key, bool the
     memcpy(&code, &figure, sizeof code);
     return dti_json_code(json, key, dti_format_get(DTI_FP64), there, code, reterr);
 }
+
+enum dti_status dti_json_path(struct dti_json *json, const char *path, struct dti_error *reterr)
+{
+    if (path)
+        return dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
+    dti_json_null(json, "path");
+    dti_json_null(json, "path_hex");
+    return DTI_OK;
+}
+
+enum dti_status dti_json_container(struct dti_json *json, const char *key, const char *path,
+                                   const struct dti_container *container, uint64_t data_bytes,
+                                   struct dti_error *reterr)
+{
+    const char *const kind = dti_container_name(container->kind);
+    dti_json_object(json, key);
+    enum dti_status status = dti_json_path(json, path, reterr);
+    dti_json_ascii(json, "kind", kind, strlen(kind));
+    dti_json_uint(json, "data_bytes", data_bytes);
+    dti_json_array(json, "files");
+    for (size_t i = 0; i < container->file_count && status == DTI_OK; i++) {
+        dti_json_object(json, NULL);
+        status = dti_json_path(json, container->files[i].path, reterr);
+        dti_json_uint(json, "bytes", container->files[i].input.size);
+        dti_json_end(json);
+    }
+    dti_json_end(json);
+    dti_json_end(json);
+    return status;
+}

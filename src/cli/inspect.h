@@ -95,6 +95,10 @@ struct inspect_report {
 
 /* Whether a tensor's values can be read. */
 bool dti_inspect_is_read(const struct dti_tensor *tensor);
+/* Whether it has numbers that another float dtype could hold: not integers, not scales. Blocks that
+ * are unknown here are those of GGUF, which hold numbers like the others. */
+bool dti_inspect_holds_floats(const struct dti_container *container,
+                              const struct dti_tensor *tensor);
 /* The dtype of its elements; of complex ones that of the parts. */
 const struct dti_format *dti_inspect_part(const struct dti_tensor *tensor);
 /* Whether its elements have more than one byte; then, whether the highest comes first. */

@@ -8,6 +8,7 @@
 #include "cli/inspect.h"
 #include "cli/tensor_words.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/footprint.h"
 
 const char *const dti_inspect_as[INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
 
@@ -33,9 +34,8 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
     return true;
 }
 
-/* Numbers that another float dtype could hold: not integers, not scales. Blocks that are unknown
- * here are those of GGUF, which hold numbers like the others. */
-static bool holds_floats(const struct dti_container *container, const struct dti_tensor *tensor)
+bool dti_inspect_holds_floats(const struct dti_container *container,
+                              const struct dti_tensor *tensor)
 {
     if (tensor->format)
         return tensor->format->kind == DTI_KIND_FLOAT;
@@ -47,28 +47,8 @@ static bool is_complex(const struct dti_tensor *tensor)
     return tensor->format && tensor->format->kind == DTI_KIND_COMPLEX;
 }
 
-/* Blocks run along the last dimension; a row's last one is filled up. */
-static bool block_bytes(const struct dti_block_format *block, const struct dti_tensor *tensor,
-                        uint64_t *ret_bytes)
-{
-    const uint64_t row = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
-    if (row == 0 || tensor->elements == 0) {
-        *ret_bytes = 0;
-        return true;
-    }
-    const uint64_t blocks = row / block->length + (row % block->length != 0);
-    uint64_t bytes;
-    return dti_mul_u64(blocks, block->bytes, &bytes) &&
-           dti_mul_u64(tensor->elements / row, bytes, ret_bytes);
-}
-
-/* What a name of dti_inspect_as stands for: blocks, or a dtype. */
-struct target {
-    const struct dti_block_format *block;
-    struct dti_format format;
-};
-
-static void read_targets(struct target targets[INSPECT_AS])
+/* What the names of dti_inspect_as stand for. */
+static void read_targets(struct dti_stored targets[INSPECT_AS])
 {
     for (size_t i = 0; i < INSPECT_AS; i++) {
         targets[i].block = dti_block_lookup(dti_inspect_as[i]);
@@ -77,13 +57,16 @@ static void read_targets(struct target targets[INSPECT_AS])
     }
 }
 
-static bool bytes_as(const struct target *target, const struct dti_tensor *tensor,
+static bool bytes_as(const struct dti_stored *target, const struct dti_tensor *tensor,
                      uint64_t *ret_bytes)
 {
-    const struct dti_layout layout = {0};
-    if (target->block)
-        return block_bytes(target->block, tensor, ret_bytes);
-    return dti_format_bytes(&target->format, &layout, tensor->elements, ret_bytes);
+    struct dti_extent extent;
+    struct dti_footprint footprint;
+    if (!dti_extent_of(tensor->shape, tensor->rank, &extent) ||
+        !dti_footprint_of(target, &extent, &footprint))
+        return false;
+    *ret_bytes = footprint.bytes;
+    return true;
 }
 
 /* Elements without bytes may be any number of them. */
@@ -93,7 +76,7 @@ static void add(uint64_t *sum, uint64_t more)
         *sum = UINT64_MAX;
 }
 
-static void add_as(struct inspect_totals *totals, const struct target *targets,
+static void add_as(struct inspect_totals *totals, const struct dti_stored *targets,
                    const struct dti_tensor *tensor, bool floats)
 {
     for (size_t i = 0; i < INSPECT_AS; i++) {
@@ -158,7 +141,7 @@ enum dti_status dti_inspect_sum(struct inspect_report *report, struct dti_error 
 {
     const struct dti_container *const container = report->container;
     struct inspect_totals *const totals = &report->totals;
-    struct target targets[INSPECT_AS];
+    struct dti_stored targets[INSPECT_AS];
     read_targets(targets);
     for (size_t i = 0; i < container->tensor_count; i++)
         add(&totals->data_bytes, container->tensors[i].bytes);
@@ -168,7 +151,7 @@ enum dti_status dti_inspect_sum(struct inspect_report *report, struct dti_error 
     }
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
-        const bool floats = holds_floats(container, tensor);
+        const bool floats = dti_inspect_holds_floats(container, tensor);
         const bool counted = floats || is_complex(tensor);
         add(&totals->elements, tensor->elements);
         add(&totals->bytes, tensor->bytes);

@@ -25,6 +25,7 @@ static const char *operand_kind(enum dti_operands operands)
         [DTI_OPERANDS_NONE] = "none",
         [DTI_OPERANDS_DTYPES] = "dtypes",
         [DTI_OPERANDS_VALUE_DTYPE] = "value_dtype",
+        [DTI_OPERANDS_VALUE_FORMAT] = "value_format",
         [DTI_OPERANDS_COMMAND] = "command",
         [DTI_OPERANDS_SHELL] = "shell",
         [DTI_OPERANDS_BENCH] = "bench",

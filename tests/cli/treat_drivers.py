@@ -29,13 +29,15 @@ QUIET = [
     ["inspect", "model/model.safetensors", "--stats"],
     ["compare", "model/model.safetensors", "model/model.safetensors"],
     ["check", "model/model.safetensors", "--no-nan"],
+    ["mem", "7B", "--fit", "cpu"], ["mem", "7B", "bf16", "--fit", "24GiB"], ["quant", "1", "2", "int8,mxfp4"],
+    ["quant", "model/model.safetensors", "int8", "-o", "out.safetensors", "--force"],
     ["devices", "--device", "cpu"],
     ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.05"],
     ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.05", "--device", "cpu"],
     ["help"], ["completion", "bash"], ["--version"],
 ]
 # Here the driver is looked for: the test sees what it would have to see.
-LOUD = [["cast", "70000", "bf16", "--device", "cuda"], ["devices"],
+LOUD = [["cast", "70000", "bf16", "--device", "cuda"], ["devices"], ["mem", "7B", "--fit", "auto"],
         ["cast", "in.bin", "bf16", "--from", "fp32", "-o", "out.bin", "--force", "--device", "auto"]]
 
 

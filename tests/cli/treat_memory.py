@@ -21,6 +21,9 @@ QUESTIONS = [(words.split(), b"") for words in (
 QUESTIONS += [("cast - bf16".split(), b"1.5\n70000\n1e-9\n"),
               ("cast - bf16 --jsonl".split(), b"1.5\n70000\n1e-9\n"),
               ("cast - bf16 --json".split(), b"1.5\n70000\n1e-9\n")]
+QUESTIONS += [(words.split(), b"1.5, 70000\n-1e-9 0x1p-3 1/3 nan") for words in (
+    "quant - int8,mxfp4", "quant - uint4 --block 2 --json", "quant - nvfp4,q4_0 -v --nibble high",
+    "quant - nf4,fp8_e5m2 --jsonl")]
 QUESTIONS += [(words.split() + ["-o", "/dev/null"], bytes(range(240))) for words in (
     "cast - bf16 --from fp32", "cast - fp4_e2m1 --from fp16 --json --overflow saturate",
     "cast - int8 --from fp64 --threads 2", "cast - fp16 --from e5m6 --via fp32 -q")]
@@ -34,6 +37,12 @@ QUESTIONS += [(words.split(), b"") for words in (
     "inspect model.gguf weights.npy --jsonl --stats", "inspect arrays.npz --stats --grep a",
     "inspect deflated.npz --histogram --each --threads 2",
     "inspect weights.npy --from fp4_e2m1 --json --stats --histogram --each")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "mem 7B", "mem 1.5B 3x5 bf16,mxfp4 --json --fit 4GB", "mem model.safetensors -v --keep *norm*",
+    "mem model.gguf int4 --train adam,adam8bit --json", "mem 1e3 --train all -v")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "quant model.safetensors.index.json mxfp6_e3m2 --select *q_proj* -o new/ --force --json",
+    "quant columns.npy uint4 --block 1 -o q.npy --force --threads 2")]
 QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors bf16 -o /dev/null -v",
     "cast model.safetensors.index.json fp8_e4m3fn -o /dev/null --json --select *norm*",

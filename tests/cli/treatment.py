@@ -18,6 +18,7 @@ MEMORY_KIB = 128 * 1024
 COMMANDS = [["list"], ["finfo"], ["iinfo"], ["cast", "70000", "bf16"], ["bits", "0x4789"], ["help"],
             ["completion", "bash"], ["--help"], ["--version"], ["cast", "--help"], ["help", "cast"],
             ["cast", "70000", "bf16", "--json"], ["list", "--json"], ["--version", "--json"],
+            ["quant", "0.1", "7", "int8,mxfp4"], ["quant", "0.1", "7", "uint4,nvfp4", "--json"],
             ["cast", "-q", "70000", "bf16"], ["finfo", "fp16", "--style", "torch"]]
 CHECKS = []
 

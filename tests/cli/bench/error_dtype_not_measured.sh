@@ -1,1 +1,1 @@
-dtinfo bench dot --dtypes fp32,int8
+dtinfo bench dot --dtypes fp32,int16

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How many bytes arrays take, exactly, without having them: in a dtype or in blocks. */
+#ifndef DTINFO_FOOTPRINT_H
+#define DTINFO_FOOTPRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dtinfo/dtype.h"
+
+/* What numbers are stored as. */
+struct dti_stored {
+    const struct dti_block_format *block; /* NULL: a dtype */
+    struct dti_format format;
+};
+const char *dti_stored_name(const struct dti_stored *stored);
+
+/* An array as blocks see it: its last dimension is cut into them. */
+struct dti_extent {
+    uint64_t elements;
+    uint64_t row; /* the last dimension; 1 for a scalar */
+};
+/* False when there are more elements than 64 bits tell. An array with a dimension of 0 has none. */
+bool dti_extent_of(const uint64_t *shape, unsigned rank, struct dti_extent *ret);
+
+/* Dtypes: as storage.h has them, those of less than 8 bits packed without gaps, the array's last
+ * byte filled up; complex numbers as their parts. Blocks: every row is whole blocks, its last one
+ * filled up; codes are packed, and each block has its scale. nvfp4 has one scale more for the
+ * array. An array without elements takes nothing. */
+struct dti_footprint {
+    uint64_t bytes;       /* all of it */
+    uint64_t scale_bytes; /* of these, scales */
+    uint64_t blocks;      /* 0 for dtypes */
+    uint64_t padding;     /* numbers that fill the blocks up */
+};
+/* False when that is more than 64 bits tell. */
+bool dti_footprint_of(const struct dti_stored *stored, const struct dti_extent *extent,
+                      struct dti_footprint *ret);
+/* Adds an array to a sum, or leaves it as it is. */
+bool dti_footprint_add(struct dti_footprint *sum, const struct dti_footprint *more);
+
+#endif

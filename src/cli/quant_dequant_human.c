@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was dequantized, for people: a line on the whole, one for each way in which tensors were
+ * stored, what was lost on the way to the dtype, and with -v every tensor. */
+#include <string.h>
+
+#include "cli/human.h"
+#include "cli/loss_human.h"
+#include "cli/quant_dequant.h"
+#include "cli/tensor_words.h"
+#include "dtinfo/escape.h"
+
+enum { CELL = 200, KINDS_MAX = 64 };
+
+static const char gap[] = "   ";
+
+const char *dti_quant_form_words(char buffer[QUANT_FORM_SIZE], const struct dti_dequant_form *form)
+{
+    const unsigned long long group = form->group[1], rows = form->group[0];
+    size_t used = 0;
+    if (form->per == DTI_PER_TENSOR)
+        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "one scale");
+    else if (form->per == DTI_PER_CHANNEL)
+        used =
+            (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per channel of axis %u", form->axis);
+    else if (rows > 0)
+        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per %llu x %llu", rows, group);
+    else
+        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per %llu along axis %u", group,
+                                form->axis);
+    (void)snprintf(buffer + used, QUANT_FORM_SIZE - used, "%s%s",
+                   form->tensor_scale ? ", one for the tensor" : "",
+                   form->zero_points ? ", zero points" : "");
+    return buffer;
+}
+
+static const struct dti_tensor *source_of(const struct quant_dequant *job, size_t at)
+{
+    return &job->file.viewed->tensors[job->file.cast->tensors[at].source];
+}
+
+static void put(struct dti_line *line, const char *text)
+{
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
+}
+
+/* Where the report goes. */
+static bool is_aside(const struct quant_dequant *job)
+{
+    return job->file.to_stdout && !job->args->dry_run;
+}
+
+/* model.gguf -> out.safetensors   12 tensors   532.00 MiB -> 1.00 GiB */
+static void put_head(const struct quant_dequant *job, struct dti_line *line)
+{
+    const struct cast_file *const file = &job->file;
+    const struct dti_file_cast *const cast = file->cast;
+    char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE], cell[CELL];
+    put(line, strcmp(file->path, "-") == 0 ? "standard input" : dti_cast_path(path, file->path));
+    put(line, " -> ");
+    if (!file->out_path)
+        put(line, dti_container_name(file->target.kind));
+    else
+        put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
+    (void)snprintf(cell, sizeof cell, "%s%zu tensor%s", gap, cast->tensor_count,
+                   cast->tensor_count == 1 ? "" : "s");
+    put(line, cell);
+    const size_t shards = cast->files.count - cast->files.has_index;
+    if (file->target.kind == DTI_CONTAINER_SHARDED) {
+        (void)snprintf(cell, sizeof cell, " in %zu file%s", shards, shards == 1 ? "" : "s");
+        put(line, cell);
+    }
+    put(line, gap);
+    put(line, dti_human_bytes(text, job->stored_bytes));
+    put(line, " -> ");
+    put(line, dti_human_bytes(text, cast->output_bytes));
+    if (job->args->dry_run)
+        put(line, "   (nothing is written)");
+    dti_line_end(line);
+}
+
+/* Tensors that were stored in one way and met the same fate. */
+struct kind {
+    size_t first; /* one of them */
+    size_t count;
+    uint64_t stored, output;
+};
+
+static bool same_kind(const struct quant_dequant *job, size_t a, size_t b)
+{
+    const struct dti_dequant_form *const x = dti_quant_form(job, a), *const y =
+                                                                         dti_quant_form(job, b);
+    if (!x->dtype || !y->dtype)
+        return !x->dtype && !y->dtype &&
+               job->file.cast->tensors[a].fate == job->file.cast->tensors[b].fate &&
+               strcmp(source_of(job, a)->format->name, source_of(job, b)->format->name) == 0;
+    return strcmp(x->dtype, y->dtype) == 0 && strcmp(x->layout, y->layout) == 0 &&
+           x->per == y->per && x->axis == y->axis && x->group[0] == y->group[0] &&
+           x->group[1] == y->group[1] && x->zero_points == y->zero_points &&
+           x->tensor_scale == y->tensor_scale;
+}
+
+static size_t count_kinds(const struct quant_dequant *job, struct kind kinds[KINDS_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->file.cast->tensor_count; i++) {
+        const struct dti_dequant_form *const form = dti_quant_form(job, i);
+        size_t at = 0;
+        while (at < count && !same_kind(job, kinds[at].first, i))
+            at++;
+        if (at == KINDS_MAX)
+            at--; /* the rest together; nobody reads so many lines */
+        if (at == count)
+            kinds[count++] = (struct kind){.first = i};
+        kinds[at].count++;
+        kinds[at].stored += form->dtype ? form->stored_bytes : source_of(job, i)->bytes;
+        kinds[at].output += job->file.cast->tensors[i].bytes;
+    }
+    return count;
+}
+
+static const char *fate_words(enum dti_fate fate)
+{
+    switch (fate) {
+    case DTI_FATE_SAME:
+        return "as it is";
+    case DTI_FATE_KEEP:
+        return "kept";
+    case DTI_FATE_ONLY:
+        return "kept: not of --only";
+    case DTI_FATE_INTEGER:
+        return "kept: no scales";
+    case DTI_FATE_COMPLEX:
+        return "kept: complex";
+    default:
+        return "";
+    }
+}
+
+static void put_dtypes(const struct quant_dequant *job, struct dti_table *table, size_t at)
+{
+    const struct dti_file_cast_tensor *const tensor = &job->file.cast->tensors[at];
+    const struct dti_dequant_form *const form = dti_quant_form(job, at);
+    const char *const from = form->dtype ? form->dtype : source_of(job, at)->format->name;
+    char cell[CELL];
+    (void)snprintf(cell, sizeof cell,
+                   form->dtype || tensor->fate == DTI_FATE_CAST ? "%s -> %s" : "%s", from,
+                   tensor->format->name);
+    dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+}
+
+/* Writes and frees the table, or only frees it when it is not whole. */
+static enum dti_status finish_table(struct dti_table *table, bool whole,
+                                    const struct quant_dequant *job, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = job->file.cx;
+    const bool aside = is_aside(job);
+    const bool written = whole && dti_table_write(table, aside ? cx->err : cx->out,
+                                                  aside ? cx->colour_error : cx->colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_error *reterr)
+{
+    struct kind kinds[KINDS_MAX];
+    const size_t count = count_kinds(job, kinds);
+    if (count == 0)
+        return DTI_OK;
+    struct dti_table *const table = dti_table_new(4);
+    for (size_t i = 0; i < 2 * count; i++) { /* what was quantized comes first */
+        const struct kind *const kind = &kinds[i % count];
+        const struct dti_dequant_form *const form = dti_quant_form(job, kind->first);
+        char cell[CELL], text[DTI_TEXT_SIZE], words[QUANT_FORM_SIZE];
+        if ((form->dtype != NULL) != (i < count))
+            continue;
+        put_dtypes(job, table, kind->first);
+        (void)snprintf(cell, sizeof cell, "%zu tensor%s", kind->count, kind->count == 1 ? "" : "s");
+        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        const size_t used =
+            (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->stored));
+        (void)snprintf(cell + used, sizeof cell - used, " -> %s",
+                       dti_human_bytes(text, kind->output));
+        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        if (form->dtype)
+            (void)snprintf(cell, sizeof cell, "%s: %s", form->layout,
+                           dti_quant_form_words(words, form));
+        else
+            (void)snprintf(cell, sizeof cell, "%s",
+                           fate_words(job->file.cast->tensors[kind->first].fate));
+        dti_table_cell(table, DTI_STYLE_DIM, cell);
+    }
+    return finish_table(table, true, job, reterr);
+}
+
+/* The casts are counted as losses; the codes themselves may say nan, too. */
+static void put_loss(struct quant_dequant *job, struct dti_line *line)
+{
+    struct cast_file *const file = &job->file;
+    const struct dti_file_cast *const cast = file->cast;
+    char place[DTI_QUOTE_SIZE + 64], name[DTI_QUOTE_SIZE], cell[CELL];
+    struct dti_loss_summary loss;
+    if (job->nan > 0 || job->inf > 0) {
+        (void)snprintf(cell, sizeof cell, "  out of codes and scales came %llu nan and %llu inf",
+                       (unsigned long long)job->nan, (unsigned long long)job->inf);
+        dti_line_put(line, DTI_STYLE_WARN, cell);
+        dti_line_end(line);
+    }
+    if (cast->cast_count == 0)
+        return;
+    dti_loss_summarize(&cast->loss, &loss);
+    place[0] = '\0';
+    if (loss.max_absolute > 0) {
+        const struct dti_tensor *const tensor = source_of(job, cast->max_tensor);
+        dti_quote(name, tensor->name, tensor->name_length);
+        (void)snprintf(place, sizeof place, "%.*s, element %llu", (int)(strlen(name) - 2), name + 1,
+                       (unsigned long long)cast->tensors[cast->max_tensor].loss.max_index);
+    }
+    dti_loss_human_counts(&loss, line);
+    dti_loss_human_errors(&loss, place, line);
+}
+
+static bool put_name(struct dti_table *table, const struct dti_tensor *tensor)
+{
+    struct dti_buffer name;
+    dti_buffer_init(&name);
+    dti_escape(&name, tensor->name, tensor->name_length);
+    const bool whole = !name.failed;
+    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
+    dti_buffer_free(&name);
+    return whole;
+}
+
+static enum dti_status put_all(const struct quant_dequant *job, struct dti_error *reterr)
+{
+    static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
+    enum { COLUMNS = sizeof heads / sizeof heads[0] };
+    struct dti_table *const table = dti_table_new(COLUMNS);
+    bool whole = true;
+    for (size_t i = 0; i < COLUMNS; i++)
+        dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
+    for (size_t i = 0; i < job->file.cast->tensor_count && whole; i++) {
+        const struct dti_dequant_form *const form = dti_quant_form(job, i);
+        const struct dti_tensor *const source = source_of(job, i);
+        char shape[DTI_SHAPE_SIZE], words[QUANT_FORM_SIZE], text[DTI_TEXT_SIZE];
+        uint64_t specials[2];
+        whole = put_name(table, source);
+        put_dtypes(job, table, i);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
+        dti_table_cell(table, DTI_STYLE_PLAIN,
+                       form->dtype ? dti_quant_form_words(words, form) : "");
+        dti_file_dequant_specials(job->dequant, job->file.cast->tensors[i].source, &specials[0],
+                                  &specials[1]);
+        for (size_t k = 0; k < 2; k++) {
+            const bool shown = form->dtype && !job->args->dry_run;
+            dti_spell_u64(text, specials[k]);
+            dti_table_cell(table, specials[k] > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
+                           shown ? text : "");
+        }
+    }
+    return finish_table(table, whole, job, reterr);
+}
+
+enum dti_status dti_quant_dequant_human(struct quant_dequant *job, struct dti_error *reterr)
+{
+    const bool aside = is_aside(job);
+    const struct dti_context *const cx = job->file.cx;
+    struct dti_line line = {.out = aside ? cx->err : cx->out,
+                            .colour = aside ? cx->colour_error : cx->colour};
+    put_head(job, &line);
+    const enum dti_status status = put_kinds(job, reterr);
+    if (!job->args->dry_run)
+        put_loss(job, &line);
+    return status == DTI_OK && cx->verbose ? put_all(job, reterr) : status;
+}

@@ -1,0 +1,1 @@
+dtinfo bench quant --dtypes fp16

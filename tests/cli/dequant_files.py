@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of small formats, and files with codes and scales made by hand, for judge_dequant.py."""
+import json
+import math
+import struct
+
+SIZES = {"F32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "I64": 8, "F8_E4M3": 1,
+         "F8_E5M2": 1, "F8_E8M0": 1, "F4": 0.5}
+NF4 = [-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+       -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+       0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1]
+
+
+# Numbers. A product of two fp32 is exact in fp64, and packing rounds it once.
+
+def f32(x):
+    try:
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def decode(code, exponent, mantissa, bias, signed=True, top=None, nan=()):
+    """A small float. nan: codes without their sign; top: what the highest exponent means, 'ieee' or None."""
+    sign = -1.0 if signed and code >> (exponent + mantissa) else 1.0
+    rest = code & ((1 << (exponent + mantissa)) - 1)
+    e, m = rest >> mantissa, rest & ((1 << mantissa) - 1)
+    if rest in nan or (top == "ieee" and e == (1 << exponent) - 1 and m):
+        return math.nan
+    if top == "ieee" and e == (1 << exponent) - 1:
+        return sign * math.inf
+    if e == 0:
+        return sign * m * 2.0 ** (1 - bias - mantissa)
+    return sign * (1 + m / (1 << mantissa)) * 2.0 ** (e - bias)
+
+
+E4M3 = [decode(c, 4, 3, 7, nan=(0x7f,)) for c in range(256)]
+E5M2 = [decode(c, 5, 2, 15, top="ieee") for c in range(256)]
+E2M1 = [decode(c, 2, 1, 1) for c in range(16)]
+E2M3 = [decode(c, 2, 3, 1) for c in range(64)]
+E3M2 = [decode(c, 3, 2, 3) for c in range(64)]
+E8M0 = [math.nan if c == 255 else 2.0 ** (c - 127) for c in range(256)]
+INT8 = [float(c - 256 if c > 127 else c) for c in range(256)]
+
+
+def half(code):
+    return struct.unpack("<e", struct.pack("<H", code))[0]
+
+
+# element numbers, bits, block length, scales: their dtype in files, bytes
+BLOCKS = {"mxfp8_e4m3": (E4M3, 8, 32, "U8", "F8_E4M3"), "mxfp8_e5m2": (E5M2, 8, 32, "U8", "F8_E5M2"),
+          "mxint8": ([x / 64 for x in INT8], 8, 32, "U8", "I8"), "mxfp6_e2m3": (E2M3, 6, 32, "U8", "U8"),
+          "mxfp6_e3m2": (E3M2, 6, 32, "U8", "U8"), "mxfp4": (E2M1, 4, 32, "U8", "U8"),
+          "nvfp4": (E2M1, 4, 16, "F8_E4M3", "U8"), "nf4": ([f32(x) for x in NF4], 4, 64, "F32", "U8"),
+          "q8_0": (INT8, 8, 32, "F16", "I8"), "q4_0": ([float(c - 8) for c in range(16)], 4, 32, "F16", "U8")}
+
+
+def scale_number(kind, raw, tensor_scale=1.0):
+    if kind == "U8":
+        return E8M0[raw]
+    if kind == "F8_E4M3":
+        return f32(E4M3[raw] * tensor_scale)
+    if kind == "F16":
+        return half(raw)
+    return struct.unpack("<f", struct.pack("<I", raw))[0]
+
+
+def bits_of(x):
+    return 0x7fc00000 if x != x else struct.unpack("<I", struct.pack("<f", x))[0]
+
+
+def floats(raw):
+    return [0x7fc00000 if (b & 0x7fffffff) > 0x7f800000 else b for b in struct.unpack("<%dI" % (len(raw) // 4), raw)]
+
+
+def scale_bytes(kind, scales):
+    return b"".join(struct.pack({"U8": "<B", "F8_E4M3": "<B", "F16": "<H", "F32": "<I"}[kind], s) for s in scales)
+
+
+def pack(codes, bits, high=False):
+    """Codes in bytes without gaps, element 0 lowest (or highest)."""
+    if high:
+        text = "".join(format(c, "0%db" % bits) for c in codes)
+        return bytes(int(text[i:i + 8], 2) for i in range(0, len(text), 8))
+    whole = sum(c << (i * bits) for i, c in enumerate(codes))
+    return whole.to_bytes((len(codes) * bits + 7) // 8, "little")
+
+
+def words(rows, bits):
+    """Each row in 32-bit words."""
+    return b"".join(pack(row, bits).ljust(-(-len(row) * bits // 32) * 4, b"\0") for row in rows)
+
+
+# Files.
+
+def write_file(path, tensors, metadata=None):
+    header, data = {}, b""
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, (dtype, shape, raw) in tensors.items():
+        assert len(raw) == math.prod(shape) * SIZES[dtype], (name, dtype, shape, len(raw))
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_file(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    length = struct.unpack_from("<Q", content)[0]
+    header = json.loads(content[8:8 + length])
+    header.pop("__metadata__", None)
+    return {name: (t["dtype"], t["shape"], content[8 + length:][slice(*t["data_offsets"])])
+            for name, t in header.items()}
+
+
+def write_gguf(path, tensors, big=False):
+    order = ">" if big else "<"
+    head, data = b"", b""
+    for name, (kind, shape, raw) in tensors.items():
+        data += b"\0" * (-len(data) % 32)
+        head += struct.pack(order + "Q", len(name)) + name.encode() + struct.pack(order + "I", len(shape))
+        head += b"".join(struct.pack(order + "q", n) for n in reversed(shape))
+        head += struct.pack(order + "IQ", kind, len(data))
+        data += raw
+    head = b"GGUF" + struct.pack(order + "IQQ", 3, len(tensors), 0) + head
+    with open(path, "wb") as file:
+        file.write(head + b"\0" * (-len(head) % 32) + data)
+
+
+def npy(path, descr, shape, raw):
+    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, repr(tuple(shape)))
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw)

@@ -1,0 +1,9 @@
+exec 2>&1
+for amount in 7Q 1.5 -7B -2x3 0 0B 0x10 3x0x2 8x7B '1,2,,' 1e30 2^64 2^ 1^5 7e 1e3B 1.0000000000000000000000001 \
+    4294967296x4294967296 99999999999999999999999999999999999999999999999999999999999999999999B [ '7,5k'; do
+    dtinfo mem "$amount" bf16
+    echo "exit $?"
+done
+dtinfo mem 1.8e19 bf16
+dtinfo mem 1e19 1e19 int1
+dtinfo mem 1e19 int4 --train sgd

@@ -1,0 +1,1 @@
+dtinfo mem 7B bf61 --json

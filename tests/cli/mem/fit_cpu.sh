@@ -1,0 +1,1 @@
+dtinfo mem 1K bf16 --fit cpu

@@ -1,0 +1,1 @@
+dtinfo mem 7B bf16,fp8_e5m2 --fit 6.9GB

@@ -1,0 +1,2 @@
+export DTINFO_LIBCUDA=/none
+dtinfo mem 7B bf16 --fit cuda

@@ -1,0 +1,1 @@
+dtinfo quant 1 mxfp5 --json

@@ -1,0 +1,1 @@
+dtinfo quant 1 e4m3 --scale 1 --json
