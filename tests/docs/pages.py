@@ -65,6 +65,12 @@ def introspect(program):
     return json.loads(run(program, "__introspect").stdout)
 
 
+def block_formats(program):
+    """Their names."""
+    return {block["name"] for block in
+            json.loads(run(program, "list", "--json").stdout)["block_formats"]}
+
+
 def unescape(text):
     """scdoc's backslashes taken away."""
     return re.sub(r"\\(.)", r"\1", text)

@@ -14,6 +14,7 @@ import tempfile
 
 import pages
 
+VALUES = ("value_dtype", "value_format")  # kinds of operands: values, then a dtype
 SCRIPTS = {"bash": "dtinfo.bash", "zsh": "_dtinfo", "fish": "dtinfo.fish"}
 
 
@@ -60,7 +61,7 @@ def tensor_questions(command, option):
     """Names of the tensors of the file that stands before, in the folder of pages.checkpoints()."""
     names = {name for name, *_ in pages.make_checkpoint.model()}
     before = [command["name"], "model.safetensors"]
-    before += ["bf16"] if command["operands"] == "value_dtype" else []
+    before += ["bf16"] if command["operands"] in VALUES else []
     yield [*before, option, ""], names
     yield [*before, option + "=lm"], {option + "=lm_head.weight"}
     yield [*before, option, "*norm*,lm"], {"*norm*,lm_head.weight"}
@@ -68,7 +69,7 @@ def tensor_questions(command, option):
     yield [command["name"], option, ""], set()
 
 
-def questions(facts):
+def questions(facts, blocks):
     """(words, what must be among the answers)"""
     public = [command for command in facts["commands"] if not command["hidden"]]
     dtypes = {dtype["name"] for dtype in facts["dtypes"]}
@@ -92,14 +93,16 @@ def questions(facts):
                 yield [command["name"], "-" + option["short"], ""], words
         if command["operands"] == "dtypes":
             yield [command["name"], ""], dtypes
-        elif command["operands"] == "value_dtype":
-            yield [command["name"], "1.5", ""], dtypes
+        elif command["operands"] in VALUES:
+            yield [command["name"], "1.5", ""], dtypes | (
+                blocks if command["operands"] == "value_format" else set())
         elif command["operands"] == "files":
             yield [command["name"], ""], set()  # the shell's own completion follows
         for option in command["options"]:
             if option["kind"] == "glob":
                 yield from tensor_questions(command, "--" + option["long"])
     yield ["cast", "1", "bf16,fp8_e8"], {"bf16,fp8_e8m0"}
+    yield ["quant", "1", "int8,mxfp"], {"int8,mxfp4", "int8,mxfp8_e4m3"}
     yield ["cast", "--fail-on", "inexact,ov"], {"inexact,overflow"}
 
 
@@ -133,7 +136,7 @@ def main():
 def check_all(judge, program):
     facts = pages.introspect(program)
     hidden = {command["name"] for command in facts["commands"] if command["hidden"]}
-    asked = list(questions(facts))
+    asked = list(questions(facts, pages.block_formats(program)))
     for words, wanted in asked:
         offered = ask_program(program, words)
         judge.check(wanted <= offered, f"__complete {words} lacks {sorted(wanted - offered)}")

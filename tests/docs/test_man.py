@@ -167,6 +167,10 @@ def check_json_page(judge, page, program, facts):
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
                  "--each"],
                 ["inspect", "none", "weights.npy"], ["devices"],
+                ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
+                ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],
+                ["quant", "q.safetensors", "bf16", "--dequant", "-o", "d.safetensors"],
+                ["mem", "model.safetensors", "-v", "--fit", "1GiB"], ["mem", "1B", "--train", "adam8bit"],
                 ["cast", "model.safetensors", "fp8_e4m3fn", "-o", "/dev/null"],
                 ["compare", "model.safetensors", "weights.npy"],
                 ["compare", "weights.npy", "arrays.npz", "--only", "data,half", "--rtol", "1"],
@@ -239,8 +243,7 @@ def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     judge = pages.Judge()
     facts = pages.introspect(program)
-    blocks = {block["name"] for block in
-              json.loads(pages.run(program, "list", "--json").stdout)["block_formats"]}
+    blocks = pages.block_formats(program)
     every = {page.name: page for page in map(pages.Page, pages.MAN)}
     public = [command for command in facts["commands"] if not command["hidden"]]
     expected = {f"dtinfo-{command['name']}.1" for command in public}

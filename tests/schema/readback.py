@@ -137,8 +137,13 @@ def check_number(node, where, dtype):
         yield from check_bits(node, where, dtype)
 
 
-def dtype_of_member(key, dtype):
-    """The dtype of a number below a dtype that is not of it: means, and magnitudes of integers."""
+def dtype_of_member(key, dtype, node):
+    """The dtype of a number below a dtype that is not of it: means, magnitudes of integers, and of what was
+    quantized scales and losses."""
+    if isinstance(node, dict) and "code_dtype" in node and key == "loss":
+        return reference("fp64")
+    if isinstance(node, dict) and "multiplier" in node and key == "scale":
+        return reference(node["scale_dtype"])
     if key in ("mean", "standard_deviation"):
         return reference("fp64")
     if key == "absmax" and dtype is not None and not dtype.is_float:
@@ -153,7 +158,7 @@ def walk(node, where="$", dtype=None):
         name = node.get("part") or node.get("dtype")
         if isinstance(name, str):
             name = {"complex64": "fp32", "complex128": "fp64"}.get(name, name)
-            dtype = reference(name)
+            dtype = reference("fp32" if "code_dtype" in node else name)
         if is_number(node) and node["text"] is not None and "real" not in node:
             numbers += 1
             codes += node["bits"] is not None and dtype is not None
@@ -161,7 +166,7 @@ def walk(node, where="$", dtype=None):
     children = node.items() if isinstance(node, dict) else \
         enumerate(node) if isinstance(node, list) else ()
     for key, child in children:
-        more = walk(child, "%s.%s" % (where, key), dtype_of_member(key, dtype))
+        more = walk(child, "%s.%s" % (where, key), dtype_of_member(key, dtype, node))
         problems += more[0]
         numbers += more[1]
         codes += more[2]
