@@ -23,7 +23,8 @@ struct dti_range {
 void dti_range_init(struct dti_range *ret);
 void dti_range_merge(struct dti_range *range, const struct dti_range *part);
 typedef void dti_range_fn(const float *x, size_t n, struct dti_range *range); /* adds */
-/* The same place by place: n numbers, each for its own min[i], max[i]; the specials in one. */
+/* The same place by place: n numbers, each for its own min[i], max[i] (aligned, as floats are); the
+ * specials in one. */
 typedef void dti_range_columns_fn(const float *x, size_t n, float *min, float *max,
                                   struct dti_range *specials);
 
@@ -36,8 +37,8 @@ struct dti_quant_count {
 /* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
 struct dti_affine_args {
     const struct dti_affine *affine;
-    const struct dti_encoder *encoder; /* float codes: to nearest even, saturating, NaN canonical;
-                                        * else NULL */
+    const struct dti_encoder *encoder; /* float codes, of dti_encoder_takes_f32(): to nearest even,
+                                        * saturating, NaN canonical; else NULL */
     const struct dti_decoder *decoder; /* the same for the way back */
     float scale, inverse;              /* inverse: 1 / scale, rounded */
     int32_t zero_point;

@@ -19,7 +19,8 @@
  *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
  *                                padded
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
- * where that does not follow: rows that are TOLD, high, and 2 bits in WORDS where a row is a word.
+ * where that does not follow: rows that are TOLD, high, and 2 bits in WORDS where a row is a word
+ * or was filled up.
  * npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy and so on stand
  * beside it. */
 #ifndef DTINFO_QUANT_LAYOUT_H

@@ -149,8 +149,10 @@ static void put_block(struct dti_line *line, const struct quant_result *result,
     dti_spell_code(bits, group->scale, format->width);
     dti_line_to(line, BITS_COLUMN);
     put(line, bits);
-    note(line, scale.class > DTI_CLASS_FINITE
+    note(line, scale.class == DTI_CLASS_NAN
                    ? "the block has a NaN or an infinity: nothing else is left of it"
+               : scale.class == DTI_CLASS_INF
+                   ? "it is beyond the scale's dtype: infinities and NaNs come back"
                    : dti_quant_scale_words(target, words));
     dti_line_end(line);
     if (block->family == DTI_BLOCKS_NV && target->tensor_scale != QUANT_TENSOR_SCALE_NONE)

@@ -119,8 +119,18 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
     return status;
 }
 
-/* NaNs and infinities among the numbers. */
-static void count_specials(struct dti_dequant_tensor *tensor, const float *numbers, size_t n)
+/* A NaN of a scale may be any, and the sign of that of 0 x inf is the machine's. */
+static void make_nans_alike(float *numbers, size_t n)
+{
+    static const uint32_t nan = UINT32_C(0x7fc00000);
+    for (size_t i = 0; i < n; i++) {
+        if (dti_dequant_bits(numbers[i]) << 1 > UINT32_C(0xFF000000))
+            memcpy(&numbers[i], &nan, sizeof nan);
+    }
+}
+
+/* NaNs and infinities among the numbers. NaNs become the one that there is. */
+static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, size_t n)
 {
     uint64_t nan = 0, inf = 0;
     for (size_t done = 0; done < n; done += DTI_DEQUANT_CHUNK) {
@@ -132,6 +142,8 @@ static void count_specials(struct dti_dequant_tensor *tensor, const float *numbe
             nans += code << 1 > UINT32_C(0xFF000000);
             beyond += code << 1 >= UINT32_C(0xFF000000);
         }
+        if (nans > 0)
+            make_nans_alike(numbers + done, end - done);
         nan += nans;
         inf += beyond - nans;
     }

@@ -236,7 +236,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_group *group, const 
         if (any && !group->free_name && scheme.row->packing == DTI_QUANT_WORDS &&
             ret_scheme->row->packing == DTI_QUANT_WORDS && ret_scheme->bits == 4)
             continue; /* a row in a word: other widths are told */
-        if (any && !same(ret_scheme, &scheme))
+        if (any && dti_dequant_of(group, DTI_PART_CODES)->elements > 0 &&
+            !same(ret_scheme, &scheme))
             return dti_dequant_refuse(
                 &group->part[DTI_PART_CODES], reterr,
                 "may hold %s or %s: neither dtypes nor shapes tell, and no entry '%s...' of the "

@@ -103,8 +103,27 @@ static bool place_blocks(const struct dti_dequant_shape *shape, uint64_t length,
         if (shape->stored[i] % length == 0 && scales->shape[i] == shape->stored[i] / length)
             axis = i;
     }
-    return others == 1 && axis < shape->rank &&
+    for (unsigned i = 0; i < shape->rank && others == 0; i++) { /* no blocks of no elements */
+        if (shape->stored[i] == 0)
+            axis = i;
+    }
+    return others <= 1 && axis < shape->rank &&
            per_group(shape, axis, length, scales->shape, found);
+}
+
+/* Of rows that are filled up, only groups are: along the axis that is longer than the numbers'. */
+static bool place_padded(const struct dti_dequant_shape *shape, unsigned axis,
+                         struct dti_dequant_found *found)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    if (scales->rank != shape->rank || scales->shape[axis] == 0 ||
+        shape->stored[axis] % scales->shape[axis] != 0)
+        return false;
+    for (unsigned i = 0; i < shape->rank; i++) {
+        if (i != axis && scales->shape[i] != shape->stored[i])
+            return false;
+    }
+    return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape, found);
 }
 
 static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
@@ -113,6 +132,10 @@ static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
     const struct dti_tensor *const scales = shape->scales;
     const unsigned rank = shape->rank;
     unsigned differ = 0, ones = 0, axis = 0, channel = 0;
+    for (unsigned i = 0; i < rank && !rectangles; i++) {
+        if (shape->shape[i] != shape->stored[i])
+            return place_padded(shape, i, found); /* that of no other is: is_within() */
+    }
     if (scales->elements == 1) {
         one_scale(found);
         return true;
@@ -138,6 +161,8 @@ static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
     if (differ == 1 && scales->shape[axis] > 0 && shape->stored[axis] % scales->shape[axis] == 0)
         return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape,
                          found);
+    if (differ == 0 && scales->elements == 0)
+        return per_group(shape, rank - 1, 1, scales->shape, found);
     for (unsigned i = 0; i + 2 < rank; i++) {
         if (scales->shape[i] != shape->stored[i])
             return false;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files/file_quant_parts.h"
 
@@ -93,10 +94,60 @@ void dti_file_quant_stored(const struct dti_file_quant *quant, size_t tensor,
     };
 }
 
+/* Whether a file stands where a part of OUT.npy would, and is not going to be replaced. */
+static enum dti_status check_beside(const struct dti_file_quant *quant, const char *suffix,
+                                    struct dti_error *reterr)
+{
+    static const char extension[] = ".npy";
+    const char *const path = quant->files.path;
+    const size_t end = sizeof extension - 1, length = strlen(path), more = strlen(suffix);
+    char label[DTI_QUOTE_SIZE];
+    if (length <= end || strcmp(path + length - end, extension) != 0)
+        return DTI_OK;
+    char *const name = malloc(length + more + 1);
+    if (!name)
+        return dti_file_quant_no_memory(reterr);
+    memcpy(name, path, length - end);
+    memcpy(name + length - end, suffix, more);
+    memcpy(name + length - end + more, extension, end + 1);
+    bool replaced = access(name, F_OK) != 0;
+    for (size_t i = 0; i < quant->files.count && !replaced; i++)
+        replaced = strcmp(quant->files.list[i].path, name) == 0;
+    enum dti_status status = DTI_OK;
+    if (!replaced)
+        status = dti_fail(reterr, DTI_USAGE,
+                          "%s exists and would be taken for a part of the output; remove it, or "
+                          "give -o another name",
+                          dti_quote(label, name, strlen(name)));
+    free(name);
+    return status;
+}
+
+/* Parts of an npy file are known by their names alone: those of an older one must not stay. */
+static enum dti_status check_all_beside(const struct dti_file_quant *quant,
+                                        struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (quant->request.kind != DTI_CONTAINER_NPY || quant->quantized_count == 0)
+        return DTI_OK;
+    for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
+        const struct dti_quant_row *const row =
+            dti_quant_row_find((enum dti_quant_layout)layout, "int8");
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
+            const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
+            if (suffix)
+                status = check_beside(quant, suffix, reterr);
+        }
+    }
+    return status;
+}
+
 enum dti_status dti_file_quant_open(struct dti_file_quant *quant, bool force,
                                     struct dti_error *reterr)
 {
-    const enum dti_status status = dti_new_files_open(&quant->files, force, reterr);
+    enum dti_status status = check_all_beside(quant, reterr);
+    if (status == DTI_OK)
+        status = dti_new_files_open(&quant->files, force, reterr);
     for (size_t i = 0; i < quant->files.count && status == DTI_OK; i++) {
         const struct dti_new_file *const file = &quant->files.list[i];
         char label[DTI_QUOTE_SIZE];

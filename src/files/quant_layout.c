@@ -216,15 +216,17 @@ static uint64_t words_of(uint64_t codes, unsigned bits)
     return divide_up(codes, 32 / bits);
 }
 
-/* Whether codes are of 2 bits and take as many words as those of 4: of few columns. */
+/* Whether codes are of 2 bits and take as many words as those of 4 could: of few columns, or of
+ * rows that are filled up, to groups whose length no part tells. */
 static bool seem_wider(const struct dti_quant_stored *stored)
 {
     if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0 ||
         dti_quant_row_bits(stored->row) != 2)
         return false;
-    uint64_t last = stored->shape[stored->rank - 1];
-    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank)
-        last = divide_up(last, stored->group) * stored->group;
+    const uint64_t last = stored->shape[stored->rank - 1];
+    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
+        last % stored->group != 0)
+        return true;
     return words_of(last, 2) == words_of(last, 4);
 }
 

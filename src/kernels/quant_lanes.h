@@ -61,6 +61,10 @@ DTI_LANE uint32_t dti_lane_beyond(const struct dti_encoder *e)
     const uint32_t max = (uint32_t)e->max_magnitude, half = UINT32_C(1) << (22 - e->man_bits);
     const uint32_t from = ((uint32_t)(e->min_exponent + 126) << 23) + (max << (23 - e->man_bits));
     const uint32_t odd = e->man_bits > 0 || e->parity_of_code ? max & 1 : 1;
+    if (max >> e->man_bits == 0) { /* a subnormal: there is no leading one before its bits */
+        const int32_t half_step = e->min_exponent - (int32_t)e->man_bits - 1;
+        return dti_lane_bits_f32((float)(2 * max + 1)) + ((uint32_t)half_step << 23) + (odd ^ 1);
+    }
     return from + half + (odd ^ 1);
 }
 

@@ -135,3 +135,38 @@ def npy(path, descr, shape, raw):
     text += " " * (-(len(text) + 11) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw)
+
+
+def gguf_blocks(random, name, count, big, scale=None):
+    """Random blocks, their bytes as ggml has them and their numbers. scale: of a whole tensor."""
+    numbers, bits, length, kind, _ = BLOCKS[name]
+    raw, want = b"", []
+    pieces = 4 if name == "nvfp4" else 1
+    for i in range(count):
+        scales = [(i * pieces + k) % 256 if kind != "F16" else random.getrandbits(16) for k in range(pieces)]
+        raw += b"".join(struct.pack(">H" if big else "<H", s) if kind == "F16" else bytes([s]) for s in scales)
+        for s in scales:
+            codes = [random.randrange(1 << bits) for _ in range(length)]
+            raw += bytes(codes) if bits == 8 else bytes(codes[j] | codes[j + length // 2] << 4
+                                                        for j in range(length // 2))
+            factor = scale_number(kind, s & 0x7f if name == "nvfp4" else s, scale if scale is not None else 1.0)
+            want += [f32(numbers[c] * factor) for c in codes]
+    return raw, want
+
+
+def scale_shapes(shape):
+    """Shapes of scales, and which of them an element at a place has."""
+    yield [], lambda at: 0
+    yield [1], lambda at: 0
+    for axis in range(len(shape)):
+        yield [n if i == axis else 1 for i, n in enumerate(shape)], lambda at, axis=axis: at[axis]
+        for group in (n for n in (2, 4, 16, 32, 20) if shape[axis] % n == 0 and shape[axis] > n):
+            some = [n // group if i == axis else n for i, n in enumerate(shape)]
+
+            def find(at, axis=axis, group=group, some=some):
+                index = 0
+                for i, n in enumerate(some):
+                    index = index * n + (at[i] // group if i == axis else at[i])
+                return index
+            yield some, find
+    yield [shape[0]], lambda at: at[0]

@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from dequant_files import (BLOCKS, E4M3, E5M2, bits_of, f32, floats, half, npy, pack, read_file, scale_bytes,
-                           scale_number, words, write_file, write_gguf)
+from dequant_files import (BLOCKS, E4M3, E5M2, bits_of, f32, floats, gguf_blocks, half, npy, pack, read_file,
+                           scale_bytes, scale_number, scale_shapes, words, write_file, write_gguf)
 
 PROGRAM = os.path.abspath(sys.argv[1])
 RANDOM = random.Random(20240619)
@@ -150,24 +150,6 @@ def odd_blocks():
 INTEGERS = {"I8": (8, True), "U8": (8, False), "I16": (16, True), "U16": (16, False)}
 
 
-def scale_shapes(shape):
-    """Shapes of scales, and which of them an element at a place has."""
-    yield [], lambda at: 0
-    yield [1], lambda at: 0
-    for axis in range(len(shape)):
-        yield [n if i == axis else 1 for i, n in enumerate(shape)], lambda at, axis=axis: at[axis]
-        for group in (n for n in (2, 4, 16, 32, 20) if shape[axis] % n == 0 and shape[axis] > n):
-            some = [n // group if i == axis else n for i, n in enumerate(shape)]
-
-            def find(at, axis=axis, group=group, some=some):
-                index = 0
-                for i, n in enumerate(some):
-                    index = index * n + (at[i] // group if i == axis else at[i])
-                return index
-            yield some, find
-    yield [shape[0]], lambda at: at[0]
-
-
 def integers():
     for shape in ([6, 32], [40], [3, 4, 20], [2, 64, 5, 3]):
         places = list(itertools.product(*(range(n) for n in shape)))
@@ -241,29 +223,12 @@ def scaled_floats():
 GGML = {"q8_0": 8, "q4_0": 2, "mxfp4": 39, "nvfp4": 40}
 
 
-def gguf_blocks(name, count, big, scale=None):
-    """Random blocks, their bytes as ggml has them and their numbers. scale: of a whole tensor."""
-    numbers, bits, length, kind, _ = BLOCKS[name]
-    raw, want = b"", []
-    pieces = 4 if name == "nvfp4" else 1
-    for i in range(count):
-        scales = [(i * pieces + k) % 256 if kind != "F16" else RANDOM.getrandbits(16) for k in range(pieces)]
-        raw += b"".join(struct.pack(">H" if big else "<H", s) if kind == "F16" else bytes([s]) for s in scales)
-        for s in scales:
-            codes = [RANDOM.randrange(1 << bits) for _ in range(length)]
-            raw += bytes(codes) if bits == 8 else bytes(codes[j] | codes[j + length // 2] << 4
-                                                        for j in range(length // 2))
-            factor = scale_number(kind, s & 0x7f if name == "nvfp4" else s, scale if scale is not None else 1.0)
-            want += [f32(numbers[c] * factor) for c in codes]
-    return raw, want
-
-
 def gguf():
     for big in (False, True):
         tensors, want = {}, {}
         for name, kind in GGML.items():
             length = 64 if name == "nvfp4" else 32
-            raw, want[name] = gguf_blocks(name, 514, big)
+            raw, want[name] = gguf_blocks(RANDOM, name, 514, big)
             tensors[name] = (kind, [2, 257 * length], raw)
         write_gguf("in.gguf", tensors, big)
         report, _ = run("in.gguf", "fp32", "--dequant", "-o", "out.safetensors", "--force", "--json")
@@ -275,8 +240,8 @@ def gguf():
             entry = next(t for t in report["tensors"] if t["name"] == name)
             judge("%s: what it was" % name, (entry["from"], entry["fate"], entry["nan"], entry["inf"]),
                   (name, "dequantized", sum(x != x for x in want[name]), sum(math.isinf(x) for x in want[name])))
-    a, want_a = gguf_blocks("nvfp4", 6, False, f32(0.037))
-    b, want_b = gguf_blocks("nvfp4", 3, False, f32(7.1))
+    a, want_a = gguf_blocks(RANDOM, "nvfp4", 6, False, f32(0.037))
+    b, want_b = gguf_blocks(RANDOM, "nvfp4", 3, False, f32(7.1))
     write_gguf("in.gguf", {"a.weight": (40, [3, 128], a), "a.scale": (0, [1], struct.pack("<f", 0.037)),
                            "b.weight": (40, [1, 3, 64], b), "b.weight.scale": (0, [1], struct.pack("<f", 7.1)),
                            "a.input_scale": (0, [1], struct.pack("<f", 1.5))})
@@ -387,10 +352,35 @@ def few():
     check("3 codes of 2 bits", tensors, [1, 3], [-0.5, -1.0, 0.0], {"dtinfo.quant.w": "int2 low"})
 
 
+def filled():
+    """One group that is longer than its axis, axes of no elements, and NaNs that are all alike."""
+    def shape_of(*shape):
+        return ("I64", [len(shape)], struct.pack("<%dq" % len(shape), *shape))
+    for shape, stored, some in (([2, 3], [8, 3], [1, 3]), ([2], [8], [1]), ([2, 1], [8, 1], [1, 1])):
+        columns = math.prod(shape[1:])
+        scales = [0.5 * (i + 1) for i in range(columns)]
+        codes = list(range(1, 2 * columns + 1))
+        check("one group, %s of %s" % (shape, stored),
+              {"w": ("I8", stored, bytes(codes).ljust(math.prod(stored), b"\0")), "w_shape": shape_of(*shape),
+               "w_scale": ("F32", some, struct.pack("<%df" % columns, *scales))}, shape,
+              [c * scales[i % columns] for i, c in enumerate(codes)])
+    nothing = ("U8", [5, 0], b"")
+    check("no groups", {"w": ("U8", [5, 0], b""), "w_scale": ("F32", [5, 0], b"")}, [5, 0], [])
+    check("no blocks", {"w_packed": nothing, "w_scale": nothing}, [5, 0], [])
+    check("no rows in blocks", {"w_packed": ("U8", [32, 0], b""), "w_scale": ("U8", [1, 0], b""),
+                                "w_shape": shape_of(5, 0)}, [5, 0], [])
+    raw = struct.pack("<3I", 0x7f800000, 0xffc12345, 0x3f800000)
+    for some in ([3, 1], [1, 3]):
+        write_file("in.safetensors", {"w": ("I8", [3, 3], bytes(9)), "w_scale": ("F32", some, raw)})
+        run("in.safetensors", "fp32", "--dequant", "-o", "out.safetensors", "--force", "-q")
+        got = sorted(set(struct.unpack("<9I", read_file("out.safetensors")["w"][2])))
+        judge("NaNs of scales %s" % some, got, [0, 0x7fc00000])
+
+
 FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None    # every output is synced
 with tempfile.TemporaryDirectory(dir=FAST) as folder:
     os.chdir(folder)
-    for part in (all_pairs, odd_blocks, integers, in_words, few, scaled_floats, gguf, arrays, narrow, kept, refused):
+    for part in (all_pairs, odd_blocks, integers, in_words, few, filled, scaled_floats, gguf, arrays, narrow, kept, refused):
         before = checked
         part()
         print("%s: %d checks" % (part.__name__, checked - before), flush=True)

@@ -17,6 +17,8 @@ enum { ROOMS = 5, ROOM_BYTES_MAX = 1 << 20 };
 uint8_t *room_new(struct check *check, size_t which, size_t bytes);
 /* The same with a copy of an array in it. */
 void *room_copy(struct check *check, size_t which, const void *array, size_t bytes);
+/* The same with floats, at a place for floats. */
+float *room_copy_floats(struct check *check, size_t which, const float *array, size_t n);
 /* Whether nothing was written beside the array. */
 bool room_is_whole(size_t which);
 uint8_t room_poison(size_t which);

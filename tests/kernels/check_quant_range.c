@@ -100,8 +100,8 @@ static bool check_slice(struct check *check, const struct dti_quant_kernel *row,
     for (size_t i = 0; i < n && columns; i++)
         start_range(check, &min[i], &max[i]);
     call.x = room_copy(check, 0, numbers, n * sizeof *call.x);
-    call.min = room_copy(check, 1, min, columns ? n * sizeof *min : 0);
-    call.max = room_copy(check, 2, max, columns ? n * sizeof *max : 0);
+    call.min = room_copy_floats(check, 1, min, columns ? n : 0);
+    call.max = room_copy_floats(check, 2, max, columns ? n : 0);
     for (size_t i = 0; i < n; i++)
         add_number(numbers[i], columns ? &min[i] : &want.min, columns ? &max[i] : &want.max, &want);
     check->arrays++;

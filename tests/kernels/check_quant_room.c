@@ -72,6 +72,16 @@ void *room_copy(struct check *check, size_t which, const void *array, size_t byt
     return at;
 }
 
+float *room_copy_floats(struct check *check, size_t which, const float *array, size_t n)
+{
+    uint8_t *at = room_new(check, which, n * sizeof *array);
+    while ((uintptr_t)at % sizeof *array != 0)
+        at = room_new(check, which, n * sizeof *array);
+    if (n > 0)
+        memcpy(at, array, n * sizeof *array);
+    return (float *)(void *)at;
+}
+
 bool room_is_whole(size_t which)
 {
     const struct room *room = &rooms[which];

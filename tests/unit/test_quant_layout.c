@@ -85,6 +85,20 @@ static void few_columns_of_2_bits_are_told(void)
     }
 }
 
+/* Three numbers in two words could be of 4 bits in groups of 16. */
+static void filled_rows_of_2_bits_are_told(void)
+{
+    char text[DTI_QUANT_TOLD_SIZE];
+    const uint64_t columns[] = {3, 32};
+    for (int i = 0; i < 2; i++) {
+        struct dti_quant_stored stored = stored_of("uint2", 1, &columns[i]);
+        stored.per = DTI_PER_GROUP;
+        stored.group = 32;
+        stored.pad = true;
+        CHECK(dti_quant_told(&stored, text) == (columns[i] == 3));
+    }
+}
+
 static void shapes_beyond_64_bits_are_refused(void)
 {
     const uint64_t huge[] = {UINT64_MAX, 0}, last[] = {0, UINT64_MAX};
@@ -123,5 +137,5 @@ static void ranks_that_do_not_fit_are_refused(void)
 }
 
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
-          what_is_told_is_read_back, few_columns_of_2_bits_are_told,
+          what_is_told_is_read_back, few_columns_of_2_bits_are_told, filled_rows_of_2_bits_are_told,
           shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused)

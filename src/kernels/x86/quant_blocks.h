@@ -265,13 +265,12 @@ DTI_INLINE void count_clipped(byte_mask over, unsigned length, struct dti_quant_
 }
 
 /* Codes of a group, a byte each and in order, to where they go; which group of its tile it is.
- * Packed orders are for codes of 4 bits. */
+ * Packed orders are for codes of 4 bits; halves of blocks are not written here. */
 DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
                             struct tile_shape shape, bool stream)
 {
     unsigned char *const to = codes + (size_t)group * DTI_GROUP * shape.bits / 8;
     const vector low = VECTOR_BITS(set1_epi16)(0x1001), high = VECTOR_BITS(set1_epi16)(0x0110);
-    vector pairs;
     switch (shape.order) {
     case DTI_BLOCK_BYTES:
         store_vector(to, code, stream);
@@ -283,12 +282,6 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
         store_words_as_bytes(to, VECTOR_BITS(maddubs_epi16)(code, high), stream);
         break;
     case DTI_BLOCK_HALVES:
-        if (shape.length == 32)
-            pairs = VECTOR_WHOLE(or)(even_parts(code), VECTOR_BITS(slli_epi16)(odd_parts(code), 4));
-        else
-            pairs = even_quads(VECTOR_WHOLE(or)(
-                code, VECTOR_BITS(slli_epi16)(VECTOR_BITS(bsrli_epi128)(code, 8), 4)));
-        store_half(to, pairs, stream);
         break;
     }
 }

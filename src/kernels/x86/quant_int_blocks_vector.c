@@ -234,7 +234,6 @@ void VECTOR_NAME(dti_quantize_q8_0)(const struct dti_block_args *args, void *cod
 TILE(in_bytes, 8, DTI_BLOCK_BYTES)
 TILE(low_first, 4, DTI_BLOCK_LOW)
 TILE(high_first, 4, DTI_BLOCK_HIGH)
-TILE(in_halves, 4, DTI_BLOCK_HALVES)
 
 void VECTOR_NAME(dti_quantize_q4_0)(const struct dti_block_args *args, void *codes, void *scales,
                                     const float *x, size_t n, struct dti_quant_count *count)
@@ -246,11 +245,10 @@ void VECTOR_NAME(dti_quantize_q4_0)(const struct dti_block_args *args, void *cod
     case DTI_BLOCK_HIGH:
         high_first(args, codes, scales, x, n, count);
         break;
-    case DTI_BLOCK_HALVES:
-        in_halves(args, codes, scales, x, n, count);
-        break;
     case DTI_BLOCK_BYTES:
         in_bytes(args, codes, scales, x, n, count);
+        break;
+    case DTI_BLOCK_HALVES: /* the row does not take it */
         break;
     }
 }

@@ -99,7 +99,6 @@ DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
 TILE(in_bytes, 8, DTI_BLOCK_BYTES)
 TILE(low_first, 4, DTI_BLOCK_LOW)
 TILE(high_first, 4, DTI_BLOCK_HIGH)
-TILE(in_halves, 4, DTI_BLOCK_HALVES)
 
 /* Codes of 8 bits, and of 6 in bytes. */
 void VECTOR_NAME(dti_quantize_mx)(const struct dti_block_args *args, void *codes, void *scales,
@@ -120,11 +119,10 @@ void VECTOR_NAME(dti_quantize_mxfp4)(const struct dti_block_args *args, void *co
     case DTI_BLOCK_HIGH:
         high_first(&c, args, codes, scales, x, n, count);
         break;
-    case DTI_BLOCK_HALVES:
-        in_halves(&c, args, codes, scales, x, n, count);
-        break;
     case DTI_BLOCK_BYTES:
         in_bytes(&c, args, codes, scales, x, n, count);
+        break;
+    case DTI_BLOCK_HALVES: /* the row does not take it */
         break;
     }
 }

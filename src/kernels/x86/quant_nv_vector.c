@@ -119,7 +119,6 @@ SCALES(factors_of, true)
     TILE(name##_bytes, 8, DTI_BLOCK_BYTES, reciprocal)                                      \
     TILE(name##_low_first, 4, DTI_BLOCK_LOW, reciprocal)                                    \
     TILE(name##_high_first, 4, DTI_BLOCK_HIGH, reciprocal)                                  \
-    TILE(name##_halves, 4, DTI_BLOCK_HALVES, reciprocal)                                    \
     static void name(const struct nv *c, const struct dti_block_args *args, void *codes,    \
                      void *scales, const float *x, size_t n, struct dti_quant_count *count) \
     {                                                                                       \
@@ -130,11 +129,10 @@ SCALES(factors_of, true)
         case DTI_BLOCK_HIGH:                                                                \
             name##_high_first(c, args, codes, scales, x, n, count);                         \
             break;                                                                          \
-        case DTI_BLOCK_HALVES:                                                              \
-            name##_halves(c, args, codes, scales, x, n, count);                             \
-            break;                                                                          \
         case DTI_BLOCK_BYTES:                                                               \
             name##_bytes(c, args, codes, scales, x, n, count);                              \
+            break;                                                                          \
+        case DTI_BLOCK_HALVES: /* the rows do not take it */                                \
             break;                                                                          \
         }                                                                                   \
     }

@@ -117,27 +117,6 @@ DTI_INLINE void store_words_as_bytes(unsigned char *dst, vector words, bool stre
     store256(dst, _mm512_cvtepi16_epi8(words), stream);
 }
 
-/* The even 16 bytes of a vector, and the odd ones, each in the lower half. */
-DTI_INLINE vector even_parts(vector a)
-{
-    return _mm512_shuffle_i32x4(a, a, 0x88);
-}
-
-DTI_INLINE vector odd_parts(vector a)
-{
-    return _mm512_shuffle_i32x4(a, a, 0xdd);
-}
-
-DTI_INLINE void store_half(unsigned char *dst, vector a, bool stream)
-{
-    store256(dst, _mm512_castsi512_si256(a), stream);
-}
-
-/* The even 8 bytes, in the lower half. */
-DTI_INLINE vector even_quads(vector a)
-{
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6), a);
-}
 #elif defined __AVX2__
 enum { LANES = 8 };
 typedef __m256 floats;
@@ -247,20 +226,6 @@ DTI_INLINE void store_words_as_bytes(unsigned char *dst, vector words, bool stre
     store_half(dst, order_words(_mm256_packus_epi16(words, words)), stream);
 }
 
-DTI_INLINE vector even_parts(vector a)
-{
-    return a;
-}
-
-DTI_INLINE vector odd_parts(vector a)
-{
-    return _mm256_permute2x128_si256(a, a, 0x11);
-}
-
-DTI_INLINE vector even_quads(vector a)
-{
-    return _mm256_permute4x64_epi64(a, 0x08);
-}
 #endif
 
 #ifdef __AVX2__
