@@ -37,6 +37,7 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value);
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 void dti_json_string(struct dti_json *json, const char *key, const char *text);
 void dti_json_ascii(struct dti_json *json, const char *key, const char *text, size_t length);
+void dti_json_word(struct dti_json *json, const char *key, const char *word); /* the same */
 /* A ready JSON token: a number spelled by spell.c; NULL gives null. */
 void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length);
 

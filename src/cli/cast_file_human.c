@@ -8,8 +8,8 @@
 #include "cli/cast_file.h"
 #include "cli/human.h"
 #include "cli/loss_human.h"
+#include "cli/tensor_cells.h"
 #include "cli/tensor_words.h"
-#include "dtinfo/escape.h"
 
 enum { WORST = 5, CELL = 200, MAX_GROUPS = 256, LOSS_COLUMNS = 9 };
 
@@ -31,12 +31,6 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-static const char *plural(char cell[CELL], size_t count, const char *word)
-{
-    (void)snprintf(cell, CELL, "%zu %s%s", count, word, count == 1 ? "" : "s");
-    return cell;
-}
-
 /* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
 static void put_head(const struct cast_file *file, struct dti_line *line)
 {
@@ -49,11 +43,11 @@ static void put_head(const struct cast_file *file, struct dti_line *line)
     else
         put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
     put(line, gap);
-    put(line, plural(cell, cast->tensor_count, "tensor"));
+    put(line, dti_plural_words(cell, cast->tensor_count, "tensor"));
     const size_t shards = cast->files.count - cast->files.has_index;
     if (file->target.kind == DTI_CONTAINER_SHARDED) {
         put(line, " in ");
-        put(line, plural(cell, shards, "file"));
+        put(line, dti_plural_words(cell, shards, "file"));
     }
     put(line, gap);
     put(line, dti_human_bytes(text, cast->input_bytes));
@@ -114,16 +108,13 @@ static size_t count_kinds(const struct cast_file *file, struct kind kinds[MAX_GR
     return count;
 }
 
-/* Writes and frees the table, or only frees it when it is not whole. */
 static enum dti_status finish_table(struct dti_table *table, bool whole,
                                     const struct cast_file *file, struct dti_error *reterr)
 {
     const struct dti_context *const cx = file->cx;
     const bool aside = is_aside(file);
-    const bool written = whole && dti_table_write(table, aside ? cx->err : cx->out,
-                                                  aside ? cx->colour_error : cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_finish(table, whole, aside ? cx->err : cx->out,
+                            aside ? cx->colour_error : cx->colour, reterr);
 }
 
 static enum dti_status put_kinds(const struct cast_file *file, struct dti_error *reterr)
@@ -142,7 +133,7 @@ static enum dti_status put_kinds(const struct cast_file *file, struct dti_error 
         char cell[CELL], text[DTI_TEXT_SIZE];
         (void)snprintf(cell, sizeof cell, cast ? "%s -> %s" : "%s", kind->from->name, dst);
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
-        dti_table_cell(table, DTI_STYLE_PLAIN, plural(cell, kind->count, "tensor"));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
         const size_t used =
             (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->input));
         if (cast && !file->to_text)
@@ -152,32 +143,6 @@ static enum dti_status put_kinds(const struct cast_file *file, struct dti_error 
         dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
     }
     return finish_table(table, true, file, reterr);
-}
-
-/* Names are bytes, and shown whole. False when memory ran out. */
-static bool put_name(struct dti_table *table, const struct dti_tensor *tensor)
-{
-    struct dti_buffer name;
-    dti_buffer_init(&name);
-    dti_escape(&name, tensor->name, tensor->name_length);
-    const bool whole = !name.failed;
-    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
-    dti_buffer_free(&name);
-    return whole;
-}
-
-static void put_count(struct dti_table *table, uint64_t count)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, count);
-    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
-}
-
-static void put_figure(struct dti_table *table, const struct dti_loss_summary *loss, double figure)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_table_cell(table, DTI_STYLE_PLAIN,
-                   loss->compared > 0 ? dti_figure_words(text, figure, 4) : "-");
 }
 
 /* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */
@@ -205,7 +170,7 @@ static bool put_row(const struct cast_file *file, struct dti_table *table, size_
     const struct dti_loss_summary *const loss = &tensor->loss;
     char cell[CELL], text[DTI_TEXT_SIZE], shape[DTI_SHAPE_SIZE];
     const bool cast = tensor->fate == DTI_FATE_CAST;
-    if (!put_name(table, source))
+    if (!dti_tensor_cell(table, source))
         return false;
     (void)snprintf(cell, sizeof cell, cast ? "%s -> %s" : "%s", source->format->name,
                    tensor->format->name);
@@ -220,19 +185,19 @@ static bool put_row(const struct cast_file *file, struct dti_table *table, size_
             dti_table_cell(table, DTI_STYLE_PLAIN, "");
         return true;
     }
-    put_count(table, loss->overflowed);
-    put_count(table, loss->to_zero);
+    dti_count_cell(table, loss->overflowed);
+    dti_count_cell(table, loss->to_zero);
     if (is_shown(file, NO_CODE))
-        put_count(table, loss->no_code);
+        dti_count_cell(table, loss->no_code);
     if (file->cx->verbose) {
-        put_count(table, loss->to_subnormal);
-        put_count(table, loss->nan_in);
-        put_count(table, loss->inf_in);
+        dti_count_cell(table, loss->to_subnormal);
+        dti_count_cell(table, loss->nan_in);
+        dti_count_cell(table, loss->inf_in);
     }
-    put_figure(table, loss, loss->max_absolute);
+    dti_loss_cell(table, loss, loss->max_absolute);
     dti_table_cell(table, DTI_STYLE_PLAIN,
                    loss->compared > 0 ? dti_percent_words(text, loss->max_relative, 3) : "-");
-    put_figure(table, loss, loss->sqnr_db);
+    dti_loss_cell(table, loss, loss->sqnr_db);
     return true;
 }
 
@@ -326,16 +291,13 @@ static void put_loss(struct cast_file *file, struct dti_line *line)
 {
     const struct dti_file_cast *const cast = file->cast;
     const struct dti_file_cast_request *const request = &cast->request;
-    char place[DTI_QUOTE_SIZE + 64], name[DTI_QUOTE_SIZE];
+    char place[DTI_LOSS_PLACE_SIZE];
     struct dti_loss_summary loss;
     dti_loss_summarize(&cast->loss, &loss);
     place[0] = '\0';
-    if (loss.max_absolute > 0) {
-        const struct dti_tensor *const tensor = source_of(file, cast->max_tensor);
-        dti_quote(name, tensor->name, tensor->name_length);
-        (void)snprintf(place, sizeof place, "%.*s, element %llu", (int)(strlen(name) - 2), name + 1,
-                       (unsigned long long)cast->tensors[cast->max_tensor].loss.max_index);
-    }
+    if (loss.max_absolute > 0)
+        dti_loss_place(place, source_of(file, cast->max_tensor),
+                       cast->tensors[cast->max_tensor].loss.max_index);
     dti_loss_human_counts(&loss, line);
     dti_loss_human_errors(&loss, place, line);
     dti_loss_human_policies(&request->cast, request->rule, file->args, line);

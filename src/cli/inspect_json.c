@@ -7,11 +7,6 @@
 #include "cli/inspect.h"
 #include "cli/tensor_words.h"
 
-static void put_name(struct dti_json *json, const char *key, const char *name)
-{
-    dti_json_string(json, key, name);
-}
-
 /* How the elements lie: null where there is no choice. */
 static void put_layout(struct dti_json *json, const struct dti_tensor *tensor)
 {
@@ -38,9 +33,9 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", tensor->name, tensor->name_length, reterr);
-    put_name(json, "dtype", tensor->format ? tensor->format->name : NULL);
-    put_name(json, "stored_as", tensor->stored_as);
-    put_name(json, "block", tensor->block ? tensor->block->name : NULL);
+    dti_json_word(json, "dtype", tensor->format ? tensor->format->name : NULL);
+    dti_json_word(json, "stored_as", tensor->stored_as);
+    dti_json_word(json, "block", tensor->block ? tensor->block->name : NULL);
     dti_json_shape(json, "shape", tensor);
     dti_json_uint(json, "elements", tensor->elements);
     dti_json_uint(json, "bytes", tensor->bytes);
@@ -48,7 +43,7 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     dti_json_uint(json, "offset", tensor->offset);
     dti_json_bool(json, "compressed", tensor->compressed);
     put_layout(json, tensor);
-    put_name(json, "refusal", tensor->refusal);
+    dti_json_word(json, "refusal", tensor->refusal);
     if (status == DTI_OK)
         status = dti_inspect_json_stats(json, "stats", report->args->stats ? figures : NULL, tensor,
                                         reterr);
@@ -88,7 +83,7 @@ static void put_sums(const struct inspect_totals *totals, struct dti_json *json)
     for (size_t i = 0; i < totals->group_count; i++) {
         const struct inspect_group *const group = &totals->groups[i];
         dti_json_object(json, NULL);
-        put_name(json, "dtype", group->dtype);
+        dti_json_word(json, "dtype", group->dtype);
         dti_json_uint(json, "tensors", group->tensors);
         dti_json_uint(json, "elements", group->elements);
         dti_json_uint(json, "bytes", group->bytes);
@@ -120,8 +115,8 @@ static enum dti_status put_metadata(const struct dti_container *container, struc
         if (status == DTI_OK)
             status = dti_json_bytes(json, "value", "value_hex", entry->value, entry->value_length,
                                     reterr);
-        put_name(json, "kind", kinds[entry->kind]);
-        put_name(json, "type", entry->type);
+        dti_json_word(json, "kind", kinds[entry->kind]);
+        dti_json_word(json, "type", entry->type);
         dti_json_uint(json, "count", entry->count);
         dti_json_end(json);
     }
@@ -134,8 +129,8 @@ static void put_notes(const struct dti_container *container, struct dti_json *js
     dti_json_array(json, "notes");
     for (size_t i = 0; i < container->note_count; i++) {
         dti_json_object(json, NULL);
-        put_name(json, "code", container->notes[i].code);
-        put_name(json, "message", container->notes[i].text);
+        dti_json_word(json, "code", container->notes[i].code);
+        dti_json_word(json, "message", container->notes[i].text);
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -160,8 +155,8 @@ enum dti_status dti_inspect_json(const struct inspect_report *report, struct dti
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", container->path, strlen(container->path), reterr);
-    put_name(json, "kind", dti_container_name(container->kind));
-    put_name(json, "version", container->version);
+    dti_json_word(json, "kind", dti_container_name(container->kind));
+    dti_json_word(json, "version", container->version);
     dti_json_uint(json, "tensor_count", container->tensor_count);
     dti_json_uint(json, "header_bytes", report->totals.header_bytes);
     dti_json_uint(json, "data_bytes", report->totals.data_bytes);
@@ -202,9 +197,9 @@ enum dti_status dti_inspect_json_failure(struct dti_json *json, const char *path
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         dti_json_null(json, unknown[i]);
     dti_json_object(json, "error");
-    put_name(json, "code", dti_status_code(error->status));
-    put_name(json, "message", error->text);
-    put_name(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
+    dti_json_word(json, "code", dti_status_code(error->status));
+    dti_json_word(json, "message", error->text);
+    dti_json_word(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
     dti_json_end(json);
     dti_json_end(json);
     return status;
@@ -216,12 +211,12 @@ void dti_inspect_json_options(struct dti_json *json, const struct inspect_args *
     dti_json_bool(json, "stats", args->stats);
     dti_json_bool(json, "histogram", args->histogram);
     dti_json_bool(json, "each", args->each);
-    put_name(json, "sort", dti_choice_name(dti_inspect_sorts, args->sort));
+    dti_json_word(json, "sort", dti_choice_name(dti_inspect_sorts, args->sort));
     dti_json_bool(json, "reverse", args->reverse);
-    put_name(json, "grep", args->grep);
-    put_name(json, "only", args->only);
+    dti_json_word(json, "grep", args->grep);
+    dti_json_word(json, "only", args->only);
     dti_json_bool(json, "lenient", args->file.lenient);
-    put_name(json, "from", args->file.from);
-    put_name(json, "assume", args->file.assume);
+    dti_json_word(json, "from", args->file.from);
+    dti_json_word(json, "assume", args->file.assume);
     dti_json_end(json);
 }

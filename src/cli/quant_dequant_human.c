@@ -7,8 +7,8 @@
 #include "cli/human.h"
 #include "cli/loss_human.h"
 #include "cli/quant_dequant.h"
+#include "cli/tensor_cells.h"
 #include "cli/tensor_words.h"
-#include "dtinfo/escape.h"
 
 enum { CELL = 200, KINDS_MAX = 64 };
 
@@ -62,13 +62,12 @@ static void put_head(const struct quant_dequant *job, struct dti_line *line)
         put(line, dti_container_name(file->target.kind));
     else
         put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
-    (void)snprintf(cell, sizeof cell, "%s%zu tensor%s", gap, cast->tensor_count,
-                   cast->tensor_count == 1 ? "" : "s");
-    put(line, cell);
+    put(line, gap);
+    put(line, dti_plural_words(cell, cast->tensor_count, "tensor"));
     const size_t shards = cast->files.count - cast->files.has_index;
     if (file->target.kind == DTI_CONTAINER_SHARDED) {
-        (void)snprintf(cell, sizeof cell, " in %zu file%s", shards, shards == 1 ? "" : "s");
-        put(line, cell);
+        put(line, " in ");
+        put(line, dti_plural_words(cell, shards, "file"));
     }
     put(line, gap);
     put(line, dti_human_bytes(text, job->stored_bytes));
@@ -149,16 +148,13 @@ static void put_dtypes(const struct quant_dequant *job, struct dti_table *table,
     dti_table_cell(table, DTI_STYLE_PLAIN, cell);
 }
 
-/* Writes and frees the table, or only frees it when it is not whole. */
 static enum dti_status finish_table(struct dti_table *table, bool whole,
                                     const struct quant_dequant *job, struct dti_error *reterr)
 {
     const struct dti_context *const cx = job->file.cx;
     const bool aside = is_aside(job);
-    const bool written = whole && dti_table_write(table, aside ? cx->err : cx->out,
-                                                  aside ? cx->colour_error : cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_finish(table, whole, aside ? cx->err : cx->out,
+                            aside ? cx->colour_error : cx->colour, reterr);
 }
 
 static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_error *reterr)
@@ -175,8 +171,7 @@ static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_err
         if ((form->dtype != NULL) != (i < count))
             continue;
         put_dtypes(job, table, kind->first);
-        (void)snprintf(cell, sizeof cell, "%zu tensor%s", kind->count, kind->count == 1 ? "" : "s");
-        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
         const size_t used =
             (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->stored));
         (void)snprintf(cell + used, sizeof cell - used, " -> %s",
@@ -198,7 +193,7 @@ static void put_loss(struct quant_dequant *job, struct dti_line *line)
 {
     struct cast_file *const file = &job->file;
     const struct dti_file_cast *const cast = file->cast;
-    char place[DTI_QUOTE_SIZE + 64], name[DTI_QUOTE_SIZE], cell[CELL];
+    char place[DTI_LOSS_PLACE_SIZE], cell[CELL];
     struct dti_loss_summary loss;
     if (job->nan > 0 || job->inf > 0) {
         (void)snprintf(cell, sizeof cell, "  out of codes and scales came %llu nan and %llu inf",
@@ -210,25 +205,11 @@ static void put_loss(struct quant_dequant *job, struct dti_line *line)
         return;
     dti_loss_summarize(&cast->loss, &loss);
     place[0] = '\0';
-    if (loss.max_absolute > 0) {
-        const struct dti_tensor *const tensor = source_of(job, cast->max_tensor);
-        dti_quote(name, tensor->name, tensor->name_length);
-        (void)snprintf(place, sizeof place, "%.*s, element %llu", (int)(strlen(name) - 2), name + 1,
-                       (unsigned long long)cast->tensors[cast->max_tensor].loss.max_index);
-    }
+    if (loss.max_absolute > 0)
+        dti_loss_place(place, source_of(job, cast->max_tensor),
+                       cast->tensors[cast->max_tensor].loss.max_index);
     dti_loss_human_counts(&loss, line);
     dti_loss_human_errors(&loss, place, line);
-}
-
-static bool put_name(struct dti_table *table, const struct dti_tensor *tensor)
-{
-    struct dti_buffer name;
-    dti_buffer_init(&name);
-    dti_escape(&name, tensor->name, tensor->name_length);
-    const bool whole = !name.failed;
-    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
-    dti_buffer_free(&name);
-    return whole;
 }
 
 static enum dti_status put_all(const struct quant_dequant *job, struct dti_error *reterr)
@@ -244,7 +225,7 @@ static enum dti_status put_all(const struct quant_dequant *job, struct dti_error
         const struct dti_tensor *const source = source_of(job, i);
         char shape[DTI_SHAPE_SIZE], words[QUANT_FORM_SIZE], text[DTI_TEXT_SIZE];
         uint64_t specials[2];
-        whole = put_name(table, source);
+        whole = dti_tensor_cell(table, source);
         put_dtypes(job, table, i);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
         dti_table_cell(table, DTI_STYLE_PLAIN,

@@ -8,11 +8,6 @@
 #include "cli/quant_dequant.h"
 #include "cli/tensor_words.h"
 
-static void put_name(struct dti_json *json, const char *key, const char *name)
-{
-    dti_json_ascii(json, key, name, name ? strlen(name) : 0);
-}
-
 static enum dti_status put_output(const struct quant_dequant *job, struct dti_error *reterr)
 {
     const struct cast_file *const file = &job->file;
@@ -20,8 +15,8 @@ static enum dti_status put_output(const struct quant_dequant *job, struct dti_er
     struct dti_json *const json = file->job.json;
     dti_json_object(json, "output");
     enum dti_status status = dti_json_path(json, file->out_path, reterr);
-    put_name(json, "kind", dti_container_name(file->target.kind));
-    put_name(json, "dtype", cast->request.cast.dst.name);
+    dti_json_word(json, "kind", dti_container_name(file->target.kind));
+    dti_json_word(json, "dtype", cast->request.cast.dst.name);
     dti_json_uint(json, "data_bytes", cast->output_bytes);
     dti_json_array(json, "files");
     for (size_t i = 0; i < cast->files.count && status == DTI_OK; i++) {
@@ -39,7 +34,7 @@ static void put_host(const struct quant_dequant *job)
 {
     struct dti_json *const json = job->file.job.json;
     dti_json_object(json, "host"); /* all that differs between machines */
-    put_name(json, "level", dti_level_name(job->file.level));
+    dti_json_word(json, "level", dti_level_name(job->file.level));
     if (job->args->dry_run)
         dti_json_null(json, "threads");
     else
@@ -102,8 +97,8 @@ static void put_form(struct dti_json *json, const struct dti_dequant_form *form)
         return;
     }
     dti_json_object(json, "quantized");
-    put_name(json, "layout", form->layout);
-    put_name(json, "per", pers[form->per]);
+    dti_json_word(json, "layout", form->layout);
+    dti_json_word(json, "per", pers[form->per]);
     if (form->per == DTI_PER_TENSOR)
         dti_json_null(json, "axis");
     else
@@ -144,10 +139,10 @@ static enum dti_status put_tensor(const struct quant_dequant *job, size_t at,
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", source->name, source->name_length, reterr);
-    put_name(json, "fate", fate_name(job, at));
-    put_name(json, "from", form->dtype ? form->dtype : source->format->name);
+    dti_json_word(json, "fate", fate_name(job, at));
+    dti_json_word(json, "from", form->dtype ? form->dtype : source->format->name);
     put_form(json, form);
-    put_name(json, "to", tensor->format->name);
+    dti_json_word(json, "to", tensor->format->name);
     dti_json_shape(json, "shape", source);
     dti_json_uint(json, "elements", source->elements);
     dti_json_uint(json, "input_bytes", form->dtype ? form->stored_bytes : source->bytes);

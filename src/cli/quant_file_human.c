@@ -11,6 +11,7 @@
 #include "cli/loss_human.h"
 #include "cli/quant_files.h"
 #include "cli/quant_values.h"
+#include "cli/tensor_cells.h"
 
 enum { FEW = 12, CELL = 320, MAX_GROUPS = 256 };
 
@@ -19,12 +20,6 @@ static const char gap[] = "   ";
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
-static const char *plural(char cell[CELL], size_t count, const char *word)
-{
-    (void)snprintf(cell, CELL, "%zu %s%s", count, word, count == 1 ? "" : "s");
-    return cell;
 }
 
 static void put_bytes(struct dti_line *line, uint64_t from, uint64_t to)
@@ -45,10 +40,10 @@ static void put_head(const struct quant_file *file, struct dti_line *line)
     put(line, file->out_path ? dti_cast_path(path, file->out_path)
                              : dti_container_name(file->output.kind));
     put(line, gap);
-    put(line, plural(cell, quant->tensor_count, "tensor"));
+    put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));
     if (quant->files.count > 1) {
         put(line, " in ");
-        put(line, plural(cell, quant->files.count - quant->files.has_index, "file"));
+        put(line, dti_plural_words(cell, quant->files.count - quant->files.has_index, "file"));
     }
     put(line, gap);
     put_bytes(line, quant->input_bytes, quant->output_bytes);
@@ -172,7 +167,7 @@ static enum dti_status put_kinds(const struct quant_file *file, struct dti_error
         (void)snprintf(cell, sizeof cell, quantized ? "%s -> %s" : "%s", kind->from->name,
                        file->target->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
-        dti_table_cell(table, DTI_STYLE_PLAIN, plural(cell, kind->count, "tensor"));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
         const size_t used =
             (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->input));
         if (quantized)
@@ -181,7 +176,7 @@ static enum dti_status put_kinds(const struct quant_file *file, struct dti_error
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
         dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
     }
-    return dti_quant_file_table(table, true, file, reterr);
+    return dti_table_finish(table, true, file->cx->out, file->cx->colour, reterr);
 }
 
 static void put_number(struct dti_line *line, const char *name, uint64_t count)
@@ -195,7 +190,7 @@ static void put_number(struct dti_line *line, const char *name, uint64_t count)
 static void put_loss(const struct quant_file *file, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = file->quant;
-    char place[DTI_QUOTE_SIZE + 64], name[DTI_QUOTE_SIZE];
+    char place[DTI_LOSS_PLACE_SIZE];
     struct dti_loss_summary loss;
     dti_loss_summarize(&quant->loss, &loss);
     put_number(line, "clipped", quant->count.clipped);
@@ -208,12 +203,9 @@ static void put_loss(const struct quant_file *file, struct dti_line *line)
     put_number(line, "to zero", loss.to_zero);
     dti_line_end(line);
     place[0] = '\0';
-    if (loss.max_absolute > 0) {
-        const struct dti_tensor *const tensor = dti_quant_file_source(file, quant->max_tensor);
-        dti_quote(name, tensor->name, tensor->name_length);
-        (void)snprintf(place, sizeof place, "%.*s, element %llu", (int)(strlen(name) - 2), name + 1,
-                       (unsigned long long)quant->tensors[quant->max_tensor].loss.max_index);
-    }
+    if (loss.max_absolute > 0)
+        dti_loss_place(place, dti_quant_file_source(file, quant->max_tensor),
+                       quant->tensors[quant->max_tensor].loss.max_index);
     dti_loss_human_errors(&loss, place, line);
 }
 

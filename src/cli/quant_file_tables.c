@@ -7,45 +7,10 @@
 #include "cli/human.h"
 #include "cli/quant_files.h"
 #include "cli/quant_values.h"
+#include "cli/tensor_cells.h"
 #include "cli/tensor_words.h"
-#include "dtinfo/escape.h"
 
 enum { WORST = 5, CELL = 320 };
-
-/* Writes and frees the table, or only frees it when it is not whole. */
-enum dti_status dti_quant_file_table(struct dti_table *table, bool whole,
-                                     const struct quant_file *file, struct dti_error *reterr)
-{
-    const bool written = whole && dti_table_write(table, file->cx->out, file->cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
-/* Names are bytes, and shown whole. False when memory ran out. */
-static bool put_name(struct dti_table *table, const struct dti_tensor *tensor)
-{
-    struct dti_buffer name;
-    dti_buffer_init(&name);
-    dti_escape(&name, tensor->name, tensor->name_length);
-    const bool whole = !name.failed;
-    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
-    dti_buffer_free(&name);
-    return whole;
-}
-
-static void put_count(struct dti_table *table, uint64_t count)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, count);
-    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
-}
-
-static void put_figure(struct dti_table *table, const struct dti_loss_summary *loss, double figure)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_table_cell(table, DTI_STYLE_PLAIN,
-                   loss->compared > 0 ? dti_figure_words(text, figure, 4) : "-");
-}
 
 /* Which columns a table has. */
 struct columns {
@@ -109,13 +74,13 @@ static void put_figures(const struct quant_file *file, struct dti_table *table,
     }
     if (!columns->losses)
         return;
-    put_count(table, tensor->count.clipped);
+    dti_count_cell(table, tensor->count.clipped);
     if (columns->blocks)
-        put_count(table, tensor->count.blocks);
-    put_count(table, tensor->count.special);
-    put_figure(table, &tensor->loss, tensor->loss.max_absolute);
-    put_figure(table, &tensor->loss, tensor->loss.mean_absolute);
-    put_figure(table, &tensor->loss, tensor->loss.sqnr_db);
+        dti_count_cell(table, tensor->count.blocks);
+    dti_count_cell(table, tensor->count.special);
+    dti_loss_cell(table, &tensor->loss, tensor->loss.max_absolute);
+    dti_loss_cell(table, &tensor->loss, tensor->loss.mean_absolute);
+    dti_loss_cell(table, &tensor->loss, tensor->loss.sqnr_db);
 }
 
 static bool put_row(const struct quant_file *file, struct dti_table *table,
@@ -125,7 +90,7 @@ static bool put_row(const struct quant_file *file, struct dti_table *table,
     const struct dti_tensor *const source = dti_quant_file_source(file, at);
     const bool quantized = tensor->fate == DTI_QUANT_FATE_QUANTIZED;
     char cell[CELL], shape[DTI_SHAPE_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
-    if (!put_name(table, source))
+    if (!dti_tensor_cell(table, source))
         return false;
     (void)snprintf(cell, sizeof cell, quantized ? "%s -> %s" : "%s", source->format->name,
                    file->target->name);
@@ -171,7 +136,8 @@ static enum dti_status put_worst(const struct quant_file *file, struct dti_error
     put_titles(file, table, &columns);
     for (size_t i = 0; i < count && whole; i++)
         whole = put_row(file, table, &columns, worst[i]);
-    const enum dti_status status = dti_quant_file_table(table, whole, file, reterr);
+    const enum dti_status status =
+        dti_table_finish(table, whole, file->cx->out, file->cx->colour, reterr);
     if (status == DTI_OK && count < quant->quantized_count)
         (void)fprintf(file->cx->out, "  the worst of %zu quantized tensors; -v shows all\n",
                       quant->quantized_count);
@@ -186,7 +152,7 @@ static enum dti_status put_all(const struct quant_file *file, struct dti_error *
     put_titles(file, table, &columns);
     for (size_t i = 0; i < file->quant->tensor_count && whole; i++)
         whole = put_row(file, table, &columns, i);
-    return dti_quant_file_table(table, whole, file, reterr);
+    return dti_table_finish(table, whole, file->cx->out, file->cx->colour, reterr);
 }
 
 enum dti_status dti_quant_file_tensors(const struct quant_file *file, bool worst,

@@ -49,10 +49,6 @@ enum dti_status dti_quant_file_json(const struct quant_file *file, struct dti_er
 /* quant_file_tables.c: the tensors, those that lost most or all of them. */
 enum dti_status dti_quant_file_tensors(const struct quant_file *file, bool worst,
                                        struct dti_error *reterr);
-/* Writes and frees a table, or only frees it when it is not whole. */
-struct dti_table;
-enum dti_status dti_quant_file_table(struct dti_table *table, bool whole,
-                                     const struct quant_file *file, struct dti_error *reterr);
 
 static inline const struct dti_tensor *dti_quant_file_source(const struct quant_file *file,
                                                              size_t tensor)

@@ -254,6 +254,11 @@ void dti_json_ascii(struct dti_json *json, const char *key, const char *text, si
     raw[length + 1] = '"';
 }
 
+void dti_json_word(struct dti_json *json, const char *key, const char *word)
+{
+    dti_json_ascii(json, key, word, word ? strlen(word) : 0);
+}
+
 static bool is_plain(char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';

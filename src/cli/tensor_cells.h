@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors and what they lost as cells of tables, as the reports on files have them. */
+#ifndef DTINFO_CLI_TENSOR_CELLS_H
+#define DTINFO_CLI_TENSOR_CELLS_H
+
+#include <stdio.h>
+
+#include "dtinfo/container.h"
+#include "dtinfo/loss_summary.h"
+#include "dtinfo/table.h"
+
+/* Its name: bytes, shown whole and safe for a terminal. False when memory ran out. */
+bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor);
+
+/* A count; marked unless it is 0. */
+void dti_count_cell(struct dti_table *table, uint64_t count);
+
+/* A figure of a loss; "-" where nothing was compared. */
+void dti_loss_cell(struct dti_table *table, const struct dti_loss_summary *loss, double figure);
+
+/* "wte, element 17", safe for a terminal. Returns buffer. */
+enum { DTI_LOSS_PLACE_SIZE = DTI_QUOTE_SIZE + 64 };
+const char *dti_loss_place(char buffer[DTI_LOSS_PLACE_SIZE], const struct dti_tensor *tensor,
+                           uint64_t index);
+
+/* "1 tensor", "2 tensors". Returns buffer. */
+enum { DTI_PLURAL_SIZE = 64 };
+const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const char *word);
+
+/* Writes and frees the table, indented; or only frees it when it is not whole. */
+enum dti_status dti_table_finish(struct dti_table *table, bool whole, FILE *out, bool colour,
+                                 struct dti_error *reterr);
+
+#endif
