@@ -19,8 +19,9 @@
  *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
  *                                padded
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
- * where that does not follow: rows that are TOLD, high, and 2 bits in WORDS where a row is a word
- * or was filled up.
+ * where that does not follow: rows that are TOLD, high, 2 bits in WORDS where a row is a word, and
+ * WORDS whose rows were filled up to whole groups; of these the group's length stands behind it, as
+ * in "int4 low 32".
  * npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy and so on stand
  * beside it. */
 #ifndef DTINFO_QUANT_LAYOUT_H
@@ -97,9 +98,12 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
 
 /* The metadata entry. Key: DTI_QUANT_KEY and X. Value: see above; needed or not. */
 #define DTI_QUANT_KEY "dtinfo.quant."
-enum { DTI_QUANT_TOLD_SIZE = DTI_NAME_SIZE + 8 };
+enum { DTI_QUANT_TOLD_SIZE = DTI_NAME_SIZE + 20 };
 bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE]);
-/* False: the value is none. */
-bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high);
+/* Whether it is WORDS filled up to groups whose length only that entry tells. */
+bool dti_quant_hides_groups(const struct dti_quant_stored *stored);
+/* False: the value is none. *ret_group is 0 where no group is told. */
+bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
+                          uint64_t *ret_group);
 
 #endif

@@ -117,8 +117,9 @@ static void read_told(const struct dti_container *container, struct dti_dequant_
         if (entry->key_length == key + group->name_length &&
             memcmp(entry->key, DTI_QUANT_KEY, key) == 0 &&
             memcmp(entry->key + key, group->name, group->name_length) == 0)
-            group->told = dti_quant_told_parse(entry->value, entry->value_length,
-                                               &group->told_dtype, &group->told_high);
+            group->told =
+                dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
+                                     &group->told_high, &group->told_group);
     }
 }
 

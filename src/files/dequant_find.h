@@ -18,6 +18,7 @@ struct dti_dequant_group {
     enum dti_quant_layout layout;
     bool told, told_high; /* there is a metadata entry */
     const char *told_dtype;
+    uint64_t told_group;                          /* 0: no length of groups */
     struct dti_dequant_part part[DTI_PART_COUNT]; /* by enum dti_quant_part; container NULL: none */
 };
 

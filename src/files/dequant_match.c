@@ -212,6 +212,19 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_d
     return DTI_OK;
 }
 
+/* Codes in words, and zero points in words beside them, are found there by bytes. */
+static enum dti_status check_words(const struct dti_dequant_group *group, enum dti_quant_part which,
+                                   struct dti_error *reterr)
+{
+    if (!dti_dequant_has(group, which) ||
+        dti_dequant_of(group, DTI_PART_CODES)->format->id != DTI_INT32 ||
+        dti_dequant_of(group, which)->format->id != DTI_INT32 ||
+        !dti_is_big_endian(&dti_dequant_of(group, which)->layout))
+        return DTI_OK;
+    return dti_dequant_refuse(&group->part[which], reterr,
+                              "codes packed in words are read in little-endian order alone");
+}
+
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *ret, struct dti_error *reterr)
@@ -224,6 +237,11 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
         status = check_part(&group->part[i], reterr);
     if (status == DTI_OK && tells)
         status = read_shape(group, told, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = check_words(group, DTI_PART_CODES, reterr);
+    if (status == DTI_OK)
+        status = check_words(group, DTI_PART_ZERO_POINT, reterr);
     if (status != DTI_OK)
         return status;
     ret->how.codes = group->part[DTI_PART_CODES];

@@ -132,16 +132,30 @@ static uint64_t group_length(uint64_t last, uint64_t count, uint64_t words, uint
     return lengths == 1 ? found : 0;
 }
 
-/* Words may go beyond the last group: the last dimension becomes that of whole groups. */
-static bool end_groups(const struct dti_dequant_scheme *scheme, const uint64_t *told,
-                       const struct dti_tensor *scales, unsigned rank, uint64_t *stored)
+/* The same where it is said: whether that is what there is. */
+static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t words,
+                       uint64_t per_word)
 {
+    uint64_t all;
+    return dti_mul_u64(length, count, &all) && divide_up(last, length) == count &&
+           divide_up(all, per_word) == words;
+}
+
+/* Words may go beyond the last group: the last dimension becomes that of whole groups. */
+static bool end_groups(const struct dti_dequant_group *group,
+                       const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,
+                       uint64_t *stored)
+{
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     if (scheme->row->packing != DTI_QUANT_WORDS)
         return true;
     const uint64_t per_word = 32 / scheme->bits, last = told[rank - 1];
     const uint64_t words = stored[rank - 1] / per_word;
     const uint64_t groups = scales->rank == rank ? scales->shape[rank - 1] : 1;
-    const uint64_t length = groups > 0 ? group_length(last, groups, words, per_word) : 0;
+    uint64_t length = groups > 0 ? group_length(last, groups, words, per_word) : 0;
+    if (group->told && group->told_group > 0 && last > 0)
+        length =
+            are_groups(group->told_group, last, groups, words, per_word) ? group->told_group : 0;
     if (last > 0)
         stored[rank - 1] = length * groups;
     return last == 0 || length > 0;
@@ -177,7 +191,7 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
         how->elements *= shape.shape[i]; /* no more than those of the codes */
     const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
     how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
-    return end_groups(scheme, told, shape.scales, codes->rank, stored) &&
+    return end_groups(group, scheme, told, codes->rank, stored) &&
            dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0,
                                     group->inverse, found) &&
            is_little(&shape, &found->form);

@@ -105,6 +105,8 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
     if (window->count > 0 && first >= window->first && first - window->first <= window->count &&
         count <= window->count - (first - window->first))
         return DTI_OK;
+    if (first > tensor->scale_count || count > tensor->scale_count - first)
+        return dti_fail(reterr, DTI_BUG, "scales beyond the last one");
     window->first = first;
     window->count = count;
     if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* all, once */

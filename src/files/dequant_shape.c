@@ -75,6 +75,10 @@ static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t 
     const uint64_t columns = side_of(shape->stored[last], scales[last]);
     if (rows == 0 || columns == 0)
         return false;
+    for (unsigned i = 0; i + 2 < shape->rank; i++) {
+        if (scales[i] != shape->stored[i])
+            return false;
+    }
     found->form.per = DTI_PER_GROUP;
     found->form.axis = last;
     found->form.group[0] = rows;
@@ -163,10 +167,6 @@ static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
                          found);
     if (differ == 0 && scales->elements == 0)
         return per_group(shape, rank - 1, 1, scales->shape, found);
-    for (unsigned i = 0; i + 2 < rank; i++) {
-        if (scales->shape[i] != shape->stored[i])
-            return false;
-    }
     return rank >= 2 && per_rectangle(shape, scales->shape, found);
 }
 

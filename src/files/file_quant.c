@@ -52,6 +52,21 @@ static enum dti_status find_row(struct dti_file_quant *quant, struct dti_error *
                     request->dtype);
 }
 
+/* npy files have no metadata. */
+static enum dti_status check_groups(const struct dti_file_quant *quant, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < quant->tensor_count && quant->request.kind == DTI_CONTAINER_NPY; i++) {
+        struct dti_quant_stored stored;
+        dti_file_quant_stored(quant, i, &stored);
+        if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED && dti_quant_hides_groups(&stored))
+            return dti_fail(reterr, DTI_USAGE,
+                            "npy files cannot tell how long the groups of %s are whose rows are "
+                            "filled up; write safetensors",
+                            quant->request.dtype);
+    }
+    return DTI_OK;
+}
+
 enum dti_status dti_file_quant_new(struct dti_file_quant **ret, struct dti_container *container,
                                    const struct dti_file_quant_request *request,
                                    struct dti_error *reterr)
@@ -67,6 +82,8 @@ enum dti_status dti_file_quant_new(struct dti_file_quant **ret, struct dti_conta
     enum dti_status status = find_row(quant, reterr);
     if (status == DTI_OK)
         status = decide(quant, reterr);
+    if (status == DTI_OK)
+        status = check_groups(quant, reterr);
     if (status == DTI_OK)
         *ret = quant;
     else

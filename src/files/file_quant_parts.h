@@ -64,7 +64,8 @@ struct dti_quant_task {
     struct dti_quant_report report;
 };
 
-/* Bytes that a thread needs for a piece. */
+/* Bytes that a thread needs for a piece; DTI_QUANT_ROOM_MAX: too many. */
+#define DTI_QUANT_ROOM_MAX (SIZE_MAX / 16)
 struct dti_quant_room {
     size_t input, codes, words, scales, zero_points, scratch;
 };

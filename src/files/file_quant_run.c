@@ -72,6 +72,10 @@ static void choose_pieces(struct dti_file_quant_job *job)
 static enum dti_status add_members(struct dti_file_quant_job *job, struct dti_error *reterr)
 {
     const struct dti_quant_room *const room = &job->room;
+    const size_t too_much = DTI_QUANT_ROOM_MAX;
+    if (room->input >= too_much || room->codes >= too_much || room->words >= too_much ||
+        room->scales >= too_much || room->zero_points >= too_much)
+        return dti_file_quant_no_memory(reterr);
     const size_t size = room_of(room) > 0 ? room_of(room) : PAGE;
     const bool huge = size >= HUGE_PAGE;
     size_t made = 0;

@@ -53,7 +53,7 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quan
 /* Too much stays too much where addresses have 32 bits. */
 static size_t more(size_t a, uint64_t b)
 {
-    const uint64_t most = SIZE_MAX / 16;
+    const uint64_t most = DTI_QUANT_ROOM_MAX;
     const size_t wanted = (size_t)(b < most ? b : most);
     return wanted > a ? wanted : a;
 }
@@ -225,8 +225,8 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     if (status != DTI_OK)
         return status;
     const struct dti_quant_scales *const scales = task->scales;
-    tensor->min = scales->range.min;
-    tensor->max = scales->range.max;
+    tensor->min = scales->range.min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
+    tensor->max = scales->range.max + 0.0F;
     if (task->stored.per == DTI_PER_TENSOR && scales->count == 1) {
         tensor->scale = scales->scale[0];
         tensor->zero_point = scales->zero_point[0];

@@ -216,37 +216,64 @@ static uint64_t words_of(uint64_t codes, unsigned bits)
     return divide_up(codes, 32 / bits);
 }
 
-/* Whether codes are of 2 bits and take as many words as those of 4 could: of few columns, or of
- * rows that are filled up, to groups whose length no part tells. */
+bool dti_quant_hides_groups(const struct dti_quant_stored *stored)
+{
+    return stored->row->packing == DTI_QUANT_WORDS && stored->rank > 0 && stored->pad &&
+           stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
+           stored->shape[stored->axis] % stored->group != 0;
+}
+
+/* Whether codes are of 2 bits and take as many words as those of 4 could: of few columns. */
 static bool seem_wider(const struct dti_quant_stored *stored)
 {
     if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0 ||
         dti_quant_row_bits(stored->row) != 2)
         return false;
     const uint64_t last = stored->shape[stored->rank - 1];
-    if (stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank &&
-        last % stored->group != 0)
-        return true;
     return words_of(last, 2) == words_of(last, 4);
 }
 
 bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE])
 {
     const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
-    (void)snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", stored->row->dtype, high ? "high" : "low");
-    return high || (stored->row->flags & DTI_QUANT_TOLD) != 0 || seem_wider(stored);
+    const bool hidden = dti_quant_hides_groups(stored);
+    const int used =
+        snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", stored->row->dtype, high ? "high" : "low");
+    if (hidden)
+        (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
+                       (unsigned long)stored->group);
+    return high || hidden || (stored->row->flags & DTI_QUANT_TOLD) != 0 || seem_wider(stored);
 }
 
-bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high)
+/* " 32"; false: it is no length of groups. Nothing: 0. */
+static bool parse_group(const char *text, size_t length, uint64_t *ret_group)
+{
+    uint64_t group = 0;
+    if (length == 1 || length > 10 || (length > 0 && text[0] != ' '))
+        return false;
+    for (size_t i = 1; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        group = 10 * group + (uint64_t)(text[i] - '0');
+    }
+    if (length > 0 && group == 0)
+        return false;
+    *ret_group = group;
+    return true;
+}
+
+bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
+                          uint64_t *ret_group)
 {
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const char *const dtype = dti_quant_rows[i].dtype;
         const size_t own = strlen(dtype);
         if (length <= own || memcmp(value, dtype, own) != 0)
             continue;
-        const bool high = length == own + 5 && memcmp(value + own, " high", 5) == 0;
-        const bool low = length == own + 4 && memcmp(value + own, " low", 4) == 0;
-        if (!high && !low)
+        const bool high = length >= own + 5 && memcmp(value + own, " high", 5) == 0;
+        const bool low = length >= own + 4 && memcmp(value + own, " low", 4) == 0;
+        const size_t end = own + (high ? 5 : 4);
+        if ((!high && !low) || !parse_group(value + end, length - end, ret_group))
             continue;
         *ret_dtype = dtype;
         *ret_high = high;

@@ -305,6 +305,8 @@ def refused():
                                               "a_zero_point": ("I32", [1], struct.pack("<i", 300))}),
         ("'a_zero_point': fp8_e4m3fn codes have no", {"a": ("F8_E4M3", [4], bytes(4)), "a_scale": one,
                                                       "a_zero_point": ("I8", [1], bytes(1))}),
+        ("'a_scale_inv': its shape [1, 2, 2] does not fit", {"a": ("I8", [4, 2, 2], bytes(16)),
+                                                             "a_scale_inv": ("F32", [1, 2, 2], bytes(16))}),
         ("packed codes need a tensor '..._shape'", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one}),
         ("'a_scale': its shape [1] does not fit", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one,
                                                    "a_shape": ("I64", [2], struct.pack("<2q", 4, 33))}),
@@ -350,6 +352,13 @@ def few():
                "w_shape": ("I64", [2], struct.pack("<2q", 1, 3))}
     check("3 codes of 4 bits", tensors, [1, 3], [-3.5, -3.0, -2.5])
     check("3 codes of 2 bits", tensors, [1, 3], [-0.5, -1.0, 0.0], {"dtinfo.quant.w": "int2 low"})
+    tensors = {"w_packed": ("I32", [1, 8], b"\x99" * 32), "w_scale": ("F32", [1, 2], struct.pack("<2f", 0.5, 2)),
+               "w_shape": ("I64", [2], struct.pack("<2q", 1, 62))}
+    check("groups of 31", tensors, [1, 62], [0.5] * 31 + [2.0] * 31)
+    check("groups of 32", tensors, [1, 62], [0.5] * 32 + [2.0] * 30, {"dtinfo.quant.w": "int4 low 32"})
+    write_file("in.safetensors", tensors, {"dtinfo.quant.w": "int4 low 24"})
+    _, said = run("in.safetensors", "fp32", "--dequant", "-o", "never.safetensors", code=3)
+    judge("groups of 24", "'w_scale': its shape [1, 2] does not fit" in said, True)
 
 
 def filled():

@@ -138,9 +138,12 @@ def judge_case(number, source, shape, dtype, ask):
         if name in tensors:
             judge("%s: %s" % (what, name), tensors[name], tuple(want[name]))
     told = {"format": "pt"}
-    few = expected.width == 2 and (expected.code_shape[-1] <= 8 or expected.code_shape[-1] != shape[-1])
-    if dtype == "mxfp6_e3m2" or ask.get("high") or few:
+    few = expected.width == 2 and shape[-1] <= 8
+    filled = dtype in ("int2", "uint2", "int4", "uint4") and expected.code_shape[-1] != shape[-1]
+    if dtype == "mxfp6_e3m2" or ask.get("high") or few or filled:
         told["dtinfo.quant.w"] = "%s %s" % (dtype, "high" if ask.get("high") else "low")
+    if filled:
+        told["dtinfo.quant.w"] += " %d" % ask["block"]
     judge(what + ": metadata", metadata, told)
     fates = {tensor["name"]: tensor["fate"] for tensor in report["tensors"]}
     judge(what + ": fates", fates, {"w": "quantized", "ids": "integer", "one": "scalar"})

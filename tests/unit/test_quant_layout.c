@@ -52,6 +52,7 @@ static void the_longest_suffix_is_the_one_that_counts(void)
 static void what_is_told_is_read_back(void)
 {
     const uint64_t shape[] = {2, 64};
+    uint64_t group = 1;
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         for (unsigned high = 0; high < 2; high++) {
             struct dti_quant_stored stored = stored_of("int8", 2, shape);
@@ -61,17 +62,20 @@ static void what_is_told_is_read_back(void)
             stored.row = &dti_quant_rows[i];
             stored.high = high != 0;
             const bool needed = dti_quant_told(&stored, text);
-            CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &was_high));
+            CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &was_high, &group));
             CHECK_STR(dtype, stored.row->dtype);
+            CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
             CHECK(needed == (was_high || strcmp(dtype, "mxfp6_e3m2") == 0));
         }
     }
     const char *dtype = NULL;
     bool high = false;
-    const char *const others[] = {"", "int8", "int8 ", "int8 lo", "int8 lower", "int9 low", "low"};
+    const char *const others[] = {"",           "int8",       "int8 ",      "int8 lo",
+                                  "int8 lower", "int9 low",   "low",        "int4 low ",
+                                  "int4 low 0", "int4 low x", "int4 low32", "int4 low 12345678901"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        CHECK(!dti_quant_told_parse(others[i], strlen(others[i]), &dtype, &high));
+        CHECK(!dti_quant_told_parse(others[i], strlen(others[i]), &dtype, &high, &group));
 }
 
 static void few_columns_of_2_bits_are_told(void)
@@ -85,17 +89,24 @@ static void few_columns_of_2_bits_are_told(void)
     }
 }
 
-/* Three numbers in two words could be of 4 bits in groups of 16. */
-static void filled_rows_of_2_bits_are_told(void)
+/* 62 numbers of 4 bits in 8 words and 2 groups: of 31 or of 32. */
+static void groups_of_filled_rows_are_told(void)
 {
+    static const char *const names[] = {"uint2", "int2", "int4", "uint4"};
     char text[DTI_QUANT_TOLD_SIZE];
-    const uint64_t columns[] = {3, 32};
-    for (int i = 0; i < 2; i++) {
-        struct dti_quant_stored stored = stored_of("uint2", 1, &columns[i]);
+    const uint64_t columns[] = {62, 64};
+    for (int i = 0; i < 8; i++) {
+        struct dti_quant_stored stored = stored_of(names[i / 2], 1, &columns[i % 2]);
+        const char *dtype = NULL;
+        uint64_t group = 0;
+        bool high = true;
         stored.per = DTI_PER_GROUP;
         stored.group = 32;
         stored.pad = true;
-        CHECK(dti_quant_told(&stored, text) == (columns[i] == 3));
+        CHECK(dti_quant_told(&stored, text) == (i % 2 == 0));
+        CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &high, &group) && !high);
+        CHECK_U64(group, i % 2 == 0 ? 32 : 0);
+        CHECK(dti_quant_hides_groups(&stored) == (i % 2 == 0));
     }
 }
 
@@ -137,5 +148,5 @@ static void ranks_that_do_not_fit_are_refused(void)
 }
 
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
-          what_is_told_is_read_back, few_columns_of_2_bits_are_told, filled_rows_of_2_bits_are_told,
+          what_is_told_is_read_back, few_columns_of_2_bits_are_told, groups_of_filled_rows_are_told,
           shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused)
