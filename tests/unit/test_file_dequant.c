@@ -43,7 +43,7 @@ static void make_safetensors(const char *path, const struct made_part *parts, si
     }
     head[length++] = '}';
     for (unsigned i = 0; i < 8; i++)
-        file[i] = (unsigned char)(length >> (8 * i));
+        file[i] = (unsigned char)((uint64_t)length >> (8 * i));
     unsigned char *byte = file + 8 + length;
     for (size_t i = 0; i < count; i++) {
         const struct made_part *const part = &parts[i];
