@@ -39,6 +39,8 @@ enum dti_status dti_cast_file_init(struct cast_file *ret, const struct cast_args
                                    const struct dti_context *cx, char **operands, int count,
                                    struct dti_error *reterr);
 void dti_cast_file_end(struct cast_file *file);
+/* The refusal of an operand behind the dtype. */
+enum dti_status dti_cast_file_surplus(const char *operand, struct dti_error *reterr);
 
 /* cast_file_target.c: what the output is and what it is called; the container is open. */
 enum dti_status dti_cast_file_target(struct cast_file *file, struct dti_error *reterr);
@@ -59,5 +61,21 @@ enum dti_status dti_cast_file_text(struct cast_file *file,
 /* cast_file_human.c, cast_file_json.c: the report. */
 enum dti_status dti_cast_file_human(struct cast_file *file, struct dti_error *reterr);
 enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *reterr);
+
+/* Parts of both for those whose work is the cast of a file. Whether the report goes to standard
+ * error, since the data goes to standard output. */
+bool dti_cast_file_aside(const struct cast_file *file);
+/* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
+void dti_cast_file_head(const struct cast_file *file, uint64_t input_bytes, struct dti_line *line);
+/* Writes and frees a table of the report, or only frees it when it is not whole. */
+enum dti_status dti_cast_file_table(struct dti_table *table, bool whole,
+                                    const struct cast_file *file, struct dti_error *reterr);
+/* What was lost in all, which goes to *ret, too: two lines. */
+void dti_cast_file_losses(const struct cast_file *file, struct dti_loss_summary *ret,
+                          struct dti_line *line);
+/* The member "output"; the members of "totals" on the loss, null where `there` is false. */
+enum dti_status dti_cast_file_json_output(const struct cast_file *file, struct dti_error *reterr);
+enum dti_status dti_cast_file_json_loss(const struct cast_file *file, bool there,
+                                        struct dti_error *reterr);
 
 #endif

@@ -15,15 +15,14 @@ enum { WORST = 5, CELL = 200, MAX_GROUPS = 256, LOSS_COLUMNS = 9 };
 
 static const char gap[] = "   ";
 
-/* Where the report goes. */
-static bool is_aside(const struct cast_file *file)
+bool dti_cast_file_aside(const struct cast_file *file)
 {
     return file->to_stdout && !file->args->dry_run;
 }
 
 static const struct dti_tensor *source_of(const struct cast_file *file, size_t tensor)
 {
-    return &file->container->tensors[file->cast->tensors[tensor].source];
+    return &file->cast->container->tensors[file->cast->tensors[tensor].source];
 }
 
 static void put(struct dti_line *line, const char *text)
@@ -31,8 +30,7 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-/* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
-static void put_head(const struct cast_file *file, struct dti_line *line)
+void dti_cast_file_head(const struct cast_file *file, uint64_t input_bytes, struct dti_line *line)
 {
     const struct dti_file_cast *const cast = file->cast;
     char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE], cell[CELL];
@@ -50,7 +48,7 @@ static void put_head(const struct cast_file *file, struct dti_line *line)
         put(line, dti_plural_words(cell, shards, "file"));
     }
     put(line, gap);
-    put(line, dti_human_bytes(text, cast->input_bytes));
+    put(line, dti_human_bytes(text, input_bytes));
     put(line, " -> ");
     if (file->to_text && file->args->dry_run)
         put(line, "text");
@@ -108,11 +106,11 @@ static size_t count_kinds(const struct cast_file *file, struct kind kinds[MAX_GR
     return count;
 }
 
-static enum dti_status finish_table(struct dti_table *table, bool whole,
+enum dti_status dti_cast_file_table(struct dti_table *table, bool whole,
                                     const struct cast_file *file, struct dti_error *reterr)
 {
     const struct dti_context *const cx = file->cx;
-    const bool aside = is_aside(file);
+    const bool aside = dti_cast_file_aside(file);
     return dti_table_finish(table, whole, aside ? cx->err : cx->out,
                             aside ? cx->colour_error : cx->colour, reterr);
 }
@@ -142,7 +140,7 @@ static enum dti_status put_kinds(const struct cast_file *file, struct dti_error 
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
         dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
     }
-    return finish_table(table, true, file, reterr);
+    return dti_cast_file_table(table, true, file, reterr);
 }
 
 /* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */
@@ -258,9 +256,9 @@ static enum dti_status put_worst(const struct cast_file *file, struct dti_error 
     bool whole = true;
     for (size_t i = 0; i < count && whole; i++)
         whole = put_row(file, table, worst[i]);
-    const enum dti_status status = finish_table(table, whole, file, reterr);
+    const enum dti_status status = dti_cast_file_table(table, whole, file, reterr);
     if (status == DTI_OK && lost > count)
-        (void)fprintf(is_aside(file) ? file->cx->err : file->cx->out,
+        (void)fprintf(dti_cast_file_aside(file) ? file->cx->err : file->cx->out,
                       "  ... of %zu tensors that lost numbers; -v shows all\n", lost);
     return status;
 }
@@ -271,7 +269,7 @@ static enum dti_status put_all(const struct cast_file *file, struct dti_error *r
     bool whole = true;
     for (size_t i = 0; i < file->cast->tensor_count && whole; i++)
         whole = put_row(file, table, i);
-    return finish_table(table, whole, file, reterr);
+    return dti_cast_file_table(table, whole, file, reterr);
 }
 
 static void put_machine(const struct cast_file *file, struct dti_line *line)
@@ -287,19 +285,24 @@ static void put_machine(const struct cast_file *file, struct dti_line *line)
     dti_line_end(line);
 }
 
-static void put_loss(struct cast_file *file, struct dti_line *line)
+void dti_cast_file_losses(const struct cast_file *file, struct dti_loss_summary *ret,
+                          struct dti_line *line)
 {
     const struct dti_file_cast *const cast = file->cast;
-    const struct dti_file_cast_request *const request = &cast->request;
-    char place[DTI_LOSS_PLACE_SIZE];
-    struct dti_loss_summary loss;
-    dti_loss_summarize(&cast->loss, &loss);
-    place[0] = '\0';
-    if (loss.max_absolute > 0)
+    char place[DTI_LOSS_PLACE_SIZE] = "";
+    dti_loss_summarize(&cast->loss, ret);
+    if (ret->max_absolute > 0)
         dti_loss_place(place, source_of(file, cast->max_tensor),
                        cast->tensors[cast->max_tensor].loss.max_index);
-    dti_loss_human_counts(&loss, line);
-    dti_loss_human_errors(&loss, place, line);
+    dti_loss_human_counts(ret, line);
+    dti_loss_human_errors(ret, place, line);
+}
+
+static void put_loss(struct cast_file *file, struct dti_line *line)
+{
+    const struct dti_file_cast_request *const request = &file->cast->request;
+    struct dti_loss_summary loss;
+    dti_cast_file_losses(file, &loss, line);
     dti_loss_human_policies(&request->cast, request->rule, file->args, line);
     dti_cast_device_human(&file->job.device, line);
     if (file->cx->verbose)
@@ -309,10 +312,10 @@ static void put_loss(struct cast_file *file, struct dti_line *line)
 
 enum dti_status dti_cast_file_human(struct cast_file *file, struct dti_error *reterr)
 {
-    const bool aside = is_aside(file);
+    const bool aside = dti_cast_file_aside(file);
     struct dti_line line = {.out = aside ? file->cx->err : file->cx->out,
                             .colour = aside ? file->cx->colour_error : file->cx->colour};
-    put_head(file, &line);
+    dti_cast_file_head(file, file->cast->input_bytes, &line);
     enum dti_status status = put_kinds(file, reterr);
     if (file->cast->cast_count > 0 && !file->args->dry_run)
         put_loss(file, &line);

@@ -10,7 +10,7 @@
 #include "cli/loss_json.h"
 #include "cli/tensor_words.h"
 
-static enum dti_status put_output(const struct cast_file *file, struct dti_error *reterr)
+enum dti_status dti_cast_file_json_output(const struct cast_file *file, struct dti_error *reterr)
 {
     struct dti_json *const json = file->job.json;
     const struct dti_file_cast *const cast = file->cast;
@@ -56,32 +56,39 @@ static void put_host(const struct cast_file *file)
     dti_json_end(json);
 }
 
-/* The whole: the largest error is in the tensor of that place among "tensors". */
+/* The largest error is in the tensor of that place among "tensors". */
+enum dti_status dti_cast_file_json_loss(const struct cast_file *file, bool there,
+                                        struct dti_error *reterr)
+{
+    struct dti_json *const json = file->job.json;
+    const struct dti_file_cast *const cast = file->cast;
+    struct dti_loss_summary loss;
+    if (!there) {
+        dti_json_null(json, "elements");
+        dti_json_null(json, "loss");
+        dti_json_null(json, "max_absolute_error_tensor");
+        return DTI_OK;
+    }
+    dti_loss_summarize(&cast->loss, &loss);
+    loss.max_index = cast->tensor_count > 0 ? cast->tensors[cast->max_tensor].loss.max_index : 0;
+    dti_json_uint(json, "elements", loss.elements);
+    const enum dti_status status = dti_loss_json(json, "loss", &loss, reterr);
+    if (loss.max_absolute > 0)
+        dti_json_uint(json, "max_absolute_error_tensor", cast->max_tensor);
+    else
+        dti_json_null(json, "max_absolute_error_tensor");
+    return status;
+}
+
 static enum dti_status put_totals(const struct cast_file *file, struct dti_error *reterr)
 {
     struct dti_json *const json = file->job.json;
     const struct dti_file_cast *const cast = file->cast;
-    enum dti_status status = DTI_OK;
     dti_json_object(json, "totals");
     dti_json_uint(json, "tensors", cast->tensor_count);
     dti_json_uint(json, "cast", cast->cast_count);
     dti_json_uint(json, "kept", cast->tensor_count - cast->cast_count);
-    if (file->args->dry_run) {
-        dti_json_null(json, "elements");
-        dti_json_null(json, "loss");
-        dti_json_null(json, "max_absolute_error_tensor");
-    } else {
-        struct dti_loss_summary loss;
-        dti_loss_summarize(&cast->loss, &loss);
-        loss.max_index =
-            cast->tensor_count > 0 ? cast->tensors[cast->max_tensor].loss.max_index : 0;
-        dti_json_uint(json, "elements", loss.elements);
-        status = dti_loss_json(json, "loss", &loss, reterr);
-        if (loss.max_absolute > 0)
-            dti_json_uint(json, "max_absolute_error_tensor", cast->max_tensor);
-        else
-            dti_json_null(json, "max_absolute_error_tensor");
-    }
+    const enum dti_status status = dti_cast_file_json_loss(file, !file->args->dry_run, reterr);
     dti_json_end(json);
     return status;
 }
@@ -144,7 +151,7 @@ enum dti_status dti_cast_file_json(struct cast_file *file, struct dti_error *ret
     enum dti_status status = dti_json_container(json, "input", file->path, file->container,
                                                 file->cast->input_bytes, reterr);
     if (status == DTI_OK)
-        status = put_output(file, reterr);
+        status = dti_cast_file_json_output(file, reterr);
     if (status != DTI_OK)
         return status;
     dti_json_bool(json, "dry_run", file->args->dry_run);

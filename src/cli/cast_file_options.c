@@ -42,7 +42,7 @@ bool dti_cast_is_files(const struct cast_args *args, char **operands, int count)
     return args->output && dti_names_file(args->output);
 }
 
-static enum dti_status surplus(const char *operand, struct dti_error *reterr)
+enum dti_status dti_cast_file_surplus(const char *operand, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail(reterr, DTI_USAGE,
@@ -61,7 +61,7 @@ static enum dti_status read_operands(struct cast_file *file, char **operands, in
     if (strcmp(file->path, "-") != 0 && access(file->path, F_OK) != 0)
         return dti_cast_no_such_file(file->path, errno, reterr);
     if (count > files + 1)
-        return surplus(operands[files + 1], reterr);
+        return dti_cast_file_surplus(operands[files + 1], reterr);
     if (count == files)
         return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be cast to; give one, " EXAMPLE,
                         dti_quote(quoted, file->path, strlen(file->path)));

@@ -12,8 +12,6 @@
 
 enum { CELL = 200, KINDS_MAX = 64 };
 
-static const char gap[] = "   ";
-
 const char *dti_quant_form_words(char buffer[QUANT_FORM_SIZE], const struct dti_dequant_form *form)
 {
     const unsigned long long group = form->group[1], rows = form->group[0];
@@ -37,45 +35,6 @@ const char *dti_quant_form_words(char buffer[QUANT_FORM_SIZE], const struct dti_
 static const struct dti_tensor *source_of(const struct quant_dequant *job, size_t at)
 {
     return &job->file.viewed->tensors[job->file.cast->tensors[at].source];
-}
-
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
-/* Where the report goes. */
-static bool is_aside(const struct quant_dequant *job)
-{
-    return job->file.to_stdout && !job->args->dry_run;
-}
-
-/* model.gguf -> out.safetensors   12 tensors   532.00 MiB -> 1.00 GiB */
-static void put_head(const struct quant_dequant *job, struct dti_line *line)
-{
-    const struct cast_file *const file = &job->file;
-    const struct dti_file_cast *const cast = file->cast;
-    char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE], cell[CELL];
-    put(line, strcmp(file->path, "-") == 0 ? "standard input" : dti_cast_path(path, file->path));
-    put(line, " -> ");
-    if (!file->out_path)
-        put(line, dti_container_name(file->target.kind));
-    else
-        put(line, file->to_stdout ? "standard output" : dti_cast_path(path, file->out_path));
-    put(line, gap);
-    put(line, dti_plural_words(cell, cast->tensor_count, "tensor"));
-    const size_t shards = cast->files.count - cast->files.has_index;
-    if (file->target.kind == DTI_CONTAINER_SHARDED) {
-        put(line, " in ");
-        put(line, dti_plural_words(cell, shards, "file"));
-    }
-    put(line, gap);
-    put(line, dti_human_bytes(text, job->stored_bytes));
-    put(line, " -> ");
-    put(line, dti_human_bytes(text, cast->output_bytes));
-    if (job->args->dry_run)
-        put(line, "   (nothing is written)");
-    dti_line_end(line);
 }
 
 /* Tensors that were stored in one way and met the same fate. */
@@ -148,15 +107,6 @@ static void put_dtypes(const struct quant_dequant *job, struct dti_table *table,
     dti_table_cell(table, DTI_STYLE_PLAIN, cell);
 }
 
-static enum dti_status finish_table(struct dti_table *table, bool whole,
-                                    const struct quant_dequant *job, struct dti_error *reterr)
-{
-    const struct dti_context *const cx = job->file.cx;
-    const bool aside = is_aside(job);
-    return dti_table_finish(table, whole, aside ? cx->err : cx->out,
-                            aside ? cx->colour_error : cx->colour, reterr);
-}
-
 static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_error *reterr)
 {
     struct kind kinds[KINDS_MAX];
@@ -185,15 +135,13 @@ static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_err
                            fate_words(job->file.cast->tensors[kind->first].fate));
         dti_table_cell(table, DTI_STYLE_DIM, cell);
     }
-    return finish_table(table, true, job, reterr);
+    return dti_cast_file_table(table, true, &job->file, reterr);
 }
 
 /* The casts are counted as losses; the codes themselves may say nan, too. */
 static void put_loss(struct quant_dequant *job, struct dti_line *line)
 {
-    struct cast_file *const file = &job->file;
-    const struct dti_file_cast *const cast = file->cast;
-    char place[DTI_LOSS_PLACE_SIZE], cell[CELL];
+    char cell[CELL];
     struct dti_loss_summary loss;
     if (job->nan > 0 || job->inf > 0) {
         (void)snprintf(cell, sizeof cell, "  out of codes and scales came %llu nan and %llu inf",
@@ -201,15 +149,8 @@ static void put_loss(struct quant_dequant *job, struct dti_line *line)
         dti_line_put(line, DTI_STYLE_WARN, cell);
         dti_line_end(line);
     }
-    if (cast->cast_count == 0)
-        return;
-    dti_loss_summarize(&cast->loss, &loss);
-    place[0] = '\0';
-    if (loss.max_absolute > 0)
-        dti_loss_place(place, source_of(job, cast->max_tensor),
-                       cast->tensors[cast->max_tensor].loss.max_index);
-    dti_loss_human_counts(&loss, line);
-    dti_loss_human_errors(&loss, place, line);
+    if (job->file.cast->cast_count > 0)
+        dti_cast_file_losses(&job->file, &loss, line);
 }
 
 static enum dti_status put_all(const struct quant_dequant *job, struct dti_error *reterr)
@@ -239,16 +180,16 @@ static enum dti_status put_all(const struct quant_dequant *job, struct dti_error
                            shown ? text : "");
         }
     }
-    return finish_table(table, whole, job, reterr);
+    return dti_cast_file_table(table, whole, &job->file, reterr);
 }
 
 enum dti_status dti_quant_dequant_human(struct quant_dequant *job, struct dti_error *reterr)
 {
-    const bool aside = is_aside(job);
+    const bool aside = dti_cast_file_aside(&job->file);
     const struct dti_context *const cx = job->file.cx;
     struct dti_line line = {.out = aside ? cx->err : cx->out,
                             .colour = aside ? cx->colour_error : cx->colour};
-    put_head(job, &line);
+    dti_cast_file_head(&job->file, job->stored_bytes, &line);
     const enum dti_status status = put_kinds(job, reterr);
     if (!job->args->dry_run)
         put_loss(job, &line);

@@ -8,28 +8,6 @@
 #include "cli/quant_dequant.h"
 #include "cli/tensor_words.h"
 
-static enum dti_status put_output(const struct quant_dequant *job, struct dti_error *reterr)
-{
-    const struct cast_file *const file = &job->file;
-    const struct dti_file_cast *const cast = file->cast;
-    struct dti_json *const json = file->job.json;
-    dti_json_object(json, "output");
-    enum dti_status status = dti_json_path(json, file->out_path, reterr);
-    dti_json_word(json, "kind", dti_container_name(file->target.kind));
-    dti_json_word(json, "dtype", cast->request.cast.dst.name);
-    dti_json_uint(json, "data_bytes", cast->output_bytes);
-    dti_json_array(json, "files");
-    for (size_t i = 0; i < cast->files.count && status == DTI_OK; i++) {
-        dti_json_object(json, NULL);
-        status = dti_json_path(json, file->out_path ? cast->files.list[i].path : NULL, reterr);
-        dti_json_uint(json, "bytes", cast->files.list[i].size);
-        dti_json_end(json);
-    }
-    dti_json_end(json);
-    dti_json_end(json);
-    return status;
-}
-
 static void put_host(const struct quant_dequant *job)
 {
     struct dti_json *const json = job->file.job.json;
@@ -56,7 +34,6 @@ static enum dti_status put_totals(const struct quant_dequant *job, struct dti_er
 {
     const struct dti_file_cast *const cast = job->file.cast;
     struct dti_json *const json = job->file.job.json;
-    enum dti_status status = DTI_OK;
     size_t dequantized = 0, others = 0;
     for (size_t i = 0; i < cast->tensor_count; i++) {
         const bool quantized = dti_quant_form(job, i)->dtype != NULL;
@@ -70,21 +47,8 @@ static enum dti_status put_totals(const struct quant_dequant *job, struct dti_er
     dti_json_uint(json, "kept", cast->tensor_count - dequantized - others);
     put_count(job, "nan", true, job->nan);
     put_count(job, "inf", true, job->inf);
-    if (job->args->dry_run || cast->cast_count == 0) {
-        dti_json_null(json, "elements");
-        dti_json_null(json, "loss");
-        dti_json_null(json, "max_absolute_error_tensor");
-    } else {
-        struct dti_loss_summary loss;
-        dti_loss_summarize(&cast->loss, &loss);
-        loss.max_index = cast->tensors[cast->max_tensor].loss.max_index;
-        dti_json_uint(json, "elements", loss.elements);
-        status = dti_loss_json(json, "loss", &loss, reterr);
-        if (loss.max_absolute > 0)
-            dti_json_uint(json, "max_absolute_error_tensor", cast->max_tensor);
-        else
-            dti_json_null(json, "max_absolute_error_tensor");
-    }
+    const enum dti_status status =
+        dti_cast_file_json_loss(&job->file, !job->args->dry_run && cast->cast_count > 0, reterr);
     dti_json_end(json);
     return status;
 }
@@ -167,7 +131,7 @@ enum dti_status dti_quant_dequant_json(struct quant_dequant *job, struct dti_err
     enum dti_status status =
         dti_json_container(json, "input", file->path, file->viewed, job->stored_bytes, reterr);
     if (status == DTI_OK)
-        status = put_output(job, reterr);
+        status = dti_cast_file_json_output(&job->file, reterr);
     if (status != DTI_OK)
         return status;
     dti_json_bool(json, "dry_run", job->args->dry_run);

@@ -7,20 +7,10 @@
 #include <unistd.h>
 
 #include "cli/amount.h"
-#include "cli/cast_array.h"
+#include "cli/cast_file.h"
 #include "cli/quant_files.h"
 
 #define EXAMPLE "as in 'dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors'"
-
-static enum dti_status surplus(const char *operand, struct dti_error *reterr)
-{
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "one file goes to one dtype at a time; %s is one operand too many",
-                   dti_quote(quoted, operand, strlen(operand)));
-    dti_error_argument(reterr, operand, strlen(operand));
-    return DTI_USAGE;
-}
 
 static enum dti_status read_operands(struct quant_file *file, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr)
@@ -37,7 +27,7 @@ static enum dti_status read_operands(struct quant_file *file, char **operands, i
     if (access(file->path, F_OK) != 0)
         return dti_cast_no_such_file(file->path, errno, reterr);
     if (count > files + 1)
-        return surplus(operands[files + 1], reterr);
+        return dti_cast_file_surplus(operands[files + 1], reterr);
     if (count == files)
         return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be quantized to; give one, " EXAMPLE,
                         dti_quote(quoted, file->path, strlen(file->path)));

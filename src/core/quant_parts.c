@@ -106,31 +106,31 @@ void dti_value_add(const struct dti_value *a, const struct dti_value *b, struct 
         dti_value_set_wide(ret, a->negative != below, high, low, false, (int64_t)a->exponent - 126);
 }
 
-uint32_t dti_fp32_multiply(uint32_t a, uint32_t b)
+/* One operation, rounded. */
+static uint32_t rounded(void (*operation)(const struct dti_value *, const struct dti_value *,
+                                          struct dti_value *),
+                        uint32_t a, uint32_t b)
 {
-    struct dti_value left, right, product;
+    struct dti_value left, right, result;
     dti_fp32_value(a, &left);
     dti_fp32_value(b, &right);
-    dti_value_multiply(&left, &right, &product);
-    return dti_fp32_round(&product);
+    operation(&left, &right, &result);
+    return dti_fp32_round(&result);
+}
+
+uint32_t dti_fp32_multiply(uint32_t a, uint32_t b)
+{
+    return rounded(dti_value_multiply, a, b);
 }
 
 uint32_t dti_fp32_divide(uint32_t a, uint32_t b)
 {
-    struct dti_value left, right, quotient;
-    dti_fp32_value(a, &left);
-    dti_fp32_value(b, &right);
-    dti_value_divide(&left, &right, &quotient);
-    return dti_fp32_round(&quotient);
+    return rounded(dti_value_divide, a, b);
 }
 
 uint32_t dti_fp32_add(uint32_t a, uint32_t b)
 {
-    struct dti_value left, right, sum;
-    dti_fp32_value(a, &left);
-    dti_fp32_value(b, &right);
-    dti_value_add(&left, &right, &sum);
-    return dti_fp32_round(&sum);
+    return rounded(dti_value_add, a, b);
 }
 
 int32_t dti_value_integer(const struct dti_value *value, enum dti_round round)

@@ -49,27 +49,21 @@ enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_erro
 {
     const struct dti_container *const container = cast->container;
     const struct dti_file_cast_request *const request = &cast->request;
-    size_t unreadable = 0, first = 0;
-    cast->tensors = calloc(container->tensor_count + 1, sizeof *cast->tensors);
-    if (!cast->tensors)
-        return dti_file_cast_no_memory(reterr);
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (request->select && !dti_tensor_fits(request->select, tensor))
-            continue;
-        if (!tensor->format || tensor->refusal) {
-            first = unreadable++ == 0 ? i : first;
-            continue;
-        }
-        struct dti_file_cast_tensor *const chosen = &cast->tensors[cast->tensor_count++];
-        chosen->source = i;
-        chosen->fate = fate_of(request, tensor, i);
+    size_t *places;
+    enum dti_status status =
+        dti_choose_tensors(container, request->select, &places, &cast->tensor_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    cast->tensors = calloc(cast->tensor_count + 1, sizeof *cast->tensors);
+    for (size_t i = 0; i < cast->tensor_count && cast->tensors; i++) {
+        struct dti_file_cast_tensor *const chosen = &cast->tensors[i];
+        chosen->source = places[i];
+        chosen->fate = fate_of(request, &container->tensors[places[i]], places[i]);
         cast->cast_count += chosen->fate == DTI_FATE_CAST;
     }
-    if (unreadable > 0)
-        return dti_refuse_unreadable(container, first, unreadable, reterr);
-    if (request->select && cast->tensor_count == 0)
-        return dti_refuse_selection(container, request->select, reterr);
+    free(places);
+    if (!cast->tensors)
+        return dti_file_cast_no_memory(reterr);
     const struct dti_idle_patterns idle = {
         .container = container,
         .fits = request->view ? request->view->fits : NULL,
@@ -77,9 +71,7 @@ enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_erro
         .warn = request->warn,
         .warn_context = request->warn_context,
     };
-    dti_warn_idle_patterns(&idle, "--select", request->select);
-    dti_warn_idle_patterns(&idle, "--only", request->only);
-    dti_warn_idle_patterns(&idle, "--keep", request->keep);
+    dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_no_cast(cast);
     return DTI_OK;
 }

@@ -99,27 +99,21 @@ static enum dti_status choose(struct dti_file_quant *quant, const struct parts_o
 {
     const struct dti_container *const container = quant->container;
     const struct dti_file_quant_request *const request = &quant->request;
-    size_t unreadable = 0, first = 0;
-    quant->tensors = calloc(container->tensor_count + 1, sizeof *quant->tensors);
-    if (!quant->tensors)
-        return dti_file_quant_no_memory(reterr);
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (request->select && !dti_tensor_fits(request->select, tensor))
-            continue;
-        if (!tensor->format || tensor->refusal) {
-            first = unreadable++ == 0 ? i : first;
-            continue;
-        }
-        struct dti_file_quant_tensor *const chosen = &quant->tensors[quant->tensor_count++];
-        chosen->source = i;
-        chosen->fate = fate_of(request, others, tensor);
+    size_t *places;
+    enum dti_status status =
+        dti_choose_tensors(container, request->select, &places, &quant->tensor_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    quant->tensors = calloc(quant->tensor_count + 1, sizeof *quant->tensors);
+    for (size_t i = 0; i < quant->tensor_count && quant->tensors; i++) {
+        struct dti_file_quant_tensor *const chosen = &quant->tensors[i];
+        chosen->source = places[i];
+        chosen->fate = fate_of(request, others, &container->tensors[places[i]]);
         quant->quantized_count += chosen->fate == DTI_QUANT_FATE_QUANTIZED;
     }
-    if (unreadable > 0)
-        return dti_refuse_unreadable(container, first, unreadable, reterr);
-    if (request->select && quant->tensor_count == 0)
-        return dti_refuse_selection(container, request->select, reterr);
+    free(places);
+    if (!quant->tensors)
+        return dti_file_quant_no_memory(reterr);
     return DTI_OK;
 }
 
@@ -137,9 +131,7 @@ enum dti_status dti_file_quant_choose(struct dti_file_quant *quant, struct dti_e
     const struct dti_idle_patterns idle = {.container = quant->container,
                                            .warn = request->warn,
                                            .warn_context = request->warn_context};
-    dti_warn_idle_patterns(&idle, "--select", request->select);
-    dti_warn_idle_patterns(&idle, "--only", request->only);
-    dti_warn_idle_patterns(&idle, "--keep", request->keep);
+    dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_nothing(quant);
     return DTI_OK;
 }

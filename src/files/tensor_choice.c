@@ -4,6 +4,7 @@
 #include "files/tensor_choice.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/glob.h"
@@ -14,8 +15,7 @@ bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
     return list && dti_glob_list_match(list, tensor->name, tensor->name_length);
 }
 
-void dti_warn_idle_patterns(const struct dti_idle_patterns *idle, const char *option,
-                            const char *list)
+static void warn_of_list(const struct dti_idle_patterns *idle, const char *option, const char *list)
 {
     char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
     for (const char *at = list; at && idle->warn;) {
@@ -35,8 +35,17 @@ void dti_warn_idle_patterns(const struct dti_idle_patterns *idle, const char *op
     }
 }
 
-enum dti_status dti_refuse_unreadable(const struct dti_container *container, size_t first,
-                                      size_t count, struct dti_error *reterr)
+void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *select,
+                           const char *only, const char *keep)
+{
+    warn_of_list(idle, "--select", select);
+    warn_of_list(idle, "--only", only);
+    warn_of_list(idle, "--keep", keep);
+}
+
+/* Names the first of `count` tensors whose values are out of reach. */
+static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
+                                         size_t count, struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &container->tensors[first];
     const bool rest = container->tensor_count > count;
@@ -57,14 +66,44 @@ enum dti_status dti_refuse_unreadable(const struct dti_container *container, siz
                     why, advised ? "" : such, floats, others);
 }
 
-enum dti_status dti_refuse_selection(const struct dti_container *container, const char *list,
-                                     struct dti_error *reterr)
+static enum dti_status refuse_selection(const struct dti_container *container, const char *list,
+                                        struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail(reterr, DTI_USAGE, "--select %s fits none of %zu tensors",
                    dti_quote(quoted, list, strlen(list)), container->tensor_count);
     dti_error_argument(reterr, list, strlen(list));
     return DTI_USAGE;
+}
+
+enum dti_status dti_choose_tensors(const struct dti_container *container, const char *select,
+                                   size_t **ret_places, size_t *ret_count, struct dti_error *reterr)
+{
+    size_t unreadable = 0, first = 0, count = 0;
+    size_t *const places = calloc(container->tensor_count + 1, sizeof *places);
+    if (!places)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (select && !dti_tensor_fits(select, tensor))
+            continue;
+        if (!tensor->format || tensor->refusal)
+            first = unreadable++ == 0 ? i : first;
+        else
+            places[count++] = i;
+    }
+    enum dti_status status = DTI_OK;
+    if (unreadable > 0)
+        status = refuse_unreadable(container, first, unreadable, reterr);
+    else if (select && count == 0)
+        status = refuse_selection(container, select, reterr);
+    if (status != DTI_OK) {
+        free(places);
+        return status;
+    }
+    *ret_places = places;
+    *ret_count = count;
+    return DTI_OK;
 }
 
 const char *dti_tensor_place(const struct dti_container *container, size_t tensor,

@@ -19,15 +19,15 @@ struct dti_idle_patterns {
     void (*warn)(void *context, const char *code, const char *text);
     void *warn_context;
 };
-void dti_warn_idle_patterns(const struct dti_idle_patterns *idle, const char *option,
-                            const char *list);
+void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *select,
+                           const char *only, const char *keep);
 
-/* Names the first of `count` tensors whose values are out of reach. */
-enum dti_status dti_refuse_unreadable(const struct dti_container *container, size_t first,
-                                      size_t count, struct dti_error *reterr);
-/* --select that fits nothing. */
-enum dti_status dti_refuse_selection(const struct dti_container *container, const char *list,
-                                     struct dti_error *reterr);
+/* Which tensors are written: those that --select names (NULL: all), as an array to be freed of
+ * their places in the container. Fails with DTI_BAD_INPUT when the values of one are out of reach,
+ * naming the first of them, with DTI_USAGE when --select fits nothing. */
+enum dti_status dti_choose_tensors(const struct dti_container *container, const char *select,
+                                   size_t **ret_places, size_t *ret_count,
+                                   struct dti_error *reterr);
 
 /* "'model.safetensors': tensor 'wte'", for messages. */
 enum { DTI_TENSOR_PLACE = 2 * DTI_QUOTE_SIZE + 16 };

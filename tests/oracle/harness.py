@@ -10,6 +10,14 @@ import sys
 SHOWN = 12      # differences told per test before they are only counted
 
 
+def have(name):
+    """The module, or None where it is not installed."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
 def ask(probe, lines):
     """The probe's answer lines for many request lines."""
     text = "\n".join(lines) + "\n"

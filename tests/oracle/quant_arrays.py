@@ -10,13 +10,6 @@ except ImportError:
     np = None
 
 
-def library(name):
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
-
-
 def as_words(x):
     return np.ascontiguousarray(x, np.float32).view(np.uint32)
 

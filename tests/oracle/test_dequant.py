@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import Tally
+from harness import Tally, have
 
 PROGRAM = os.path.abspath(sys.argv[1])
 try:
@@ -18,13 +18,6 @@ try:
 except ImportError:
     print("skipped: needs numpy")
     sys.exit(77)
-
-
-def have(name):
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
 
 
 gguf, torch, safetensors, compressed = (have(name) for name in ("gguf", "torch", "safetensors", "compressed_tensors"))

@@ -212,16 +212,16 @@ def main():
     tally.part("bitsandbytes' thresholds")
     for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("gfloat", gfloat_mx),
                        ("gguf", gguf_blocks)):
-        found = arrays.library(name)
+        found = have(name)
         if found is None:
             tally.skip(f"{name} is missing")
         else:
             part(tally, probe, found, count)
             tally.part(part.__name__)
-    torch, ml_dtypes = arrays.library("torch") if long else None, arrays.library("ml_dtypes")
+    torch, ml_dtypes = have("torch") if long else None, have("ml_dtypes")
     if not long:        # it takes 5 seconds to import
         tally.skip("torchao: in the long run")
-    elif torch and ml_dtypes and arrays.library("torchao"):
+    elif torch and ml_dtypes and have("torchao"):
         torchao_mx(tally, probe, torch, count)
         torchao_nvfp4(tally, probe, torch, ml_dtypes, count)
         tally.part("torchao")

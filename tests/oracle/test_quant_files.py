@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import Tally
+from harness import Tally, have
 
 PROGRAM = os.path.abspath(sys.argv[1])
 try:
@@ -19,13 +19,6 @@ try:
 except ImportError:
     print("skipped: needs numpy")
     sys.exit(77)
-
-
-def have(name):
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
 
 
 torch, gfloat, onnxruntime, onnx = (have(name) for name in ("torch", "gfloat", "onnxruntime", "onnx"))
