@@ -104,14 +104,14 @@ def main():
         tally.skip("numpy is missing")
         tally.finish()
     count = 20000 if long else 500
-    torch = have("torch")
+    torch = harness.have("torch")
     if torch:
         torch_affine(tally, probe, torch, count // 8)
         torch_observers(tally, probe, torch, count // 10)
         tally.part("torch")
     else:
         tally.skip("torch is missing")
-    onnxruntime, onnx = have("onnxruntime"), have("onnx")
+    onnxruntime, onnx = harness.have("onnxruntime"), harness.have("onnx")
     if onnxruntime and onnx:
         onnx_affine(tally, probe, onnxruntime, onnx, count // 5)
         tally.part("onnxruntime")
