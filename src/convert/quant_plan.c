@@ -54,7 +54,7 @@ static void choose_blocks(struct dti_quant_plan *plan)
 {
     const struct dti_quant_scheme *const scheme = &plan->request.scheme;
     struct dti_block_args *const args = &plan->block_args;
-    dti_block_parts_init(&plan->parts, scheme->block);
+    dti_block_parts_init(&plan->parts, &scheme->blocks);
     args->recipe = &scheme->blocks;
     args->parts = &plan->parts;
     args->order = plan->request.order;

@@ -59,10 +59,28 @@ void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
     }
 }
 
-/* What a code means before it is scaled. */
-static void element_value(const struct dti_block_format *format, uint32_t code,
-                          struct dti_value *ret)
+/* Whether ggml's own rules hold: its blocks of FP4. */
+static bool is_ggml_fp4(const struct dti_block_recipe *recipe)
 {
+    return recipe->ggml && recipe->format->code == DTI_FP4_E2M1;
+}
+
+void dti_block_scale_value(const struct dti_block_recipe *recipe, uint32_t scale,
+                           struct dti_value *ret)
+{
+    const bool ggml = is_ggml_fp4(recipe), nv = recipe->format->family == DTI_BLOCKS_NV;
+    if (ggml && nv && (scale & 0x7f) == 0x7f)
+        dti_integer_value(scale == 0x7f ? 0 : 480, ret);
+    else if (ggml && !nv && scale == 0xff)
+        dti_value_set(ret, false, 1, 128);
+    else
+        dti_decode(dti_format_get(recipe->format->scale), ggml && nv ? scale & 0x7f : scale, ret);
+}
+
+void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t code,
+                             struct dti_value *ret)
+{
+    const struct dti_block_format *const format = recipe->format;
     switch (format->family) {
     case DTI_BLOCKS_NF:
         dti_fp32_value(dti_nf4_table[code & 15], ret);
@@ -78,19 +96,21 @@ static void element_value(const struct dti_block_format *format, uint32_t code,
     dti_decode(dti_format_get(format->code), code, ret);
     if (format->family == DTI_BLOCKS_MX && format->code == DTI_INT8)
         ret->exponent -= ret->class == DTI_CLASS_FINITE ? 6 : 0;
+    if (is_ggml_fp4(recipe) && ret->class == DTI_CLASS_ZERO)
+        ret->negative = false;
 }
 
 uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t scale, uint32_t code)
 {
     struct dti_value factor, element, product;
-    dti_decode(dti_format_get(recipe->format->scale), scale, &factor);
+    dti_block_scale_value(recipe, scale, &factor);
     if (recipe->format->family == DTI_BLOCKS_NV) {
         struct dti_value tensor;
         dti_fp32_value(recipe->tensor_scale, &tensor);
         dti_value_multiply(&factor, &tensor, &product);
         dti_fp32_value(dti_fp32_round(&product), &factor);
     }
-    element_value(recipe->format, code, &element);
+    dti_block_element_value(recipe, code, &element);
     dti_value_multiply(&element, &factor, &product);
     return dti_fp32_round(&product);
 }

@@ -60,11 +60,9 @@ static void split(const struct dti_dequant_tensor *tensor, struct dti_dequant_sc
 {
     const struct dti_interleaved *const how = &tensor->interleaved;
     const size_t scales = (size_t)how->blocks * how->scale_bytes, codes = how->bytes - scales;
-    const unsigned char mask = how->no_sign ? 0x7F : 0xFF;
     for (size_t i = 0; i < pieces; i++) {
         const unsigned char *const piece = scratch->raw + i * how->bytes;
-        for (size_t k = 0; k < scales; k++)
-            scratch->scales[i * scales + k] = piece[k] & mask;
+        memcpy(scratch->scales + i * scales, piece, scales);
         memcpy(scratch->codes + i * codes, piece + scales, codes);
     }
     if (how->swapped && how->scale_bytes == 2)
@@ -122,8 +120,10 @@ enum dti_status dti_dequant_interleaved(const struct dti_dequant_tensor *tensor,
 /* Blocks along rows have kernels. */
 void dti_dequant_prepare_blocks(struct dti_dequant_tensor *tensor)
 {
-    tensor->recipe = (struct dti_block_recipe){
-        .format = tensor->block, .tensor_scale = dti_dequant_bits(tensor->tensor_scale)};
+    tensor->recipe =
+        (struct dti_block_recipe){.format = tensor->block,
+                                  .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
+                                  .ggml = tensor->interleaved.elements > 0};
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
     tensor->block_args = (struct dti_block_args){
         .recipe = &tensor->recipe,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors of GGUF that hold blocks, as ggml lays them out: the scales of a piece first, then its
- * codes, element j of a block of n in the low half of byte j and j + n / 2 in the high one.
- *
- * Where ggml and the formats' definitions part, the definitions hold: a scale of NaN (MXFP4: 0xff,
- * NVFP4: 0x7f) makes NaNs of its block, which ggml takes for 2^128 and 0; and an element of minus
- * zero stays minus zero. Bit 7 of NVFP4's scales does not count, as in ggml: they have no sign. */
+ * codes, element j of a block of n in the low half of byte j and j + n / 2 in the high one. Codes
+ * and scales mean what they mean to ggml: recipe.ggml. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +15,7 @@ static const struct ggml_blocks {
     {DTI_BLOCK_Q8_0, {.elements = 32, .bytes = 34, .blocks = 1, .scale_bytes = 2}},
     {DTI_BLOCK_Q4_0, {.elements = 32, .bytes = 18, .blocks = 1, .scale_bytes = 2}},
     {DTI_BLOCK_MXFP4, {.elements = 32, .bytes = 17, .blocks = 1, .scale_bytes = 1}},
-    {DTI_BLOCK_NVFP4,
-     {.elements = 64, .bytes = 36, .blocks = 4, .scale_bytes = 1, .no_sign = true}},
+    {DTI_BLOCK_NVFP4, {.elements = 64, .bytes = 36, .blocks = 4, .scale_bytes = 1}},
 };
 
 static const struct ggml_blocks *find(enum dti_block block)

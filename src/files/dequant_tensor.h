@@ -60,7 +60,6 @@ struct dti_interleaved {
     unsigned blocks;          /* in it: their scales come first */
     unsigned scale_bytes;     /* of one */
     bool swapped;             /* scales of two bytes are big-endian */
-    bool no_sign;             /* bit 7 of a scale of 8 bits does not count */
     /* Such a tensor may have scales besides: of all of it, or of equal parts, with DTI_BLOCKS_NV */
 };
 

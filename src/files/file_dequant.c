@@ -33,8 +33,11 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
     struct dti_block_parts **const parts = &dequant->block_parts[block->id];
     if (!*parts) {
         *parts = dti_pool_alloc(&dequant->pool, sizeof **parts);
-        if (*parts)
-            dti_block_parts_init(*parts, block);
+        if (*parts) {
+            const struct dti_block_recipe recipe = {
+                .format = block, .ggml = dequant->container->kind == DTI_CONTAINER_GGUF};
+            dti_block_parts_init(*parts, &recipe);
+        }
     }
     return *parts;
 }

@@ -20,46 +20,30 @@ void dti_range_merge(struct dti_range *range, const struct dti_range *part)
     range->inf += part->inf;
 }
 
-/* A code of a format as fp32 number. */
-static float number_of(const struct dti_format *format, uint64_t code)
+/* A value times a power of two as fp32 number. */
+static float number_of(const struct dti_value *value, int32_t power)
 {
     const struct dti_policy nearest = {.nan = DTI_NAN_CANONICAL};
-    struct dti_value value;
+    struct dti_value scaled = *value;
     struct dti_outcome outcome;
-    dti_decode(format, code, &value);
-    dti_encode(dti_format_get(DTI_FP32), &value, &nearest, 0, &outcome);
+    scaled.exponent += scaled.class == DTI_CLASS_FINITE ? power : 0;
+    dti_encode(dti_format_get(DTI_FP32), &scaled, &nearest, 0, &outcome);
     const uint32_t bits = (uint32_t)outcome.code;
     float number;
     memcpy(&number, &bits, sizeof number);
     return number;
 }
 
-static float element(const struct dti_block_format *format, uint32_t code)
+void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_recipe *recipe)
 {
-    const float number = number_of(dti_format_get(format->code), code);
-    float entry;
-    switch (format->family) {
-    case DTI_BLOCKS_MX:
-        return format->code == DTI_INT8 ? number / 64 : number;
-    case DTI_BLOCKS_NF:
-        memcpy(&entry, &dti_nf4_table[code & 15], sizeof entry);
-        return entry;
-    case DTI_BLOCKS_Q4:
-        return number - 8;
-    case DTI_BLOCKS_NV:
-    case DTI_BLOCKS_Q8:
-        break;
-    }
-    return number;
-}
-
-void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_format *format)
-{
+    const struct dti_block_format *const format = recipe->format;
     const struct dti_policy saturating = {.overflow = DTI_OVERFLOW_SATURATE,
                                           .nan = DTI_NAN_CANONICAL};
     const struct dti_policy native = {.nan = DTI_NAN_CANONICAL};
     const struct dti_format *const code = dti_format_get(format->code);
     const struct dti_format *const scale = dti_format_get(format->scale);
+    /* a scale of 2^128 is no fp32: as in ggml, scales are halved and numbers doubled */
+    const int32_t power = recipe->ggml && format->id == DTI_BLOCK_MXFP4;
     memset(ret, 0, sizeof *ret);
     if (dti_format_is_float(code))
         dti_encoder_init(&ret->encoder, code, &saturating);
@@ -67,8 +51,13 @@ void dti_block_parts_init(struct dti_block_parts *ret, const struct dti_block_fo
         dti_encoder_init(&ret->scale_encoder, scale, scale->width <= 8 ? &saturating : &native);
     dti_decoder_init(&ret->scale_decoder, scale);
     for (uint32_t i = 0; i < 256; i++) {
-        ret->numbers[i] = element(format, i & (uint32_t)dti_low_bits(code->width));
-        ret->scales[i] = scale->width == 8 ? number_of(scale, i) : 0;
+        struct dti_value value;
+        dti_block_element_value(recipe, i & (uint32_t)dti_low_bits(code->width), &value);
+        ret->numbers[i] = number_of(&value, power);
+        if (scale->width != 8)
+            continue;
+        dti_block_scale_value(recipe, i, &value);
+        ret->scales[i] = number_of(&value, -power);
     }
 }
 

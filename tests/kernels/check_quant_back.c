@@ -226,7 +226,7 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
     size_t all = blocks_of_all(format);
     trial.row = row;
     trial.format = format;
-    dti_block_parts_init(&parts, format);
+    dti_block_parts_init(&parts, recipe);
     trial.args = (struct dti_block_args){.recipe = recipe, .parts = &parts};
     if (check->effort == EFFORT_QUICK && all > BLOCKS_MAX)
         all = BLOCKS_MAX;
@@ -266,9 +266,14 @@ bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *r
         size_t count = quant_recipes(check, &dti_block_formats[id], recipes);
         if (dti_block_formats[id].family != DTI_BLOCKS_NV)
             count = 1; /* what differs is on the way there */
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             if (!check_recipe(check, row, &recipes[i], i == 0))
                 return false;
+            recipes[i].ggml = true; /* FP4 of GGUF has rules of its own */
+            if (dti_block_formats[id].code == DTI_FP4_E2M1 &&
+                !check_recipe(check, row, &recipes[i], false))
+                return false;
+        }
         any = true;
     }
     return any;

@@ -341,7 +341,7 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
     static struct dti_block_parts parts;
     trial.row = row;
     trial.format = recipe->format;
-    dti_block_parts_init(&parts, recipe->format);
+    dti_block_parts_init(&parts, recipe);
     trial.args = (struct dti_block_args){.recipe = recipe, .parts = &parts};
     fill_trial(check, &trial);
     for (unsigned order = 0; order <= DTI_BLOCK_BYTES; order++) {

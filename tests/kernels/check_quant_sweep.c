@@ -141,12 +141,12 @@ bool check_blocks_sweep(struct check *check, const struct dti_quant_kernel *row)
         static struct dti_block_parts parts;
         if (!(row->blocks >> formats[i] & 1) || !(row->orders >> DTI_BLOCK_BYTES & 1))
             continue;
-        dti_block_parts_init(&parts, format);
         for (size_t a = 0; a < sizeof amaxes / sizeof amaxes[0]; a++) {
             const struct dti_block_recipe recipe = {.format = format,
                                                     .mx = (enum dti_mx_scale)a,
                                                     .division = (enum dti_quant_division)a,
                                                     .tensor_scale = 0x3f800000};
+            dti_block_parts_init(&parts, &recipe);
             struct sweep sweep = {.check = check, .row = row, .amax = amaxes[a]};
             sweep.blocks = (struct dti_block_args){.recipe = &recipe,
                                                    .parts = &parts,

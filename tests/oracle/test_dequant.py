@@ -29,9 +29,10 @@ RANDOM = np.random.default_rng(20240623)
 TALLY = Tally()
 
 
-def dequant(path, dtype="fp32", *words):
+def dequant(path, dtype="fp32", *words, level=None):
+    environment = dict(os.environ, **({"DTINFO_CPU": level} if level else {}))
     done = subprocess.run([PROGRAM, "quant", path, dtype, "--dequant", "-o", "out.safetensors", "--force", "-q", *words],
-                          stderr=subprocess.PIPE)
+                          stderr=subprocess.PIPE, env=environment)
     if done.returncode:
         sys.exit("quant %s --dequant: %s" % (path, done.stderr.decode()))
     if torch:
@@ -39,8 +40,8 @@ def dequant(path, dtype="fp32", *words):
     return safetensors.numpy.load_file("out.safetensors")
 
 
-def same(what, ours, theirs, relative=0.0):
-    """Bit for bit, save for the sign of zero; or as near as that."""
+def same(what, ours, theirs, relative=0.0, signs=False):
+    """Bit for bit, except that a NaN is a NaN, and except for the sign of zero without `signs`; or as near as that."""
     ours, theirs = np.asarray(ours, np.float32), np.asarray(theirs, np.float32)
     TALLY.checked += ours.size
     if ours.shape != theirs.shape:
@@ -49,9 +50,64 @@ def same(what, ours, theirs, relative=0.0):
     with np.errstate(invalid="ignore"):
         good = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs)) | \
             (np.abs(ours - theirs) <= relative * np.abs(theirs))
+    if signs:
+        good &= np.isnan(ours) | (np.signbit(ours) == np.signbit(theirs))
     if not good.all():
         at = tuple(np.argwhere(~good)[0])
         TALLY.differ("%s at %s (%d of %d)" % (what, at, (~good).sum(), good.size), ours[at], theirs[at])
+
+
+def write_gguf(path, raw, kind):
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tensor("w", raw, raw_dtype=kind)
+    writer.add_tensor("norm", np.ones(7, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def ggml_scale(name, byte):
+    """A scale as ggml's C reads it, half of what the format says: ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32() of
+    ggml/src/ggml-impl.h."""
+    if name == "MXFP4":
+        return 2.0 ** (byte - 128)
+    if byte in (0, 0x7f):
+        return 0.0
+    exponent, mantissa = byte >> 3 & 15, byte & 7
+    return (mantissa * 2.0 ** -9 if exponent == 0 else (1 + mantissa / 8) * 2.0 ** (exponent - 7)) / 2
+
+
+GGML_NUMBERS = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12]    # kvalues_mxfp4 of ggml/src/ggml-common.h
+
+
+def ggml_pairs():
+    """All 2^16 pairs of a scale's byte and a byte of two codes, against the C rule and the package."""
+    if not (gguf and safetensors):
+        TALLY.skip("gguf")
+        return
+    pairs = {}
+    for name, (blocks, code_bytes) in (("MXFP4", (1, 16)), ("NVFP4", (4, 8))):
+        kind = getattr(gguf.GGMLQuantizationType, name, None)
+        if kind is None:
+            TALLY.skip("gguf knows no " + name)
+            continue
+        codes = np.tile(np.arange(256, dtype=np.uint8), 256).reshape(-1, code_bytes)
+        scales = np.repeat(np.arange(256, dtype=np.uint8), 256 // code_bytes)
+        raw = np.concatenate([scales.reshape(-1, blocks), codes.reshape(-1, blocks * code_bytes)], axis=1)
+        write_gguf("in.gguf", raw.reshape(64, -1), kind)
+        factors = np.array([ggml_scale(name, int(byte)) for byte in scales], np.float32)
+        numbers = np.array(GGML_NUMBERS, np.float32)
+        halves = np.concatenate([numbers[codes & 15], numbers[codes >> 4]], axis=1)
+        with np.errstate(all="ignore"):
+            rule = (halves * factors[:, None]).reshape(64, -1)
+            package = gguf.quants.dequantize(raw.reshape(64, -1), kind).reshape(64, -1)
+        for level in ("none", "avx2", None):
+            ours = dequant("in.gguf", level=level)["w"]
+            same("%s at level %s, ggml's C rule" % (name, level or "best"), ours, rule, signs=True)
+            same("%s at level %s, the package" % (name, level or "best"), ours, package, signs=True)
+            pairs[name] = pairs.get(name, 0) + 2 * ours.size
+    TALLY.part("every scale of ggml with every byte of codes, numbers compared: %s" % pairs)
 
 
 def ggml():
@@ -69,26 +125,15 @@ def ggml():
         if name in ("Q8_0", "Q4_0"):
             every = np.arange(len(blocks), dtype=np.uint16) * 15
             blocks[:, :2] = every.view(np.uint8).reshape(-1, 2)
-        elif name == "MXFP4":       # 0xff is NaN, and ggml does not know that
-            blocks[:, 0] = np.arange(len(blocks)) % 255
-        else:                       # 0x7f likewise; bit 7 does not count
-            scales = np.arange(4 * len(blocks)).reshape(-1, 4) % 256
-            blocks[:, :4] = np.where(scales & 0x7f == 0x7f, 0x11, scales)
         raw = blocks.reshape(33, -1)
-        writer = gguf.GGUFWriter("in.gguf", "llama")
-        writer.add_tensor("w", raw, raw_dtype=kind)
-        writer.add_tensor("norm", np.ones(7, np.float32))
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
+        write_gguf("in.gguf", raw, kind)
         with np.errstate(all="ignore"):
             want = gguf.quants.dequantize(raw, kind).reshape(33, 128 * length)
         ours = dequant("in.gguf")
-        same(name, ours["w"], want)
+        same(name, ours["w"], want, signs=True)
         if torch:
             half = torch.from_numpy(np.ascontiguousarray(want)).bfloat16().float().numpy()
-            same(name + " to bf16", dequant("in.gguf", "bf16")["w"], half)
+            same(name + " to bf16", dequant("in.gguf", "bf16")["w"], half, signs=True)
     TALLY.part("gguf")
 
 
@@ -179,6 +224,7 @@ def by_torch():
 with tempfile.TemporaryDirectory(prefix="dtinfo-dequant-") as folder:
     os.chdir(folder)
     ggml()
+    ggml_pairs()
     by_compressed_tensors()
     by_torch()
     os.chdir("/")
