@@ -137,9 +137,19 @@ def npy(path, descr, shape, raw):
         file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw)
 
 
+def ggml_scale(name, kind, raw, tensor_scale):
+    """FP4's as ggml reads them, twice what ggml_e8m0_to_fp32_half() and ggml_ue4m3_to_fp32() of ggml-impl.h return."""
+    if name == "mxfp4":
+        return 2.0 ** (raw - 127)
+    if name == "nvfp4":
+        return f32({0x7f: 0.0, 0xff: 480.0}.get(raw, E4M3[raw & 0x7f]) * tensor_scale)
+    return scale_number(kind, raw)
+
+
 def gguf_blocks(random, name, count, big, scale=None):
     """Random blocks, their bytes as ggml has them and their numbers. scale: of a whole tensor."""
     numbers, bits, length, kind, _ = BLOCKS[name]
+    numbers = [number + 0.0 for number in numbers]      # no minus zero: ggml's tables are integers
     raw, want = b"", []
     pieces = 4 if name == "nvfp4" else 1
     for i in range(count):
@@ -149,7 +159,7 @@ def gguf_blocks(random, name, count, big, scale=None):
             codes = [random.randrange(1 << bits) for _ in range(length)]
             raw += bytes(codes) if bits == 8 else bytes(codes[j] | codes[j + length // 2] << 4
                                                         for j in range(length // 2))
-            factor = scale_number(kind, s & 0x7f if name == "nvfp4" else s, scale if scale is not None else 1.0)
+            factor = ggml_scale(name, kind, s, scale if scale is not None else 1.0)
             want += [f32(numbers[c] * factor) for c in codes]
     return raw, want
 
