@@ -87,3 +87,13 @@ def hard_blocks(rng, count, length, low=-100, high=100):
     x = np.ldexp(x, rng.integers(low, high, count)[:, None]).astype(np.float32)
     x[5] = 0
     return x
+
+
+def sharpened(rng, x, tensor, ml_dtypes):
+    """Half of the numbers at and beside the borders between the codes that their blocks' scales make."""
+    amax = np.abs(x).max(1, keepdims=True)
+    unit = np.minimum(amax / np.float32(6) / tensor, np.float32(448)).astype(ml_dtypes.float8_e4m3fn).astype(np.float32) * tensor
+    borders = rng.choice(np.float32([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5]), x.shape) * unit
+    borders = np.nextafter(borders, rng.choice(np.float32([0, 1, 2]), x.shape) * borders)
+    borders *= rng.choice(np.float32([1, -1]), x.shape)
+    return np.where((np.abs(x) < amax) & (np.abs(borders) < amax) & (rng.random(x.shape) < 0.5), borders, x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Block formats against other libraries, bit by bit where they compute the same: gfloat and torchao (MX), torchao (NVFP4),
+"""Block formats against other libraries, bit by bit where they compute the same: gfloat (MX),
 ml_dtypes and numpy (elements, in fp32), gguf (ggml's blocks), bitsandbytes' published thresholds (NF4). Where a library
 has another rule, the test says which and looks at the rest.
 
@@ -35,41 +35,6 @@ def gfloat_mx(tally, probe, gfloat, count):
             arrays.same(tally, f"gfloat {name} back", back, np.float32(list(gfloat.decode_block(form, there))))
 
 
-TORCHAO_ELEMENTS = {"mxfp8_e4m3": "float8_e4m3fn", "mxfp8_e5m2": "float8_e5m2", "mxfp6_e3m2": "fp6_e3m2",
-                    "mxfp6_e2m3": "fp6_e2m3", "mxfp4": "float4_e2m1fn_x2"}
-
-
-def unpacked(codes, length):
-    """Two codes a byte, the low one first."""
-    return np.stack([codes & 15, codes >> 4], -1).reshape(-1, length)
-
-
-def torchao_mx(tally, probe, torch, count):
-    """The four rules. Its ceil(log2) of rceil is in fp32, so that extremes just above a power of two away from 1 stay
-    with it; scales below 2^-126 are not divided by. Both are kept out."""
-    from torchao.prototype.mx_formats.config import ScaleCalculationMode as Mode
-    from torchao.prototype.mx_formats.mx_tensor import to_mx
-    rng = np.random.default_rng(5)
-    modes = {model.FLOOR: Mode.FLOOR, model.CEIL: Mode.CEIL, model.RCEIL: Mode.RCEIL, model.EVEN: Mode.EVEN}
-    for name, dtype in TORCHAO_ELEMENTS.items():
-        for rule, mode in modes.items():
-            x = arrays.hard_blocks(rng, count, 32)
-            dtype_there = dtype if dtype.startswith("fp6") else getattr(torch, dtype)
-            there_scales, there = to_mx(torch.from_numpy(x), dtype_there, 32, mode)
-            there_scales = there_scales.view(torch.uint8).numpy().ravel()
-            there = there.view(torch.uint8).numpy()
-            there = unpacked(there, 32) if name == "mxfp4" else there.reshape(-1, 32)
-            scales, codes, _ = arrays.blocks(probe, name, rule, 0, 1.0, x)
-            keep = slice(None)
-            if rule == model.RCEIL:
-                largest = np.float64(model.element(model.BLOCKS[name][1]).largest)
-                ratio = np.abs(x).max(1).astype(np.float64) / largest
-                fraction, exponent = np.frexp(np.where(ratio == 0, 1, ratio))
-                keep = ~((fraction > 0.5) & (fraction < 0.5 + 2e-5) & (np.abs(exponent) > 1))
-            arrays.same(tally, f"torchao {name} {mode} scales", scales[keep], there_scales[keep], np.abs(x).max(1)[keep])
-            arrays.same(tally, f"torchao {name} {mode} codes", codes[keep], there[keep], x[keep])
-
-
 def ml_dtypes_elements(tally, probe, ml_dtypes, count):
     """x / X in fp32, cast to the element by ml_dtypes after clamping."""
     rng = np.random.default_rng(6)
@@ -89,16 +54,6 @@ def ml_dtypes_elements(tally, probe, ml_dtypes, count):
 
 # NVFP4 and NF4.
 
-def sharpened(rng, x, tensor, ml_dtypes):
-    """Half of the numbers at and beside the borders between the codes that their blocks' scales make."""
-    amax = np.abs(x).max(1, keepdims=True)
-    unit = np.minimum(amax / np.float32(6) / tensor, np.float32(448)).astype(ml_dtypes.float8_e4m3fn).astype(np.float32) * tensor
-    borders = rng.choice(np.float32([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5]), x.shape) * unit
-    borders = np.nextafter(borders, rng.choice(np.float32([0, 1, 2]), x.shape) * borders)
-    borders *= rng.choice(np.float32([1, -1]), x.shape)
-    return np.where((np.abs(x) < amax) & (np.abs(borders) < amax) & (rng.random(x.shape) < 0.5), borders, x)
-
-
 def numpy_nvfp4(tally, probe, ml_dtypes, count):
     """The definition in numpy's fp32 arithmetic."""
     rng = np.random.default_rng(7)
@@ -107,7 +62,7 @@ def numpy_nvfp4(tally, probe, ml_dtypes, count):
             x = arrays.hard_blocks(rng, count, 16, -6, 6)
             amax = np.abs(x).max(1)
             tensor = np.float32(np.abs(x).max() / np.float32(2688)) if tensor_wide else np.float32(1)
-            x = sharpened(rng, x, tensor, ml_dtypes)
+            x = arrays.sharpened(rng, x, tensor, ml_dtypes)
             scales = np.minimum(amax / np.float32(6) / tensor, np.float32(448)).astype(ml_dtypes.float8_e4m3fn)
             wide = scales.astype(np.float32)[:, None]
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,25 +77,6 @@ def numpy_nvfp4(tally, probe, ml_dtypes, count):
             arrays.same(tally, f"numpy nvfp4 {division} codes", codes, there.view(np.uint8) & 15, x)
             arrays.same(tally, f"numpy nvfp4 {division} back", arrays.block_back(probe, "nvfp4", tensor, here_scales[:, None], codes),
                  there.astype(np.float32) * (wide * tensor), x)
-
-
-def torchao_nvfp4(tally, probe, torch, ml_dtypes, count):
-    """Its scales are kept above 2^-6: blocks below are left out."""
-    from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize, per_tensor_amax_to_scale
-    rng = np.random.default_rng(8)
-    for tensor_wide in (True, False):
-        x = arrays.hard_blocks(rng, count, 16, -6, 6)
-        tensor = per_tensor_amax_to_scale(torch.tensor(np.abs(x).max())) if tensor_wide else None
-        scale = np.float32(tensor) if tensor_wide else np.float32(1)
-        x = sharpened(rng, x, scale, ml_dtypes)
-        there_scales, there = nvfp4_quantize(torch.from_numpy(x), 16, tensor)
-        scales, codes, _ = arrays.blocks(probe, "nvfp4", 0, model.RECIPROCAL, scale, x)
-        keep = scales >= 8
-        arrays.same(tally, "torchao nvfp4 scales", scales[keep], there_scales.view(torch.uint8).numpy().ravel()[keep])
-        arrays.same(tally, "torchao nvfp4 codes", codes[keep], unpacked(there.numpy(), 16)[keep], x[keep])
-        if tensor_wide:
-            got = arrays.ask(probe, "tensor_scale 1", arrays.as_words(np.abs(x).max()[None])).view(np.float32)
-            arrays.same(tally, "torchao tensor scale", got, scale[None])
 
 
 # bitsandbytes' dQuantizeNF4 (csrc/kernels.cu): x beyond the k-th is above code k.
@@ -219,15 +155,6 @@ def main():
         else:
             part(tally, probe, found, count)
             tally.part(part.__name__)
-    torch, ml_dtypes = harness.have("torch") if long else None, harness.have("ml_dtypes")
-    if not long:        # it takes 5 seconds to import
-        tally.skip("torchao: in the long run")
-    elif torch and ml_dtypes and harness.have("torchao"):
-        torchao_mx(tally, probe, torch, count)
-        torchao_nvfp4(tally, probe, torch, ml_dtypes, count)
-        tally.part("torchao")
-    else:
-        tally.skip("torch, ml_dtypes or torchao is missing")
     tally.finish()
 
 
