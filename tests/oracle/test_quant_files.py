@@ -5,6 +5,7 @@ gfloat's block formats, and compressed-tensors, whose compressors must write our
 
 usage: test_quant_files.py DTINFO
 """
+import glob
 import json
 import os
 import subprocess
@@ -32,6 +33,8 @@ TALLY = Tally()
 
 
 def quant(*words):
+    for part in glob.glob("q_*.npy"):       # of an output before, which the program does not touch
+        os.remove(part)
     done = subprocess.run([PROGRAM, "quant", *words, "--force", "-q"], stderr=subprocess.PIPE)
     if done.returncode:
         sys.exit("quant %s: %s" % (" ".join(words), done.stderr.decode()))
