@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Building one JSON document. The tree is cJSON's; its memory is an arena that is reused from
- * document to document, and cJSON never prints a number: numbers enter as tokens that spell.c
- * wrote. key is NULL inside an array; keys must be string literals (they are not copied),
- * snake_case. */
+ * document to document, and cJSON never prints a number: numbers enter as spell.c
+ * wrote them. There is no way to add text as it is: every string is escaped, every number checked.
+ * key is NULL inside an array; keys are string literals or from tables of such (they are not
+ * copied), snake_case; in a key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H
 #define DTINFO_JSON_H
 
@@ -31,15 +32,14 @@ void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* A string; NULL gives null. Invalid UTF-8 becomes U+FFFD. The _ascii form is for text known to be
- * plain printable ASCII without quotes and backslashes (digits, hex, names from our tables): it is
- * faster. */
+/* Several elements of the array that is open, with less memory than one by one. */
+void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count);
+/* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 void dti_json_string(struct dti_json *json, const char *key, const char *text);
-void dti_json_ascii(struct dti_json *json, const char *key, const char *text, size_t length);
-void dti_json_word(struct dti_json *json, const char *key, const char *word); /* the same */
-/* A ready JSON token: a number spelled by spell.c; NULL gives null. */
-void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length);
+/* A number as spell.c wrote it; NULL gives null. Text that JSON does not call a number becomes a
+ * string. */
+void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length);
 
 /* Called with an array open: each element (an object or array) goes to out once it is finished,
  * with all that stands before it, and its memory is used again, so that a document can be of any

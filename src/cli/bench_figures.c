@@ -15,7 +15,7 @@ void dti_bench_json_number(struct dti_json *json, const char *key, bool known, d
     if (!known || value.class == DTI_CLASS_NAN || value.class == DTI_CLASS_INF)
         dti_json_null(json, key);
     else
-        dti_json_token(json, key, text, dti_spell_text(text, &value));
+        dti_json_number(json, key, text, dti_spell_text(text, &value));
 }
 
 void dti_bench_json_ratio(struct dti_json *json, const char *key,

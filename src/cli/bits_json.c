@@ -27,7 +27,7 @@ static enum dti_status put_part(struct dti_json *json, const struct dti_format *
     struct bits_anatomy anatomy = dti_bits_dissect(f, code);
     char text[DTI_TEXT_SIZE];
     dti_json_int(json, "exponent", anatomy.exponent);
-    dti_json_token(json, "significand", text, dti_spell_text(text, &anatomy.significand));
+    dti_json_number(json, "significand", text, dti_spell_text(text, &anatomy.significand));
     return DTI_OK;
 }
 

@@ -21,11 +21,11 @@ static enum dti_status put_side(struct dti_json *json, const char *key, const ch
     dti_json_object(json, key);
     const enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
-    dti_json_word(json, "form", text ? "text" : "raw");
-    dti_json_word(json, "dtype", format ? format->name : NULL);
-    dti_json_word(json, "packing",
-                  packed ? dti_choice_name(dti_choice_packing, (int)layout->packing) : NULL);
-    dti_json_word(json, "byte_order", ordered ? big ? "big" : "little" : NULL);
+    dti_json_string(json, "form", text ? "text" : "raw");
+    dti_json_string(json, "dtype", format ? format->name : NULL);
+    dti_json_string(json, "packing",
+                    packed ? dti_choice_name(dti_choice_packing, (int)layout->packing) : NULL);
+    dti_json_string(json, "byte_order", ordered ? big ? "big" : "little" : NULL);
     dti_json_uint(json, "bytes", bytes);
     dti_json_end(json);
     return status;
@@ -64,9 +64,9 @@ enum dti_status dti_cast_array_json(struct cast_array *array, struct dti_error *
     dti_cast_json_options(&array->job, &policy);
     dti_cast_device_json(json, &array->job.device);
     dti_json_object(json, "host"); /* all that differs between machines */
-    dti_json_word(json, "level", dti_level_name(array->level));
-    dti_json_word(json, "kernel",
-                  array->plan ? dti_plan_describe_device(array->plan, kernels) : NULL);
+    dti_json_string(json, "level", dti_level_name(array->level));
+    dti_json_string(json, "kernel",
+                    array->plan ? dti_plan_describe_device(array->plan, kernels) : NULL);
     dti_json_uint(json, "threads", array->threads);
     dti_json_end(json);
     struct dti_loss_summary loss;

@@ -17,8 +17,8 @@ enum dti_status dti_cast_file_json_output(const struct cast_file *file, struct d
     enum dti_status status = DTI_OK;
     dti_json_object(json, "output");
     status = dti_json_path(json, file->out_path, reterr);
-    dti_json_word(json, "kind", file->to_text ? "text" : dti_container_name(file->target.kind));
-    dti_json_word(json, "dtype", cast->request.cast.dst.name);
+    dti_json_string(json, "kind", file->to_text ? "text" : dti_container_name(file->target.kind));
+    dti_json_string(json, "dtype", cast->request.cast.dst.name);
     if (file->to_text && file->args->dry_run)
         dti_json_null(json, "data_bytes");
     else
@@ -44,14 +44,14 @@ static void put_host(const struct cast_file *file)
     struct dti_json *const json = file->job.json;
     char kernels[DTI_PLAN_TEXT_SIZE];
     dti_json_object(json, "host"); /* all that differs between machines */
-    dti_json_word(json, "level", dti_level_name(file->level));
+    dti_json_string(json, "level", dti_level_name(file->level));
     if (file->args->dry_run)
         dti_json_null(json, "threads");
     else
         dti_json_uint(json, "threads", file->threads);
     dti_json_array(json, "kernels");
     for (size_t i = 0; i < file->cast->plan_count; i++)
-        dti_json_word(json, NULL, dti_plan_describe_device(file->cast->plans[i], kernels));
+        dti_json_string(json, NULL, dti_plan_describe_device(file->cast->plans[i], kernels));
     dti_json_end(json);
     dti_json_end(json);
 }
@@ -106,9 +106,9 @@ static enum dti_status put_tensor(const struct cast_file *file, size_t at, struc
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", source->name, source->name_length, reterr);
-    dti_json_word(json, "fate", fates[tensor->fate]);
-    dti_json_word(json, "from", source->format->name);
-    dti_json_word(json, "to", tensor->format->name);
+    dti_json_string(json, "fate", fates[tensor->fate]);
+    dti_json_string(json, "from", source->format->name);
+    dti_json_string(json, "to", tensor->format->name);
     dti_json_shape(json, "shape", source);
     dti_json_uint(json, "elements", source->elements);
     dti_json_uint(json, "input_bytes", source->bytes);

@@ -20,14 +20,14 @@ static void put_names(struct dti_json *json, const char *key, const struct dti_f
         memcpy(list + length, formats[i].name, more);
         length += more;
     }
-    dti_json_ascii(json, key, count > 0 ? list : NULL, length);
+    dti_json_text(json, key, count > 0 ? list : NULL, length);
 }
 
 static void put_choice(struct dti_json *json, const char *key, const struct dti_choice *table,
                        int value)
 {
     const char *name = dti_choice_name(table, value);
-    dti_json_ascii(json, key, name, strlen(name));
+    dti_json_string(json, key, name);
 }
 
 static void put_policy(struct dti_json *json, const struct dti_policy *policy)
@@ -96,7 +96,7 @@ static enum dti_status put_input(struct dti_json *json, const struct cast_operan
     bool finite = operand->parts == 1 && (operand->value[0].class == DTI_CLASS_ZERO ||
                                           operand->value[0].class == DTI_CLASS_FINITE);
     bool has_exact = finite && dti_number_exact(&operand->number[0], &exact);
-    dti_json_ascii(json, "exact", has_exact ? exact.data : NULL, exact.length);
+    dti_json_text(json, "exact", has_exact ? exact.data : NULL, exact.length);
     dti_json_end(json);
     bool failed = exact.failed;
     dti_buffer_free(&exact);
@@ -110,7 +110,7 @@ static void put_rounded(struct dti_json *json, const char *key, const struct dti
     bool lost = value->class == DTI_CLASS_FINITE && length > 0 && text[text[0] == '-'] == '0' &&
                 length == 1u + (text[0] == '-');
     bool fits = length > 0 && text[length - 1] != 'f' && !lost; /* "inf" and "0": beyond fp64 */
-    dti_json_token(json, key, fits ? text : NULL, length);
+    dti_json_number(json, key, fits ? text : NULL, length);
 }
 
 static enum dti_status put_error(struct dti_json *json, const struct cast_operand *operand,
@@ -135,7 +135,7 @@ static enum dti_status put_error(struct dti_json *json, const struct cast_operan
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         dti_json_object(json, "error");
         put_rounded(json, "absolute", &difference.absolute);
-        dti_json_ascii(json, "absolute_exact", has_exact ? exact.data : NULL, exact.length);
+        dti_json_text(json, "absolute_exact", has_exact ? exact.data : NULL, exact.length);
         put_rounded(json, "relative", &difference.relative);
         put_rounded(json, "ulp", &ulp);
         dti_json_end(json);
@@ -156,7 +156,7 @@ static void put_neighbour(struct dti_json *json, const char *key, const struct d
     dti_decode(f, code, &value);
     dti_json_object(json, key);
     dti_json_number_text(json, f, code, &value);
-    dti_json_ascii(json, "bits", text, dti_spell_code(text, code, f->width));
+    dti_json_text(json, "bits", text, dti_spell_code(text, code, f->width));
     dti_json_end(json);
 }
 
@@ -184,9 +184,9 @@ static enum dti_status put_scalar(struct dti_json *json, const struct cast_opera
     if (status != DTI_OK)
         return status;
     dti_json_fields(json, f, scalar->code);
-    dti_json_ascii(json, "class", class, strlen(class));
+    dti_json_string(json, "class", class);
     put_flags(json, scalar->flags);
-    dti_json_ascii(json, "direction", direction, strlen(direction));
+    dti_json_string(json, "direction", direction);
     status = put_error(json, operand, part, scalar, reterr);
     if (status != DTI_OK)
         return status;
@@ -195,7 +195,7 @@ static enum dti_status put_scalar(struct dti_json *json, const struct cast_opera
     dti_value_set(&step, false, scalar->has_step, scalar->step_exponent);
     bool has_step = scalar->has_step && dti_value_fits_json(&step);
     size_t length = has_step ? dti_spell_text(text, &step) : 0;
-    dti_json_token(json, "step", has_step ? text : NULL, length);
+    dti_json_number(json, "step", has_step ? text : NULL, length);
     put_neighbour(json, "below", f, scalar->has_below, scalar->below);
     put_neighbour(json, "above", f, scalar->has_above, scalar->above);
     return DTI_OK;
@@ -266,7 +266,7 @@ enum dti_status dti_cast_json_result(const struct cast_job *job, const struct ca
     const struct dti_format *dtype = &result->target->dtype;
     dti_json_object(json, NULL);
     enum dti_status status = put_input(json, operand, reterr);
-    dti_json_ascii(json, "dtype", dtype->name, strlen(dtype->name));
+    dti_json_string(json, "dtype", dtype->name);
     if (status == DTI_OK && (!result->known || result->no_code))
         put_unknown(json);
     else if (status == DTI_OK && result->parts == 2)
@@ -281,7 +281,7 @@ enum dti_status dti_cast_json_result(const struct cast_job *job, const struct ca
         struct dti_buffer digits;
         dti_buffer_init(&digits);
         status = dti_cast_digits_append(&digits, result, (size_t)job->args->digits);
-        dti_json_ascii(json, "digits", digits.data, digits.length);
+        dti_json_text(json, "digits", digits.data, digits.length);
         dti_buffer_free(&digits);
         if (status != DTI_OK)
             status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

@@ -69,7 +69,7 @@ static enum dti_status put_assertions(struct dti_json *json, const struct check_
         const struct check_tally *const tally = &report->tally[at];
         const char *const argument = assertion->argument;
         dti_json_object(json, NULL);
-        dti_json_word(json, "name", dti_check_name(assertion->kind));
+        dti_json_string(json, "name", dti_check_name(assertion->kind));
         dti_json_text(json, "argument", argument, argument ? strlen(argument) : 0);
         dti_json_bool(json, "ok", tally->failures == 0);
         dti_json_uint(json, "tensors", tally->tensors);
@@ -88,7 +88,7 @@ static void put_notes(struct dti_json *json, const struct dti_container *contain
     dti_json_array(json, "notes");
     for (size_t i = 0; container && i < container->note_count; i++) {
         dti_json_object(json, NULL);
-        dti_json_word(json, "code", container->notes[i].code);
+        dti_json_string(json, "code", container->notes[i].code);
         dti_json_string(json, "text", container->notes[i].text);
         dti_json_end(json);
     }
@@ -102,7 +102,7 @@ enum dti_status dti_check_json(const struct check_job *job, const struct check_r
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", report->path, strlen(report->path), reterr);
-    dti_json_word(json, "kind", container ? dti_container_name(container->kind) : NULL);
+    dti_json_string(json, "kind", container ? dti_container_name(container->kind) : NULL);
     dti_json_bool(json, "ok", report->failure_count == 0);
     if (status == DTI_OK)
         status = put_assertions(json, job, report, reterr);

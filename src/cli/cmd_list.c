@@ -246,7 +246,7 @@ static void put_block(struct dti_json *json, const struct dti_block_format *bloc
     dti_json_string(json, "scale", dti_format_get(block->scale)->name);
     dti_json_uint(json, "block_elements", block->length);
     dti_json_uint(json, "block_bytes", block->bytes);
-    dti_json_token(json, "bits_per_weight", text, strlen(text));
+    dti_json_number(json, "bits_per_weight", text, strlen(text));
     dti_json_string(json, "summary", block->summary);
     dti_json_end(json);
 }

@@ -15,7 +15,7 @@ static enum dti_status put_file(struct dti_json *json, const char *key,
     dti_json_object(json, key);
     const enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", container->path, strlen(container->path), reterr);
-    dti_json_word(json, "kind", dti_container_name(container->kind));
+    dti_json_string(json, "kind", dti_container_name(container->kind));
     dti_json_uint(json, "tensors", container->tensor_count);
     dti_json_end(json);
     return status;
@@ -106,7 +106,7 @@ static enum dti_status put_side(struct dti_json *json, const char *key,
     dti_json_object(json, key);
     const enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", tensor->name, tensor->name_length, reterr);
-    dti_json_word(json, "dtype", tensor->format ? tensor->format->name : NULL);
+    dti_json_string(json, "dtype", tensor->format ? tensor->format->name : NULL);
     dti_json_string(json, "stored_as", tensor->stored_as);
     dti_json_shape(json, "shape", tensor);
     dti_json_end(json);
@@ -131,8 +131,8 @@ static enum dti_status put_result(struct dti_json *json, const struct compare_jo
     const bool in_a = result->way != COMPARE_ONLY_B, in_b = result->way != COMPARE_ONLY_A;
     const bool reasoned = result->way == COMPARE_NEVER;
     dti_json_object(json, NULL);
-    dti_json_word(json, "compared_as", ways[result->way]);
-    dti_json_word(json, "outcome", outcomes[result->outcome]);
+    dti_json_string(json, "compared_as", ways[result->way]);
+    dti_json_string(json, "outcome", outcomes[result->outcome]);
     dti_json_string(json, "reason", reasoned ? dti_compare_reason(reason, job, result) : NULL);
     enum dti_status status = put_side(json, "a", in_a ? &job->a->tensors[result->a] : NULL, reterr);
     if (status == DTI_OK)
@@ -171,10 +171,10 @@ static enum dti_status put_head(struct dti_json *json, const struct compare_job 
         status = put_file(json, "b", job->b, reterr);
     if (status == DTI_OK)
         status = put_options(json, job, reterr);
-    dti_json_word(json, "outcome",
-                  job->tensors[COMPARE_DIFFERS] > 0  ? "different"
-                  : job->tensors[COMPARE_WITHIN] > 0 ? "within_tolerance"
-                                                     : "equal");
+    dti_json_string(json, "outcome",
+                    job->tensors[COMPARE_DIFFERS] > 0  ? "different"
+                    : job->tensors[COMPARE_WITHIN] > 0 ? "within_tolerance"
+                                                       : "equal");
     put_counts(json, job);
     dti_json_object(json, "total");
     if (status == DTI_OK)

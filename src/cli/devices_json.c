@@ -104,7 +104,7 @@ static void put_thousandths(struct dti_json *json, const char *key, uint64_t num
     while (token[length - 1] == '0')
         length--;
     length -= token[length - 1] == '.';
-    dti_json_token(json, key, token, length);
+    dti_json_number(json, key, token, length);
 }
 
 static void put_gpu(struct dti_json *json, const struct devices_report *report,

@@ -18,12 +18,12 @@ static enum dti_status put_other_number(struct dti_json *json, const char *key,
     dti_json_null(json, "shortest");
     dti_buffer_init(&exact);
     if (dti_spell_exact(&exact, value))
-        dti_json_ascii(json, "exact", exact.data, exact.length);
+        dti_json_text(json, "exact", exact.data, exact.length);
     else
         dti_json_null(json, "exact");
     bool failed = exact.failed;
     dti_buffer_free(&exact);
-    dti_json_ascii(json, "hexfloat", text, dti_spell_hexfloat(text, value));
+    dti_json_text(json, "hexfloat", text, dti_spell_hexfloat(text, value));
     dti_json_null(json, "bits");
     dti_json_end(json);
     return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;

@@ -26,7 +26,7 @@ enum dti_status dti_json_bytes(struct dti_json *json, const char *key, const cha
         hex[2 * i + 1] = digits[text[i] & 15];
     }
     hex[2 * length] = '\0';
-    dti_json_ascii(json, hex_key, hex, 2 * length);
+    dti_json_text(json, hex_key, hex, 2 * length);
     free(hex);
     return DTI_OK;
 }
@@ -55,7 +55,7 @@ enum dti_status dti_json_container(struct dti_json *json, const char *key, const
     const char *const kind = dti_container_name(container->kind);
     dti_json_object(json, key);
     enum dti_status status = dti_json_path(json, path, reterr);
-    dti_json_ascii(json, "kind", kind, strlen(kind));
+    dti_json_string(json, "kind", kind);
     dti_json_uint(json, "data_bytes", data_bytes);
     dti_json_array(json, "files");
     for (size_t i = 0; i < container->file_count && status == DTI_OK; i++) {

@@ -32,7 +32,7 @@ static void put_resolution(struct dti_json *json, unsigned digits10)
     dti_resolution_text(text, digits10);
     dti_resolution_exact(exact, digits10);
     dti_json_object(json, "resolution");
-    dti_json_token(json, "value", text, strlen(text));
+    dti_json_number(json, "value", text, strlen(text));
     dti_json_string(json, "text", text);
     dti_json_null(json, "shortest");
     dti_json_string(json, "exact", exact);
@@ -77,8 +77,7 @@ static enum dti_status put_limits(struct dti_json *json, const struct dti_format
     dti_json_uint(json, "nan_codes", limits.nan_codes);
     dti_json_uint(json, "finite_codes", limits.finite_codes);
     if (limits.has_nan_code)
-        dti_json_ascii(json, "nan_bits", code,
-                       dti_spell_code(code, limits.nan_code, format->width));
+        dti_json_text(json, "nan_bits", code, dti_spell_code(code, limits.nan_code, format->width));
     else
         dti_json_null(json, "nan_bits");
     return status;

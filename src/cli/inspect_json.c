@@ -33,9 +33,9 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", tensor->name, tensor->name_length, reterr);
-    dti_json_word(json, "dtype", tensor->format ? tensor->format->name : NULL);
-    dti_json_word(json, "stored_as", tensor->stored_as);
-    dti_json_word(json, "block", tensor->block ? tensor->block->name : NULL);
+    dti_json_string(json, "dtype", tensor->format ? tensor->format->name : NULL);
+    dti_json_string(json, "stored_as", tensor->stored_as);
+    dti_json_string(json, "block", tensor->block ? tensor->block->name : NULL);
     dti_json_shape(json, "shape", tensor);
     dti_json_uint(json, "elements", tensor->elements);
     dti_json_uint(json, "bytes", tensor->bytes);
@@ -43,7 +43,7 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     dti_json_uint(json, "offset", tensor->offset);
     dti_json_bool(json, "compressed", tensor->compressed);
     put_layout(json, tensor);
-    dti_json_word(json, "refusal", tensor->refusal);
+    dti_json_string(json, "refusal", tensor->refusal);
     if (status == DTI_OK)
         status = dti_inspect_json_stats(json, "stats", report->args->stats ? figures : NULL, tensor,
                                         reterr);
@@ -83,7 +83,7 @@ static void put_sums(const struct inspect_totals *totals, struct dti_json *json)
     for (size_t i = 0; i < totals->group_count; i++) {
         const struct inspect_group *const group = &totals->groups[i];
         dti_json_object(json, NULL);
-        dti_json_word(json, "dtype", group->dtype);
+        dti_json_string(json, "dtype", group->dtype);
         dti_json_uint(json, "tensors", group->tensors);
         dti_json_uint(json, "elements", group->elements);
         dti_json_uint(json, "bytes", group->bytes);
@@ -115,8 +115,8 @@ static enum dti_status put_metadata(const struct dti_container *container, struc
         if (status == DTI_OK)
             status = dti_json_bytes(json, "value", "value_hex", entry->value, entry->value_length,
                                     reterr);
-        dti_json_word(json, "kind", kinds[entry->kind]);
-        dti_json_word(json, "type", entry->type);
+        dti_json_string(json, "kind", kinds[entry->kind]);
+        dti_json_string(json, "type", entry->type);
         dti_json_uint(json, "count", entry->count);
         dti_json_end(json);
     }
@@ -129,8 +129,8 @@ static void put_notes(const struct dti_container *container, struct dti_json *js
     dti_json_array(json, "notes");
     for (size_t i = 0; i < container->note_count; i++) {
         dti_json_object(json, NULL);
-        dti_json_word(json, "code", container->notes[i].code);
-        dti_json_word(json, "message", container->notes[i].text);
+        dti_json_string(json, "code", container->notes[i].code);
+        dti_json_string(json, "message", container->notes[i].text);
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -155,8 +155,8 @@ enum dti_status dti_inspect_json(const struct inspect_report *report, struct dti
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", container->path, strlen(container->path), reterr);
-    dti_json_word(json, "kind", dti_container_name(container->kind));
-    dti_json_word(json, "version", container->version);
+    dti_json_string(json, "kind", dti_container_name(container->kind));
+    dti_json_string(json, "version", container->version);
     dti_json_uint(json, "tensor_count", container->tensor_count);
     dti_json_uint(json, "header_bytes", report->totals.header_bytes);
     dti_json_uint(json, "data_bytes", report->totals.data_bytes);
@@ -197,9 +197,9 @@ enum dti_status dti_inspect_json_failure(struct dti_json *json, const char *path
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         dti_json_null(json, unknown[i]);
     dti_json_object(json, "error");
-    dti_json_word(json, "code", dti_status_code(error->status));
-    dti_json_word(json, "message", error->text);
-    dti_json_word(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
+    dti_json_string(json, "code", dti_status_code(error->status));
+    dti_json_string(json, "message", error->text);
+    dti_json_string(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
     dti_json_end(json);
     dti_json_end(json);
     return status;
@@ -211,12 +211,12 @@ void dti_inspect_json_options(struct dti_json *json, const struct inspect_args *
     dti_json_bool(json, "stats", args->stats);
     dti_json_bool(json, "histogram", args->histogram);
     dti_json_bool(json, "each", args->each);
-    dti_json_word(json, "sort", dti_choice_name(dti_inspect_sorts, args->sort));
+    dti_json_string(json, "sort", dti_choice_name(dti_inspect_sorts, args->sort));
     dti_json_bool(json, "reverse", args->reverse);
-    dti_json_word(json, "grep", args->grep);
-    dti_json_word(json, "only", args->only);
+    dti_json_string(json, "grep", args->grep);
+    dti_json_string(json, "only", args->only);
     dti_json_bool(json, "lenient", args->file.lenient);
-    dti_json_word(json, "from", args->file.from);
-    dti_json_word(json, "assume", args->file.assume);
+    dti_json_string(json, "from", args->file.from);
+    dti_json_string(json, "assume", args->file.assume);
     dti_json_end(json);
 }

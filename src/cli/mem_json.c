@@ -26,7 +26,7 @@ static void put_ratio(struct dti_json *json, const char *key, uint64_t bytes, ui
     uint64_t code;
     memcpy(&code, &ratio, sizeof code);
     dti_decode(dti_format_get(DTI_FP64), code, &value);
-    dti_json_token(json, key, text, dti_spell_text(text, &value));
+    dti_json_number(json, key, text, dti_spell_text(text, &value));
 }
 
 static void put_options(const struct mem_job *job, struct dti_json *json)

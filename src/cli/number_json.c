@@ -19,10 +19,10 @@ void dti_json_number_text(struct dti_json *json, const struct dti_format *format
     if (value->class > DTI_CLASS_FINITE || !written_out)
         dti_json_null(json, "value");
     else if (value->class == DTI_CLASS_ZERO && value->negative)
-        dti_json_token(json, "value", "-0.0", 4); /* many readers take "-0" for the integer 0 */
+        dti_json_number(json, "value", "-0.0", 4); /* many readers take "-0" for the integer 0 */
     else
-        dti_json_token(json, "value", text, length);
-    dti_json_ascii(json, "text", text, length);
+        dti_json_number(json, "value", text, length);
+    dti_json_text(json, "text", text, length);
 }
 
 enum dti_status dti_json_number_members(struct dti_json *json, const struct dti_format *format,
@@ -33,21 +33,21 @@ enum dti_status dti_json_number_members(struct dti_json *json, const struct dti_
     bool finite = value->class <= DTI_CLASS_FINITE;
     struct dti_buffer exact;
     dti_json_number_text(json, format, code, value);
-    dti_json_ascii(json, "shortest", text, dti_spell_shortest(text, format, code));
+    dti_json_text(json, "shortest", text, dti_spell_shortest(text, format, code));
 
     dti_buffer_init(&exact);
     bool has_exact = finite && dti_spell_exact(&exact, value);
     if (has_exact)
-        dti_json_ascii(json, "exact", exact.data, exact.length);
+        dti_json_text(json, "exact", exact.data, exact.length);
     else
         dti_json_null(json, "exact");
     bool failed = exact.failed;
     dti_buffer_free(&exact);
     if (finite)
-        dti_json_ascii(json, "hexfloat", text, dti_spell_hexfloat(text, value));
+        dti_json_text(json, "hexfloat", text, dti_spell_hexfloat(text, value));
     else
         dti_json_null(json, "hexfloat");
-    dti_json_ascii(json, "bits", text, dti_spell_code(text, code, format->width));
+    dti_json_text(json, "bits", text, dti_spell_code(text, code, format->width));
     return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
 }
 
@@ -77,8 +77,8 @@ void dti_json_fields(struct dti_json *json, const struct dti_format *format, uin
     size_t sign = dti_format_is_signed(format);
     dti_spell_binary(digits, code, format->width);
     dti_json_object(json, "fields");
-    dti_json_ascii(json, "sign", digits, sign);
-    dti_json_ascii(json, "exponent", digits + sign, format->exp_bits);
-    dti_json_ascii(json, "mantissa", digits + sign + format->exp_bits, format->man_bits);
+    dti_json_text(json, "sign", digits, sign);
+    dti_json_text(json, "exponent", digits + sign, format->exp_bits);
+    dti_json_text(json, "mantissa", digits + sign + format->exp_bits, format->man_bits);
     dti_json_end(json);
 }

@@ -12,7 +12,7 @@ static void put_host(const struct quant_dequant *job)
 {
     struct dti_json *const json = job->file.job.json;
     dti_json_object(json, "host"); /* all that differs between machines */
-    dti_json_word(json, "level", dti_level_name(job->file.level));
+    dti_json_string(json, "level", dti_level_name(job->file.level));
     if (job->args->dry_run)
         dti_json_null(json, "threads");
     else
@@ -61,8 +61,8 @@ static void put_form(struct dti_json *json, const struct dti_dequant_form *form)
         return;
     }
     dti_json_object(json, "quantized");
-    dti_json_word(json, "layout", form->layout);
-    dti_json_word(json, "per", pers[form->per]);
+    dti_json_string(json, "layout", form->layout);
+    dti_json_string(json, "per", pers[form->per]);
     if (form->per == DTI_PER_TENSOR)
         dti_json_null(json, "axis");
     else
@@ -103,10 +103,10 @@ static enum dti_status put_tensor(const struct quant_dequant *job, size_t at,
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", source->name, source->name_length, reterr);
-    dti_json_word(json, "fate", fate_name(job, at));
-    dti_json_word(json, "from", form->dtype ? form->dtype : source->format->name);
+    dti_json_string(json, "fate", fate_name(job, at));
+    dti_json_string(json, "from", form->dtype ? form->dtype : source->format->name);
     put_form(json, form);
-    dti_json_word(json, "to", tensor->format->name);
+    dti_json_string(json, "to", tensor->format->name);
     dti_json_shape(json, "shape", source);
     dti_json_uint(json, "elements", source->elements);
     dti_json_uint(json, "input_bytes", form->dtype ? form->stored_bytes : source->bytes);

@@ -26,9 +26,9 @@ static enum dti_status put_output(const struct quant_file *file, struct dti_json
     const struct dti_file_quant *const quant = file->quant;
     dti_json_object(json, "output");
     enum dti_status status = dti_json_path(json, file->out_path, reterr);
-    dti_json_word(json, "kind", dti_container_name(file->output.kind));
-    dti_json_word(json, "dtype", file->target->name);
-    dti_json_word(json, "layout", dti_quant_layout_name(quant->request.layout));
+    dti_json_string(json, "kind", dti_container_name(file->output.kind));
+    dti_json_string(json, "dtype", file->target->name);
+    dti_json_string(json, "layout", dti_quant_layout_name(quant->request.layout));
     dti_json_uint(json, "data_bytes", quant->output_bytes);
     dti_json_array(json, "files");
     for (size_t i = 0; i < quant->files.count && status == DTI_OK; i++) {
@@ -46,9 +46,9 @@ static void put_options(const struct quant_file *file, struct dti_json *json)
 {
     const struct quant_args *const args = file->args;
     dti_json_object(json, "options");
-    dti_json_word(json, "like",
-                  args->like_given ? dti_choice_name(dti_choice_quant_like, args->like) : NULL);
-    dti_json_word(json, "nibble", file->target->order == DTI_BLOCK_HIGH ? "high" : "low");
+    dti_json_string(json, "like",
+                    args->like_given ? dti_choice_name(dti_choice_quant_like, args->like) : NULL);
+    dti_json_string(json, "nibble", file->target->order == DTI_BLOCK_HIGH ? "high" : "low");
     if (file->target->has_axis)
         dti_json_int(json, "axis", file->target->axis);
     else
@@ -62,14 +62,14 @@ static void put_host(const struct quant_file *file, struct dti_json *json)
     const struct dti_file_quant *const quant = file->quant;
     char kernels[DTI_PLAN_TEXT_SIZE];
     dti_json_object(json, "host"); /* all that differs between machines */
-    dti_json_word(json, "level", dti_level_name(file->level));
+    dti_json_string(json, "level", dti_level_name(file->level));
     if (file->args->dry_run)
         dti_json_null(json, "threads");
     else
         dti_json_uint(json, "threads", file->threads);
-    dti_json_word(json, "kernels",
-                  quant->plan_count > 0 ? dti_quant_plan_describe(quant->plans[0], false, kernels)
-                                        : NULL);
+    dti_json_string(json, "kernels",
+                    quant->plan_count > 0 ? dti_quant_plan_describe(quant->plans[0], false, kernels)
+                                          : NULL);
     dti_json_end(json);
 }
 
@@ -167,10 +167,10 @@ static enum dti_status put_parts(const struct quant_file *file, struct dti_json 
         if (!parts[i].there)
             continue;
         dti_json_object(json, NULL);
-        dti_json_word(json, "part", part_names[i]);
+        dti_json_string(json, "part", part_names[i]);
         status = put_part_name(file, json, at, dti_quant_suffix(quant->row, (enum dti_quant_part)i),
                                reterr);
-        dti_json_word(json, "dtype", dti_format_get(parts[i].dtype)->name);
+        dti_json_string(json, "dtype", dti_format_get(parts[i].dtype)->name);
         dti_json_array(json, "shape");
         for (unsigned j = 0; j < parts[i].rank; j++)
             dti_json_uint(json, NULL, parts[i].shape[j]);
@@ -191,9 +191,9 @@ static enum dti_status put_kept_part(const struct quant_file *file, struct dti_j
     const struct dti_file_quant_part *const part = &file->quant->tensors[at].part[DTI_PART_CODES];
     dti_json_array(json, "parts");
     dti_json_object(json, NULL);
-    dti_json_word(json, "part", "tensor");
+    dti_json_string(json, "part", "tensor");
     const enum dti_status status = put_part_name(file, json, at, "", reterr);
-    dti_json_word(json, "dtype", source->format->name);
+    dti_json_string(json, "dtype", source->format->name);
     dti_json_shape(json, "shape", source);
     dti_json_uint(json, "file", part->file);
     dti_json_uint(json, "offset", part->offset);
@@ -230,9 +230,9 @@ static enum dti_status put_tensor(const struct quant_file *file, struct dti_json
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", source->name, source->name_length, reterr);
-    dti_json_word(json, "fate", fates[tensor->fate]);
-    dti_json_word(json, "from", source->format->name);
-    dti_json_word(json, "to", quantized ? file->target->name : source->format->name);
+    dti_json_string(json, "fate", fates[tensor->fate]);
+    dti_json_string(json, "from", source->format->name);
+    dti_json_string(json, "to", quantized ? file->target->name : source->format->name);
     dti_json_shape(json, "shape", source);
     dti_json_uint(json, "elements", source->elements);
     dti_json_uint(json, "input_bytes", source->bytes);

@@ -28,7 +28,7 @@ static void put_rounded(struct dti_json *json, const char *key, bool there,
     char text[DTI_TEXT_SIZE];
     const size_t length =
         there && value->class <= DTI_CLASS_FINITE ? dti_spell_rounded(text, value) : 0;
-    dti_json_token(json, key, length > 0 ? text : NULL, length);
+    dti_json_number(json, key, length > 0 ? text : NULL, length);
 }
 
 static const char *family_name(const struct quant_target *target)
@@ -95,7 +95,7 @@ static enum dti_status put_error(struct dti_json *json, uint32_t x, uint32_t bac
     if (dti_quant_error(x, back, &difference, &exact, &failed)) {
         dti_json_object(json, "error");
         put_rounded(json, "absolute", true, &difference.absolute);
-        dti_json_ascii(json, "absolute_exact", exact.data, exact.length);
+        dti_json_text(json, "absolute_exact", exact.data, exact.length);
         put_rounded(json, "relative", true, &difference.relative);
         dti_json_end(json);
     } else {
@@ -126,7 +126,7 @@ static enum dti_status put_element(struct dti_json *json, const struct quant_res
         dti_json_int(json, "code", (int64_t)(element->code ^ sign) - (int64_t)sign);
     else
         dti_json_uint(json, "code", element->code);
-    dti_json_ascii(json, "bits", text, dti_spell_code(text, element->code, target->code.width));
+    dti_json_text(json, "bits", text, dti_spell_code(text, element->code, target->code.width));
     dti_quant_code_number(target, element->code, &value);
     dti_json_object(json, "element");
     dti_json_number_text(json, NULL, 0, &value);
@@ -149,7 +149,7 @@ static enum dti_status put_packed(struct dti_json *json, const char *key,
     struct dti_buffer hex;
     dti_buffer_init(&hex);
     const bool done = dti_quant_packed(result, group, ggml, &hex);
-    dti_json_ascii(json, key, hex.data, hex.length);
+    dti_json_text(json, key, hex.data, hex.length);
     dti_buffer_free(&hex);
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

@@ -111,39 +111,10 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
     return buffer;
 }
 
-/* The numbers of an array, many to a token: the rank may be a million. */
-struct numbers {
-    struct dti_json *json;
-    size_t used;
-    char text[512];
-};
-
-static void put_numbers(struct numbers *numbers)
-{
-    if (numbers->used > 0)
-        dti_json_token(numbers->json, NULL, numbers->text, numbers->used);
-    numbers->used = 0;
-}
-
-static void add_number(struct numbers *numbers, uint64_t value)
-{
-    char text[DTI_TEXT_SIZE];
-    const size_t length = dti_spell_u64(text, value);
-    if (numbers->used + 1 + length > sizeof numbers->text)
-        put_numbers(numbers);
-    if (numbers->used > 0)
-        numbers->text[numbers->used++] = ',';
-    memcpy(numbers->text + numbers->used, text, length);
-    numbers->used += length;
-}
-
 void dti_json_shape(struct dti_json *json, const char *key, const struct dti_tensor *tensor)
 {
-    struct numbers numbers = {.json = json};
     dti_json_array(json, key);
-    for (unsigned i = 0; i < tensor->rank; i++)
-        add_number(&numbers, tensor->shape[i]);
-    put_numbers(&numbers);
+    dti_json_uints(json, tensor->shape, tensor->rank);
     dti_json_end(json);
 }
 
@@ -155,10 +126,13 @@ void dti_json_place(struct dti_json *json, const char *key, const struct dti_ten
         return;
     }
     struct place place = place_start(tensor, index);
-    struct numbers numbers = {.json = json};
+    uint64_t some[32]; /* at a time: the rank may be a million */
     dti_json_array(json, key);
-    while (place.next < tensor->rank)
-        add_number(&numbers, place_next(&place));
-    put_numbers(&numbers);
+    while (place.next < tensor->rank) {
+        size_t count = 0;
+        while (place.next < tensor->rank && count < sizeof some / sizeof *some)
+            some[count++] = place_next(&place);
+        dti_json_uints(json, some, count);
+    }
     dti_json_end(json);
 }

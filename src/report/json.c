@@ -14,7 +14,11 @@
 #include "dtinfo/utf8.h"
 #include "report/json_tree.h"
 
-enum { FIRST_CHUNK = 8 * 1024 };
+enum {
+    FIRST_CHUNK = 8 * 1024,
+    DIGITS_MAX = 20, /* of 64 bits */
+    NUMBERS_MAX = 64 /* to an item of many */
+};
 
 static struct dti_chunk *chunk_new(size_t size)
 {
@@ -77,35 +81,33 @@ static bool next_chunk(struct dti_json *json, size_t size)
     return true;
 }
 
-void *dti_json_take(struct dti_json *json, size_t size)
+/* Memory from the arena; NULL when there is none. */
+static void *take(struct dti_json *json, size_t size)
 {
-    if (size > SIZE_MAX / 4) {
-        json->failed = true;
-        return NULL;
-    }
     size = (size + DTI_JSON_ALIGNMENT - 1) & ~(size_t)(DTI_JSON_ALIGNMENT - 1);
-    if (json->current->size - json->current->used < size && !next_chunk(json, size)) {
-        json->failed = true;
+    if (json->current->size - json->current->used < size && !next_chunk(json, size))
         return NULL;
-    }
     void *const memory = json->current->memory + json->current->used;
     json->current->used += size;
     return memory;
 }
 
-struct dti_item *dti_json_item(struct dti_json *json, int type)
+struct dti_item *dti_json_item(struct dti_json *json, int type, size_t text_size)
 {
-    struct dti_item *const item = dti_json_take(json, sizeof *item);
-    if (item) {
-        memset(item, 0, sizeof *item);
-        item->node.type = type;
+    struct dti_item *const item =
+        text_size < SIZE_MAX / 8 ? take(json, sizeof *item + text_size) : NULL;
+    if (!item) {
+        json->failed = true;
+        return NULL;
     }
+    memset(item, 0, sizeof *item);
+    item->node.type = type;
     return item;
 }
 
 /* A new item in the innermost open container, or NULL when memory ran out. It has its type before
  * it is added: cJSON changes the type's flags on the way. */
-static struct dti_item *add(struct dti_json *json, const char *key, int type)
+static struct dti_item *add(struct dti_json *json, const char *key, int type, size_t text_size)
 {
     if (json->failed)
         return NULL;
@@ -113,7 +115,7 @@ static struct dti_item *add(struct dti_json *json, const char *key, int type)
     struct dti_item *const parent = json->open[json->depth - 1];
     assert(((parent->node.type & 0xFF) == cJSON_Object) == (key != NULL));
 
-    struct dti_item *const item = dti_json_item(json, type);
+    struct dti_item *const item = dti_json_item(json, type, text_size);
     if (!item)
         return NULL;
     if (key) {
@@ -129,7 +131,7 @@ static struct dti_item *add(struct dti_json *json, const char *key, int type)
 
 static void open_container(struct dti_json *json, const char *key, int type)
 {
-    struct dti_item *const item = add(json, key, type);
+    struct dti_item *const item = add(json, key, type, 0);
     if (!item)
         return;
     assert(json->depth < DTI_JSON_DEEPEST);
@@ -147,12 +149,12 @@ void dti_json_begin(struct dti_json *json, const char *schema)
     json->stream_depth = 0;
     json->begun = 0;
 
-    struct dti_item *const root = dti_json_item(json, cJSON_Object);
+    struct dti_item *const root = dti_json_item(json, cJSON_Object, 0);
     if (!root)
         return;
     json->open[json->depth++] = root;
-    dti_json_ascii(json, "schema", schema, strlen(schema));
-    dti_json_ascii(json, "dtinfo", DTI_VERSION, sizeof DTI_VERSION - 1);
+    dti_json_string(json, "schema", schema);
+    dti_json_string(json, "dtinfo", DTI_VERSION);
 }
 
 void dti_json_object(struct dti_json *json, const char *key)
@@ -175,55 +177,53 @@ void dti_json_end(struct dti_json *json)
         dti_json_stream_end(json);
 }
 
-/* Adds a raw token and returns its memory, to be filled with length bytes. */
-static char *add_raw(struct dti_json *json, const char *key, size_t length)
+/* What is written of an item as it stands: text, of which there may be less than there is room. */
+static void set_text(struct dti_json *json, struct dti_item *item, char *text, size_t length)
 {
-    char *const memory = length < SIZE_MAX ? dti_json_take(json, length + 1) : NULL;
-    struct dti_item *const item = memory ? add(json, key, cJSON_Raw) : NULL;
-    if (!item) {
-        json->failed = true;
-        return NULL;
-    }
-    memory[length] = '\0';
-    item->node.valuestring = memory;
+    item->node.valuestring = text;
     item->text_length = length;
     json->bound += length;
-    return memory;
-}
-
-void dti_json_token(struct dti_json *json, const char *key, const char *token, size_t length)
-{
-    if (!token) {
-        dti_json_null(json, key);
-        return;
-    }
-    char *const raw = add_raw(json, key, length);
-    if (raw)
-        memcpy(raw, token, length);
 }
 
 void dti_json_null(struct dti_json *json, const char *key)
 {
-    if (add(json, key, cJSON_NULL))
+    if (add(json, key, cJSON_NULL, 0))
         json->bound += 4;
 }
 
 void dti_json_bool(struct dti_json *json, const char *key, bool value)
 {
-    if (add(json, key, value ? cJSON_True : cJSON_False))
+    if (add(json, key, value ? cJSON_True : cJSON_False, 0))
         json->bound += 5;
+}
+
+/* The digits of value, in front of end; returns the first one. */
+static char *put_digits(char *end, uint64_t value)
+{
+    do
+        *--end = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    return end;
+}
+
+/* Adds what is written as it stands. */
+static void add_raw(struct dti_json *json, const char *key, const char *text, size_t length)
+{
+    struct dti_item *const item = add(json, key, cJSON_Raw, length);
+    if (!item)
+        return;
+    memcpy(item->text, text, length);
+    set_text(json, item, item->text, length);
 }
 
 static void put_integer(struct dti_json *json, const char *key, uint64_t magnitude, bool negative)
 {
-    char digits[21];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + magnitude % 10);
-    while ((magnitude /= 10) > 0);
+    char text[DIGITS_MAX + 1];
+    char *const end = text + sizeof text;
+    char *at = put_digits(end, magnitude);
     if (negative)
-        digits[--at] = '-';
-    dti_json_token(json, key, digits + at, sizeof digits - at);
+        *--at = '-';
+    add_raw(json, key, at, (size_t)(end - at));
 }
 
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value)
@@ -236,32 +236,21 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
     put_integer(json, key, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
 }
 
-void dti_json_ascii(struct dti_json *json, const char *key, const char *text, size_t length)
+void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count)
 {
-    if (!text) {
-        dti_json_null(json, key);
-        return;
+    while (count > 0) {
+        char text[NUMBERS_MAX * (DIGITS_MAX + 1)];
+        char *const end = text + sizeof text;
+        const size_t some = count < NUMBERS_MAX ? count : NUMBERS_MAX;
+        char *at = put_digits(end, values[some - 1]);
+        for (size_t i = some - 1; i > 0; i--) {
+            *--at = ',';
+            at = put_digits(at, values[i - 1]);
+        }
+        add_raw(json, NULL, at, (size_t)(end - at));
+        values += some;
+        count -= some;
     }
-    if (length > SIZE_MAX / 4) {
-        json->failed = true;
-        return;
-    }
-    char *const raw = add_raw(json, key, length + 2);
-    if (!raw)
-        return;
-    raw[0] = '"';
-    memcpy(raw + 1, text, length);
-    raw[length + 1] = '"';
-}
-
-void dti_json_word(struct dti_json *json, const char *key, const char *word)
-{
-    dti_json_ascii(json, key, word, word ? strlen(word) : 0);
-}
-
-static bool is_plain(char c)
-{
-    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
 /* Characters that are seen by what they do. */
@@ -327,29 +316,37 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return;
     }
-    size_t plain = 0;
-    while (plain < length && is_plain(text[plain]))
-        plain++;
-    if (plain == length) {
-        dti_json_ascii(json, key, text, length);
+    struct dti_item *const item =
+        add(json, key, cJSON_Raw, length < SIZE_MAX / 8 ? length + 2 : length);
+    if (!item)
         return;
+    char *raw = item->text;
+    if (dti_json_copy_plain(raw + 1, text, length) < length) {
+        const size_t escaped = escape(NULL, text, length);
+        raw = take(json, escaped + 2);
+        if (!raw) {
+            json->failed = true;
+            return;
+        }
+        length = escape(raw + 1, text, length);
     }
-    if (length > SIZE_MAX / 8) {
-        json->failed = true;
-        return;
-    }
-    const size_t escaped = escape(NULL, text, length);
-    char *const raw = add_raw(json, key, escaped + 2);
-    if (!raw)
-        return;
-    raw[0] = '"';
-    escape(raw + 1, text, length);
-    raw[escaped + 1] = '"';
+    raw[0] = raw[length + 1] = '"';
+    set_text(json, item, raw, length + 2);
 }
 
 void dti_json_string(struct dti_json *json, const char *key, const char *text)
 {
     dti_json_text(json, key, text, text ? strlen(text) : 0);
+}
+
+void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length)
+{
+    const char *problem = NULL;
+    if (number && dti_json_number_end(number, number + length, &problem) == number + length &&
+        !problem)
+        add_raw(json, key, number, length);
+    else
+        dti_json_text(json, key, number, length);
 }
 
 const char *dti_json_library_version(void)

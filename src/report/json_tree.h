@@ -6,9 +6,11 @@
 #define DTINFO_REPORT_JSON_TREE_H
 
 #include <cjson/cJSON.h>
+#include <string.h>
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
+#include "util/json_string.h"
 
 enum { DTI_JSON_DEEPEST = 32, DTI_JSON_ALIGNMENT = 16 };
 
@@ -16,6 +18,7 @@ enum { DTI_JSON_DEEPEST = 32, DTI_JSON_ALIGNMENT = 16 };
 struct dti_item {
     cJSON node; /* first, so that a pointer to one is a pointer to the other */
     size_t key_length, text_length;
+    char text[];
 };
 
 struct dti_chunk {
@@ -37,11 +40,40 @@ struct dti_json {
     bool has_members[DTI_JSON_DEEPEST]; /* of those: a comma comes before the next one */
 };
 
-/* An item in zeroed memory from the arena, without a parent. NULL, and `failed`, as below. */
-struct dti_item *dti_json_item(struct dti_json *json, int type);
+/* An item in zeroed memory from the arena, without a parent, and with room for so much text. NULL,
+ * and `failed`, when memory ran out. */
+struct dti_item *dti_json_item(struct dti_json *json, int type, size_t text_size);
 
-/* Memory from the arena; NULL, and `failed`, when there is none. */
-void *dti_json_take(struct dti_json *json, size_t size);
+/* Copies text as far as its characters stand for themselves in a JSON string; returns how far. Most
+ * texts are short and plain to their end, which two loads that may overlap find out. */
+static inline size_t dti_json_copy_plain(char *out, const char *text, size_t length)
+{
+    size_t i = 0;
+    if (length >= 8) {
+        uint64_t eight;
+        for (; i < length - 8; i += 8) {
+            memcpy(&eight, text + i, 8);
+            memcpy(out + i, &eight, 8);
+            if (!dti_json_are_plain(eight))
+                break;
+        }
+        memcpy(&eight, text + length - 8, 8);
+        memcpy(out + length - 8, &eight, 8);
+        if (i >= length - 8 && dti_json_are_plain(eight))
+            return length;
+    } else if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + length - 4, 4);
+        memcpy(out, &first, 4);
+        memcpy(out + length - 4, &last, 4);
+        if (dti_json_are_plain((uint64_t)first << 32 | last))
+            return length;
+    }
+    for (; i < length && dti_json_is_plain(text[i]); i++)
+        out[i] = text[i];
+    return i;
+}
 
 /* A container was closed: an element of the streamed array, or one that was written in part, or
  * another. */

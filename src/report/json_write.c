@@ -13,10 +13,15 @@ static char *put(char *out, const char *text, size_t length)
     return out + length;
 }
 
+/* Keys are ours and plain; one that is not cannot end its string all the same. */
 static char *print_key(char *out, const struct dti_item *item)
 {
+    const size_t length = item->key_length;
     *out++ = '"';
-    out = put(out, item->node.string, item->key_length);
+    for (size_t i = 0;
+         (i += dti_json_copy_plain(out + i, item->node.string + i, length - i)) < length;)
+        out[i++] = '?';
+    out += length;
     *out++ = '"';
     *out++ = ':';
     return out;
@@ -95,7 +100,7 @@ static void restart(struct dti_json *json)
     json->first->used = 0;
     json->bound = 64;
     for (size_t i = 0; i < json->depth; i++) {
-        json->open[i] = dti_json_item(json, types[i]);
+        json->open[i] = dti_json_item(json, types[i], 0);
         if (!json->open[i])
             return;
         json->has_members[i] = true;

@@ -68,37 +68,12 @@ static bool read_string(struct dti_json_reader *reader)
     return !reader->string.failed || fail(reader, start, "memory ran out");
 }
 
-static const char *digits_end(const char *at, const char *end)
-{
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
 static bool read_number(struct dti_json_reader *reader)
 {
-    const char *const end = reader->end;
-    const char *at = reader->at + (*reader->at == '-');
-    const char *next = digits_end(at, end);
-    if (next == at)
-        return fail(reader, at, "a digit is missing");
-    if (*at == '0' && next - at > 1)
-        return fail(reader, at, "a number begins with 0");
-    at = next;
-    if (at < end && *at == '.') {
-        next = digits_end(at + 1, end);
-        if (next == at + 1)
-            return fail(reader, next, "a digit is missing");
-        at = next;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        at += at < end && (*at == '+' || *at == '-');
-        next = digits_end(at, end);
-        if (next == at)
-            return fail(reader, at, "a digit is missing");
-        at = next;
-    }
+    const char *problem = NULL;
+    const char *const at = dti_json_number_end(reader->at, reader->end, &problem);
+    if (problem)
+        return fail(reader, at, problem);
     reader->token = reader->at;
     reader->token_length = (size_t)(at - reader->at);
     reader->at = at;

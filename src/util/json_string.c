@@ -3,29 +3,56 @@
  * The strings of JSON: most are short, plain and ASCII, so that is what is fast. */
 #include "util/json_string.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "dtinfo/utf8.h"
 
-/* The end of a run of characters that stand for themselves and are ASCII: eight at a time, each
- * byte tested for a value that the loop below must look at. */
+/* The end of a run of plain characters. */
 static const char *plain_end(const char *at, const char *end)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     while (end - at >= 8) {
         uint64_t eight;
         memcpy(&eight, at, sizeof eight);
-        const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
-        /* x - 1 borrows into the top bit of a byte that is 0, x - 0x20 of one below 0x20; a byte
-         * above it may be flagged wrongly, and is then looked at in vain */
-        if (((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | eight) & tops)
+        if (!dti_json_are_plain(eight))
             break;
         at += 8;
     }
-    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
-           *at != '\\')
+    while (at < end && dti_json_is_plain(*at))
         at++;
+    return at;
+}
+
+static const char *digits_end(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+const char *dti_json_number_end(const char *at, const char *end, const char **ret_problem)
+{
+    static const char missing[] = "a digit is missing";
+    at += at < end && *at == '-';
+    const char *next = digits_end(at, end);
+    if (next == at || (*at == '0' && next - at > 1)) {
+        *ret_problem = next == at ? missing : "a number begins with 0";
+        return at;
+    }
+    at = next;
+    if (at < end && *at == '.') {
+        next = digits_end(++at, end);
+        if (next == at)
+            *ret_problem = missing;
+        at = next;
+    }
+    if (at < end && (*at == 'e' || *at == 'E') && !*ret_problem) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        next = digits_end(at, end);
+        if (next == at)
+            *ret_problem = missing;
+        at = next;
+    }
     return at;
 }
 

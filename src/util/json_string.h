@@ -6,8 +6,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "dtinfo/buffer.h"
+
+/* Whether a character stands for itself in a string and is printable ASCII. */
+static inline bool dti_json_is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+/* The same of eight characters at a time; false also of some that are plain. x - 1 borrows into the
+ * top bit of a byte that is 0, x - 0x20 of one below 0x20, x + 1 carries into that of DEL; a byte
+ * above it may be flagged wrongly, and is then looked at in vain. */
+static inline bool dti_json_are_plain(uint64_t eight)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
+    return !(
+        ((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | (eight + ones) | eight) &
+        tops);
+}
+
+/* The end of the number at `at`; or, with *ret_problem set, the place where a digit is wrong. */
+const char *dti_json_number_end(const char *at, const char *end, const char **ret_problem);
 
 /* From behind the opening quote: the closing one. Or, with *ret_problem set, the place that no
  * string of JSON has. */

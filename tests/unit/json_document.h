@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the tests of JSON documents share: what was written, byte for byte. */
+#ifndef DTINFO_UNIT_JSON_DOCUMENT_H
+#define DTINFO_UNIT_JSON_DOCUMENT_H
+
+#include <stdlib.h>
+
+#include "dtinfo/json.h"
+#include "unit.h"
+
+#define HEAD "{\"schema\":\"dtinfo.test/1\",\"dtinfo\":\"" DTI_VERSION "\""
+
+/* What dti_json_write() wrote; to be freed. */
+static inline char *written(struct dti_json *json)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const stream = open_memstream(&text, &length);
+    CHECK(dti_json_write(json, stream, NULL) == DTI_OK);
+    fclose(stream);
+    CHECK_SIZE(strlen(text), length);
+    return text;
+}
+
+static inline void check_document(struct dti_json *json, const char *want)
+{
+    char *const text = written(json);
+    CHECK_STR(text, want);
+    free(text);
+}
+
+#endif
