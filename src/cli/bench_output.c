@@ -32,7 +32,7 @@ enum dti_status dti_bench_put(struct bench_output *output, const struct bench_do
     }
     if (status == DTI_OK && output->comparison)
         status = dti_bench_comparison_add(output->comparison, done, reterr);
-    return status == DTI_OK ? dti_standard_flush(reterr) : status;
+    return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
 }
 
 enum dti_status dti_bench_put_heading(struct bench_output *output, const struct bench_job *job,
@@ -41,7 +41,7 @@ enum dti_status dti_bench_put_heading(struct bench_output *output, const struct 
     (void)output;
     if (job->cx->output == DTI_OUTPUT_HUMAN)
         dti_bench_human_pair(job, pair);
-    return dti_standard_flush(reterr);
+    return dti_standard_flush(job->cx->out, reterr);
 }
 
 static void begin(struct bench_output *output)

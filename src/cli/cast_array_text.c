@@ -29,7 +29,7 @@ static enum dti_status flush_sink(struct sink *sink, struct dti_error *reterr)
         return dti_output_write(array->output, sink->bytes, size, reterr);
     if (fwrite(sink->bytes, 1, size, array->cx->out) == size)
         return DTI_OK;
-    dti_standard_note_failure(); /* main() says why */
+    dti_standard_note_failure(); /* dti_standard_close() says why */
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 

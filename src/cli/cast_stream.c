@@ -99,7 +99,7 @@ enum dti_status dti_cast_stream(struct cast_job *job, struct dti_error *reterr)
     for (;;) {
         struct dti_error error;
         if (!dti_lines_ready(&lines) && lines.number > 0 && fflush(job->cx->out) != 0)
-            break; /* the reader is gone or the disk full: main() says which */
+            break; /* the reader is gone or the disk full: dti_standard_close() says which */
         status = dti_lines_next(&lines, &text, &length, reterr);
         if (status != DTI_OK || !text)
             break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a command is, and what it is given. A command writes its result to cx->out, never prints an
- * error and never exits: it returns a status, and main() does the rest. */
+ * error and never exits: it returns a status, and dti_command_line() does the rest. */
 #ifndef DTINFO_CLI_COMMAND_H
 #define DTINFO_CLI_COMMAND_H
 
@@ -14,6 +14,11 @@
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 
+/* Runs the words behind the name of the program, which may be put into another order, and returns
+ * the exit code. Results go to out, which is closed; an error becomes a line on err and, with
+ * --json, a document on out. */
+int dti_command_line(char **words, int count, FILE *out, FILE *err);
+
 /* What every command gets. */
 struct dti_context {
     enum dti_output output;
@@ -23,7 +28,7 @@ struct dti_context {
     bool colour_error; /* colour on stderr */
     int width;         /* columns of the terminal, or 80 */
     const char *command;
-    FILE *out; /* stdout, fully buffered; main() flushes and checks it at the end */
+    FILE *out; /* stdout, fully buffered; dti_command_line() flushes and checks it at the end */
     FILE *err; /* for warnings: through dti_warn() only */
 };
 
@@ -34,9 +39,9 @@ void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(
  * in a stream); it must then return that error's status in the end with an empty text. */
 void dti_complain(const struct dti_context *cx, const struct dti_error *error);
 
-/* Writes an error as a JSON document; line is the number of the input line, or 0. main() does this
- * for the error that ends a command; a command that goes on does it itself where its answer would
- * stand. */
+/* Writes an error as a JSON document; line is the number of the input line, or 0.
+ * dti_command_line() does this for the error that ends a command; a command that goes on does it
+ * itself where its answer would stand. */
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr);
 

@@ -69,10 +69,9 @@ static int terminal_width(void)
     return WIDTH;
 }
 
-void dti_context_init(struct dti_context *cx, char **argv, int count)
+void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err)
 {
-    *cx = (struct dti_context){
-        .output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = stdout, .err = stderr};
+    *cx = (struct dti_context){.output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .err = err};
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--json") == 0)
             cx->output = DTI_OUTPUT_JSON;

@@ -16,7 +16,7 @@ struct dti_globals {
 /* The context for a command that has not been parsed yet: the output form as far as the bare words
  * tell, so that an error in the very first option is still reported in the form that was asked for.
  */
-void dti_context_init(struct dti_context *cx, char **argv, int count);
+void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err);
 
 /* Colour as far as the options read so far tell: also for the error that ends their reading. */
 void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals);

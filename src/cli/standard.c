@@ -39,28 +39,29 @@ void dti_standard_note_failure(void)
         first_cause = errno;
 }
 
-enum dti_status dti_standard_flush(struct dti_error *reterr)
+enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr)
 {
-    const bool failed_before = ferror(stdout) != 0;
-    if (fflush(stdout) != 0)
+    const bool failed_before = ferror(out) != 0;
+    if (fflush(out) != 0)
         dti_standard_note_failure();
     else if (!failed_before)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 
-enum dti_status dti_standard_close(struct dti_error *reterr)
+enum dti_status dti_standard_close(FILE *out, struct dti_error *reterr)
 {
     /* An earlier failure may have left no trace but the stream's flag: errno is then whatever came
      * last. */
     errno = 0;
-    const bool failed_before = ferror(stdout) != 0;
-    int cause = fflush(stdout) != 0 ? errno : 0;
+    const bool failed_before = ferror(out) != 0;
+    int cause = fflush(out) != 0 ? errno : 0;
     /* network file systems report a full disk on close */
-    if (fclose(stdout) != 0 && cause == 0)
+    if (fclose(out) != 0 && cause == 0)
         cause = errno;
     if (first_cause != 0)
         cause = first_cause;
+    first_cause = 0;
     if (cause == 0 && !failed_before)
         return DTI_OK;
     if (cause == EPIPE)

@@ -87,7 +87,7 @@ static enum dti_output form(char *a, char *b)
 {
     char *words[] = {a, b};
     struct dti_context cx;
-    dti_context_init(&cx, words, 2);
+    dti_context_init(&cx, words, 2, stdout, stderr);
     return cx.output;
 }
 
