@@ -110,6 +110,6 @@ int main(int argc, char **argv)
     size_t runs = run_made((size_t)strtoul(argv[1], NULL, 10));
     for (int i = 2; i < argc; i++)
         runs += run_folder(argv[i]);
-    (void)printf("%zu inputs, nothing broken\n", runs);
+    (void)fprintf(stderr, "%zu inputs, nothing broken\n", runs);
     return 0;
 }

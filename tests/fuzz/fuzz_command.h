@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whole command lines in process, and what holds for each of them: an exit code that is documented,
+ * and lines on stderr that a terminal can bear. */
+#ifndef DTINFO_FUZZ_COMMAND_H
+#define DTINFO_FUZZ_COMMAND_H
+
+#include "cli/command.h"
+#include "dtinfo/utf8.h"
+#include "fuzz_folder.h"
+
+enum { FUZZ_WORDS = 40, FUZZ_ALL = '*' };
+
+struct fuzz_answer {
+    int code;
+    char *out, *err; /* to be freed */
+    size_t out_length, err_length;
+};
+
+static inline bool fuzz_is_control(uint32_t point)
+{
+    return point < ' ' || (point >= 0x7f && point < 0xa0) || (point >= 0x202a && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
+}
+
+/* Lines that begin with the program's name and hold nothing that acts; returns how many. */
+static inline size_t fuzz_check_lines(const char *text, size_t length)
+{
+    size_t lines = 0;
+    for (size_t at = 0; at < length; lines++) {
+        REQUIRE(length - at > 6 && memcmp(text + at, "dtinfo", 6) == 0);
+        while (text[at] != '\n') {
+            uint32_t point;
+            const size_t size = dti_utf8_decode(text + at, length - at, &point);
+            REQUIRE(size > 0 && !fuzz_is_control(point));
+            at += size;
+            REQUIRE(at < length);
+        }
+        at++;
+    }
+    return lines;
+}
+
+/* Standard input and output lead nowhere, unless a target puts something else in their place. */
+static inline void fuzz_close_standard(void)
+{
+    static bool is_done;
+    if (is_done)
+        return;
+    is_done = true;
+    const int fd = open("/dev/null", O_RDWR);
+    REQUIRE(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
+    (void)close(fd);
+}
+
+static inline void fuzz_command(char **words, int count, struct fuzz_answer *ret)
+{
+    fuzz_close_standard();
+    FILE *const out = open_memstream(&ret->out, &ret->out_length);
+    FILE *const err = open_memstream(&ret->err, &ret->err_length);
+    REQUIRE(out && err);
+    ret->code = dti_command_line(words, count, out, err);
+    (void)fclose(err);
+    REQUIRE(ret->code >= 0 && ret->code <= 5); /* status.def, but for bugs */
+    const size_t lines = fuzz_check_lines(ret->err, ret->err_length);
+    REQUIRE(ret->code < 2 || lines > 0);
+}
+
+static inline void fuzz_answer_free(struct fuzz_answer *answer)
+{
+    free(answer->out);
+    free(answer->err);
+}
+
+#ifdef FUZZ_ENGINE
+/* Seeds ask for every command line in turn. What the engine makes of them asks for one, so that it
+ * runs fast and a find has one cause. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    if (size > 0 && (data[0] == FUZZ_ALL || seed % 16 == 0))
+        data[0] = (uint8_t)('0' + seed / 16 % 64);
+    if (size < 2 || max_size < 3)
+        return LLVMFuzzerMutate(data, size, max_size);
+    return 1 + LLVMFuzzerMutate(data + 1, size - 1, max_size - 1);
+}
+#endif
+
+#endif

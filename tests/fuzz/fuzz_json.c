@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The JSON of every command, with texts that the input chooses: operands, values of options, names
+ * of files, tensors and members, metadata, dtypes. Whatever they are, each line that comes out is
+ * one document, strict JSON, with the members of its schema and no other.
+ *
+ * The first byte chooses a command line of those below, or all of them; the second one its form.
+ * The texts follow, parted by the byte 0x1e. */
+#include <string.h>
+
+#include "fuzz_command.h"
+#include "fuzz_texts.h"
+#include "schema_check.h"
+
+const char *const dti_fuzz_words[] = {
+    "0@",
+    "1A",
+    "9B",
+    "C@",
+    "H@",
+    "Q ",
+    "X@",
+    "ZH",
+    "aA",
+    "c@",
+    "f@",
+    "k@",
+    "m@",
+    "\x1e",
+    "\x1e",
+    "\"",
+    "\\",
+    "\"}],\"x\":[{\"y\":\"",
+    "'",
+    "a\"b",
+    "\n",
+    "\x1b[2J",
+    "\x7f",
+    "\xff",
+    "\xc3\xa9",
+    "\xe2\x80\xae",
+    "\xed\xa0\x80",
+    "\\u0000",
+    ",",
+    "*",
+    "?",
+    "[",
+    "(",
+    "bf16",
+    "fp16,",
+    "int8",
+    "1",
+    "-0.5",
+    "1e400",
+    "nan",
+    "0x1p-3",
+    "1/3",
+    "7B",
+    "2x3",
+    "<f4",
+    "|V2",
+    "('a','<f4')",
+    "cpu",
+    "no",
+    "=",
+    "--json",
+    "x",
+    "{",
+    "}",
+    "]",
+    ":",
+    ".",
+    "%s",
+    "%n",
+    NULL,
+};
+
+enum { INPUT_MAX = 4096, LINE_MAX_LENGTH = 3 * INPUT_MAX, FRONT = 2 };
+enum { FORM_LINES = 1, FORM_VERBOSE = 2, FORM_QUIET = 4, FORM_RAW = 8 };
+
+/* $0 to $3: a text. @s @p @d @z @o @g @i: the path of a file made of the texts. @n: the path of an
+ * array whose name is a text; @o none. @x: where nothing is. A line that begins with '<' has text 0
+ * on standard input. Texts that cast and quant could take for --output stand behind "--" or an
+ * option's name; no line lets bench measure. */
+static const char *const lines[] = {
+    "list $0",
+    "list --$0",
+    "--color $0 list",
+    "x$0 $1",
+    "--version",
+    "finfo -- $0 $1",
+    "finfo bf16 --style $0",
+    "iinfo -- $0",
+    "iinfo int8 --style $0",
+    "bits -- $0",
+    "bits -- $0 $1",
+    "bits 0x40 $0",
+    "cast -- $0 bf16",
+    "cast -- 1 $0",
+    "cast -- $0 $1 $2",
+    "cast 0.1 fp16,$0",
+    "cast 0.1 fp16 --via $0",
+    "cast 0.1 fp16 --like $0 --stacks",
+    "cast 0.1 fp16 --round $0 --seed $1",
+    "cast 0.1 fp16 --digits $0 --fail-on $1",
+    "cast 0.1 fp16 --device cpu$0",
+    "<cast - bf16,int8",
+    "<cast - bf16 --from text -o @x --force",
+    "<cast - bf16 --from $1 -o @x --force --report",
+    "quant -- $0 $1 $2 int8",
+    "quant 1 2 -- $0",
+    "quant 1 -2 int8 --scale $0 --zero-point $1",
+    "quant 1 -2 nvfp4 --tensor-scale $0 --like $1",
+    "mem -- $0",
+    "mem 7B bf16 --fit $0",
+    "mem 7B --train $0 --states $1",
+    "mem 7B --train adam --dtype $0 --gradients $1 --master $2",
+    "mem @s @z $0",
+    "mem @g bf16 --keep $0 --only $1 -v",
+    "devices --device $0",
+    "devices --device cpu --sysroot $0",
+    "bench x$0",
+    "bench cast x$0:bf16 --level $1",
+    "bench copy --size x$0",
+    "bench matmul --engine x$0",
+    "bench cast --list --baseline @x",
+    "inspect @s --only $2 --stats",
+    "inspect @p @d --histogram --each",
+    "inspect @z @o --grep $2 --stats",
+    "inspect @g @i @x",
+    "inspect @n --from $1 --assume $2",
+    "inspect @p --sort $0 --shape $1",
+    "inspect @s --lenient --metadata",
+    "compare @s @z --only $2",
+    "compare @g @n --ignore-missing --atol $0",
+    "compare @d @p --max-ulp $0",
+    "check @s @z @i --valid --no-nan",
+    "check @g @d --dtype $0 --shape $1",
+    "check @n --fits $0 --max-abs $1 --only $2",
+    "cast @s bf16 --dry-run --keep $2 --only $3",
+    "cast @z fp16 -o @x --select $2",
+    "cast @n fp8_e4m3fn -o @x.npy --force --assume $0",
+    "cast @g fp16 -o @x.safetensors --force",
+    "quant @s int8 -o @x.safetensors --force --keep $2",
+    "quant @n mxfp4 --dry-run --pad --layout $0",
+    "quant @s fp32 --dequant --dry-run --only $2",
+    "quant @g bf16 --dequant -o @x.safetensors --force",
+    "quant @z int4 --dry-run --per $0 --block $1",
+    "check @p --valid --only $0",
+};
+
+enum { LINES = sizeof lines / sizeof *lines };
+
+/* The words of a line; they lie in text. */
+static int make_words(const char *line, const struct texts *texts, char *text, char **words)
+{
+    int count = 0;
+    for (bool inside = false; *line; line++) {
+        if (*line == ' ') {
+            *text++ = '\0';
+            inside = false;
+            continue;
+        }
+        if (!inside)
+            words[count++] = text;
+        inside = true;
+        if (*line == '$') {
+            const size_t number = (size_t)(*++line - '0');
+            for (size_t i = 0; i < texts->length[number] && texts->text[number][i]; i++)
+                *text++ = texts->text[number][i];
+        } else if (*line == '@') {
+            text += snprintf(text, FUZZ_PATH, "%s", make_file(*++line, texts));
+        } else {
+            *text++ = *line;
+        }
+    }
+    *text = '\0';
+    return count;
+}
+
+/* Each line is a document; without --jsonl there is one. */
+static void check_documents(const struct fuzz_answer *answer, bool several)
+{
+    const char *at = answer->out, *const end = at + answer->out_length;
+    REQUIRE(at < end && end[-1] == '\n');
+    while (at < end) {
+        const char *const newline = memchr(at, '\n', (size_t)(end - at));
+        schema_check(at, (size_t)(newline - at));
+        at = newline + 1;
+        REQUIRE(several || at == end);
+    }
+}
+
+static void run_line(const char *line, const struct texts *texts, uint8_t form)
+{
+    static char text[LINE_MAX_LENGTH];
+    static char json[] = "--json", jsonl[] = "--jsonl", verbose[] = "-v", quiet[] = "-q";
+    char *words[FUZZ_WORDS];
+    struct fuzz_answer answer;
+    int count = 0;
+    words[count++] = form & FORM_LINES ? jsonl : json;
+    if (form & FORM_VERBOSE)
+        words[count++] = verbose;
+    else if (form & FORM_QUIET)
+        words[count++] = quiet;
+    fuzz_close_standard();
+    if (*line == '<') {
+        fuzz_write("in", texts->text[0], texts->length[0]);
+        const int fd = open(fuzz_path("in"), O_RDONLY);
+        REQUIRE(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && close(fd) == 0);
+        line++;
+    }
+    count += make_words(line, texts, text, words + count);
+    fuzz_command(words, count, &answer);
+    check_documents(&answer, form & FORM_LINES);
+    fuzz_answer_free(&answer);
+    (void)fuzz_empty(fuzz_folder());
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < FRONT || size > INPUT_MAX)
+        return 0;
+    const struct texts texts =
+        split_texts((const char *)data + FRONT, size - FRONT, data[1] & FORM_RAW);
+    for (size_t i = 0; i < LINES; i++) {
+        if (data[0] == FUZZ_ALL || (uint8_t)(data[0] - '0') % LINES == i)
+            run_line(lines[i], &texts, data[1]);
+    }
+    return 0;
+}
