@@ -60,7 +60,8 @@ enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_err
 void dti_output_discard(struct dti_output_file *output);
 
 /* Installs handlers that remove the temporary files of this process and then let SIGINT, SIGTERM,
- * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored stay so.
+ * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
+ * handled by the process itself, stay so.
  * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
  * at most its ".NAME.dtinfo-XXXXXX" beside NAME. */
 void dti_output_guard_signals(void);

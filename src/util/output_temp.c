@@ -164,7 +164,7 @@ void dti_output_guard_signals(void)
     sigfillset(&guard.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction old;
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             (void)sigaction(numbers[i], &guard, NULL);
     }
     struct sigaction ignore = {.sa_handler = SIG_IGN};
