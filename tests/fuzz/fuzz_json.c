@@ -203,7 +203,7 @@ static void run_line(const char *line, const struct texts *texts, uint8_t form)
         words[count++] = verbose;
     else if (form & FORM_QUIET)
         words[count++] = quiet;
-    fuzz_close_standard();
+    fuzz_prepare();
     if (*line == '<') {
         fuzz_write("in", texts->text[0], texts->length[0]);
         const int fd = open(fuzz_path("in"), O_RDONLY);

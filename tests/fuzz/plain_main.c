@@ -3,14 +3,15 @@
  * Runs a fuzz target without an engine: over the files of a corpus, over cuts of each of them, and
  * over inputs made of the target's own words by a generator that always makes the same ones.
  *
- *     fuzz_parse 20000 tests/fuzz/seeds/parse      20000 made inputs, then every file of the folder
+ *     fuzz_parse 20000 tests/fuzz/seeds/parse      20000 made inputs, then every file of the
+ * folder, each with 200 cuts and changes
  */
 #include <dirent.h>
 #include <string.h>
 
 #include "fuzz.h"
 
-enum { INPUT_MAX = 1 << 16, WORDS_MAX = 24 };
+enum { INPUT_MAX = 1 << 16, WORDS_MAX = 24, PLACES_MAX = 256 };
 
 static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -53,8 +54,8 @@ static size_t run_made(size_t count)
     return count;
 }
 
-/* The file, its first and last parts, and with one byte changed in turn. */
-static size_t run_file(const char *path)
+/* The file; its first and last parts, and one byte changed, at some places. */
+static size_t run_file(const char *path, size_t places)
 {
     static uint8_t data[INPUT_MAX];
     FILE *const file = fopen(path, "rb");
@@ -66,7 +67,8 @@ static size_t run_file(const char *path)
     (void)fclose(file);
     (void)LLVMFuzzerTestOneInput(data, size);
     size_t runs = 1;
-    for (size_t i = 0; i < size && i < 256; i++) {
+    const size_t step = size > places ? size / places : 1;
+    for (size_t i = 0; i < size; i += step) {
         const uint8_t kept = data[i];
         (void)LLVMFuzzerTestOneInput(data, i);
         (void)LLVMFuzzerTestOneInput(data + i, size - i);
@@ -78,7 +80,7 @@ static size_t run_file(const char *path)
     return runs;
 }
 
-static size_t run_folder(const char *folder)
+static size_t run_folder(const char *folder, size_t places)
 {
     size_t runs = 0;
     DIR *const listing = opendir(folder);
@@ -91,7 +93,7 @@ static size_t run_folder(const char *folder)
         if (entry->d_name[0] == '.')
             continue;
         (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        runs += run_file(path);
+        runs += run_file(path, places);
     }
     (void)closedir(listing);
     if (runs == 0) {
@@ -107,9 +109,11 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: %s COUNT [FOLDER...]\n", argv[0]);
         return 2;
     }
-    size_t runs = run_made((size_t)strtoul(argv[1], NULL, 10));
+    const size_t count = (size_t)strtoul(argv[1], NULL, 10);
+    const size_t places = count / 100 < 1 ? 1 : count / 100 < PLACES_MAX ? count / 100 : PLACES_MAX;
+    size_t runs = run_made(count);
     for (int i = 2; i < argc; i++)
-        runs += run_folder(argv[i]);
+        runs += run_folder(argv[i], places);
     (void)fprintf(stderr, "%zu inputs, nothing broken\n", runs);
     return 0;
 }
