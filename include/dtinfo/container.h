@@ -124,10 +124,19 @@ bool dti_container_is(const char *path);
 
 /* Where a tensor's bytes are: an input and an offset in it, until the container is freed. What is
  * compressed is unpacked into an unnamed temporary file (in $TMPDIR or /tmp) at the first call.
- * Not from several threads at once. Fails with DTI_BAD_INPUT, DTI_WRITE_FAILED. */
+ * Where the file has a sum of the data (npz), it is checked: whoever has read all data of a tensor
+ * gets DTI_BAD_INPUT from the last read, or here, if it is not right. Not from several threads at
+ * once. Fails with DTI_BAD_INPUT, DTI_WRITE_FAILED. */
 enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
                                    const struct dti_input **ret_input, uint64_t *ret_offset,
                                    struct dti_error *reterr);
+
+/* Reads what has not been read to its end, of whatever there are sums in the file (all members of a
+ * .npz), and checks them; elsewhere nothing is read. progress may be NULL; it is told how far this
+ * has come of the file's bytes. Fails with DTI_BAD_INPUT. */
+enum dti_status dti_container_verify(struct dti_container *container,
+                                     void (*progress)(void *context, uint64_t done_bytes),
+                                     void *context, struct dti_error *reterr);
 
 /* A tensor of a file to be written. */
 struct dti_new_tensor {

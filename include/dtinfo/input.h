@@ -11,6 +11,13 @@
 
 #include "dtinfo/error.h"
 
+/* Someone who is shown what is read at offsets of an input, from any thread. once: the reader goes
+ * over all bytes and reads none of them twice. A failure is one of the reading. */
+struct dti_watch {
+    enum dti_status (*take)(struct dti_watch *watch, const void *bytes, size_t size,
+                            uint64_t offset, bool once, struct dti_error *reterr);
+};
+
 struct dti_input {
     const char *name; /* as given; "standard input" for "-" */
     int fd;
@@ -19,6 +26,7 @@ struct dti_input {
     uint64_t size;  /* from start, at opening; what is appended later is not read. Seekable only */
     uint64_t device, inode;  /* of regular files: tells an output that is the same file */
     const atomic_bool *stop; /* NULL, or makes dti_input_read() return early once it is true */
+    struct dti_watch *watch; /* NULL, or sees what dti_input_read_at() reads */
 };
 
 /* Opens PATH ("-" is standard input). Refuses directories, and devices other than terminals, which
@@ -39,6 +47,10 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
  * "became shorter while it was read" (DTI_BAD_INPUT). */
 enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
                                   uint64_t offset, struct dti_error *reterr);
+/* The same for a reader that goes over all of a tensor and reads no byte twice, in pieces so many
+ * and so scattered that a watch would need much memory to know that. */
+enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
+                                       uint64_t offset, struct dti_error *reterr);
 
 /* The name for messages: in quotes, or "standard input". Returns buffer. */
 const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE]);

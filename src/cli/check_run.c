@@ -46,24 +46,20 @@ static bool fail_all(const struct check_job *job, struct check_report *report)
     return true;
 }
 
-/* A header that is wrong is an answer where that is the question; a file that is not there is an
- * error all the same. */
-static enum dti_status open_file(const struct check_job *job, struct check_report *report,
-                                 struct dti_error *reterr)
+/* A file that is damaged is an answer where that is the question; one that is not there is an error
+ * all the same. */
+static enum dti_status answer(const struct check_job *job, struct check_report *report,
+                              const struct dti_error *error, struct dti_error *reterr)
 {
-    struct dti_error error;
-    const enum dti_status status =
-        dti_container_open(&report->container, report->path, &job->source.options, &error);
-    if (status == DTI_OK)
-        return DTI_OK;
-    report->container = NULL;
-    if (status == DTI_BAD_INPUT && job->assertions[0].kind == CHECK_VALID &&
+    if (error->status == DTI_BAD_INPUT && job->assertions[0].kind == CHECK_VALID &&
         access(report->path, R_OK) == 0) {
-        memcpy(report->problem, error.text, sizeof report->problem);
+        memcpy(report->problem, error->text, sizeof report->problem);
+        report->failure_count = 0;
+        memset(report->tally, 0, sizeof report->tally);
         return fail_all(job, report) ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
-    *reterr = error;
-    return status;
+    *reterr = *error;
+    return error->status;
 }
 
 static enum dti_status nothing_left(const char *only, const char *path, struct dti_error *reterr)
@@ -148,16 +144,31 @@ static int by_assertion(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-enum dti_status dti_check_run(const struct check_job *job, const char *path,
-                              struct check_report *ret, struct dti_error *reterr)
+/* The sums that the file has of its own data. */
+static enum dti_status verify(const struct check_job *job, struct check_report *report,
+                              struct dti_error *reterr)
+{
+    struct dti_progress progress;
+    const struct dti_container *const container = report->container;
+    dti_file_progress_start(&progress, job->cx,
+                            container->file_count > 0 ? container->files[0].input.size : 0);
+    const enum dti_status status =
+        dti_container_verify(report->container, dti_file_progress_show, &progress, reterr);
+    dti_progress_end(&progress);
+    return status;
+}
+
+static enum dti_status run(const struct check_job *job, struct check_report *ret,
+                           struct dti_error *reterr)
 {
     size_t *tensors = NULL, count = 0;
     bool values = false;
-    memset(ret, 0, sizeof *ret);
-    ret->path = path;
-    enum dti_status status = open_file(job, ret, reterr);
-    if (status != DTI_OK || !ret->container)
+    enum dti_status status =
+        dti_container_open(&ret->container, ret->path, &job->source.options, reterr);
+    if (status != DTI_OK) {
+        ret->container = NULL;
         return status;
+    }
     status = select_tensors(job, ret->container, &tensors, &count, reterr);
     for (size_t i = 0; i < job->assertion_count && status == DTI_OK; i++) {
         const struct check_assertion *const assertion = &job->assertions[i];
@@ -170,6 +181,20 @@ enum dti_status dti_check_run(const struct check_job *job, const char *path,
     if (status == DTI_OK && values)
         status = dti_check_values(job, ret, tensors, count, reterr);
     free(tensors);
+    if (status == DTI_OK)
+        status = verify(job, ret, reterr);
+    return status;
+}
+
+enum dti_status dti_check_run(const struct check_job *job, const char *path,
+                              struct check_report *ret, struct dti_error *reterr)
+{
+    struct dti_error error;
+    memset(ret, 0, sizeof *ret);
+    ret->path = path;
+    enum dti_status status = run(job, ret, &error);
+    if (status != DTI_OK)
+        status = answer(job, ret, &error, reterr);
     if (ret->failure_count > 0)
         qsort(ret->failures, ret->failure_count, sizeof *ret->failures, by_assertion);
     return status;

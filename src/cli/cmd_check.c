@@ -6,8 +6,9 @@
 #include "cli/check_job.h"
 
 static const struct dti_option options[] = {
-    OPT_FLAG(0, "valid", struct check_args, valid,
-             "headers and sizes are right, shards complete (the default without others)"),
+    OPT_FLAG(
+        0, "valid", struct check_args, valid,
+        "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
               "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
@@ -103,7 +104,8 @@ const struct dti_command dti_command_check = {
     .details =
         "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a folder of\n"
         "shards. Each assertion is answered by a line, ok or FAIL, and all of them by the exit\n"
-        "code. The data is read once, and only when an assertion needs it.",
+        "code. The data is read once, and only when an assertion needs it or the file has\n"
+        "checksums, as npz does.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

@@ -157,7 +157,13 @@ enum dti_status dti_file_scan_init(struct dti_file_scan *ret, const struct dti_f
     return status;
 }
 
-static void show_progress(void *context, uint64_t done)
+void dti_file_progress_start(struct dti_progress *ret, const struct dti_context *cx, uint64_t bytes)
+{
+    const bool bar = !cx->quiet && isatty(STDERR_FILENO);
+    dti_progress_start(ret, bar ? cx->err : NULL, bytes, "bytes");
+}
+
+void dti_file_progress_show(void *context, uint64_t done)
 {
     dti_progress_show(context, done);
 }
@@ -165,7 +171,6 @@ static void show_progress(void *context, uint64_t done)
 enum dti_status dti_file_scan_start(struct dti_file_scan *scan, const struct dti_context *cx,
                                     uint64_t bytes, struct dti_error *reterr)
 {
-    const bool bar = !cx->quiet && isatty(STDERR_FILENO);
     const size_t threads = scan->wanted > 0 ? scan->wanted : dti_amount_useful_threads(bytes);
     if (threads > 1) {
         const enum dti_status status =
@@ -174,8 +179,8 @@ enum dti_status dti_file_scan_start(struct dti_file_scan *scan, const struct dti
             return status;
     }
     scan->threads = threads;
-    dti_progress_start(&scan->progress, bar ? cx->err : NULL, bytes, "bytes");
-    scan->options.progress = show_progress;
+    dti_file_progress_start(&scan->progress, cx, bytes);
+    scan->options.progress = dti_file_progress_show;
     scan->options.progress_context = &scan->progress;
     return DTI_OK;
 }

@@ -59,6 +59,11 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
 /* "warnings" of a JSON document: the notes. */
 void dti_json_source_notes(struct dti_json *json, const struct dti_file_source *source);
 
+/* The bar of reading so many bytes of a file; shown by a callback whose context it is. */
+void dti_file_progress_start(struct dti_progress *ret, const struct dti_context *cx,
+                             uint64_t bytes);
+void dti_file_progress_show(void *progress, uint64_t done_bytes);
+
 /* The threads, memory and progress bar for reading so many bytes. */
 struct dti_file_scan {
     struct dti_scan_options options;

@@ -233,30 +233,38 @@ enum dti_status dti_container_data(struct dti_container *container, size_t tenso
 {
     struct dti_container_whole *const whole = (struct dti_container_whole *)container;
     const struct dti_tensor *const wanted = &container->tensors[tensor];
-    if (!wanted->compressed) {
+    if (container->kind != DTI_CONTAINER_NPZ) {
         *ret_input = &container->files[wanted->file].input;
         *ret_offset = wanted->offset;
         return DTI_OK;
     }
-    if (!whole->unpacked) {
-        whole->unpacked =
-            dti_pool_array(&whole->pool, container->tensor_count, sizeof *whole->unpacked);
-        if (!whole->unpacked)
+    if (!whole->data) {
+        whole->data = dti_pool_array(&whole->pool, container->tensor_count, sizeof *whole->data);
+        if (!whole->data)
             return dti_container_no_memory(reterr);
         for (size_t i = 0; i < container->tensor_count; i++)
-            whole->unpacked[i] = (struct dti_unpacked){.done = false};
+            whole->data[i] = (struct dti_container_data){.known = false};
     }
-    struct dti_unpacked *const unpacked = &whole->unpacked[tensor];
-    if (!unpacked->done) {
+    struct dti_container_data *const data = &whole->data[tensor];
+    if (!data->known) {
         const enum dti_status status =
-            dti_npz_unpack(container, wanted, &unpacked->input, &unpacked->offset, reterr);
+            dti_npz_data(container, wanted, &data->input, &data->offset, reterr);
         if (status != DTI_OK)
             return status;
-        unpacked->done = true;
+        data->known = true;
     }
-    *ret_input = &unpacked->input;
-    *ret_offset = unpacked->offset;
+    *ret_input = &data->input;
+    *ret_offset = data->offset;
     return DTI_OK;
+}
+
+enum dti_status dti_container_verify(struct dti_container *container,
+                                     void (*progress)(void *context, uint64_t done_bytes),
+                                     void *context, struct dti_error *reterr)
+{
+    return container->kind == DTI_CONTAINER_NPZ
+               ? dti_npz_verify(container, progress, context, reterr)
+               : DTI_OK;
 }
 
 /* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON

@@ -17,13 +17,13 @@
 struct dti_container_whole {
     struct dti_container container; /* first: a pointer to it is one to the whole */
     struct dti_pool pool;
-    struct dti_unpacked *unpacked; /* NULL until something was unpacked; one for each tensor */
+    struct dti_container_data *data; /* .npz: NULL until data were asked for; one a tensor */
 };
 
-/* Where the data of a compressed tensor went. The input belongs to the reader that unpacked it,
- * which closes it when the container is freed. */
-struct dti_unpacked {
-    bool done;
+/* Where the data of a tensor are. The input belongs to the reader, which closes it when the
+ * container is freed. */
+struct dti_container_data {
+    bool known;
     struct dti_input input;
     uint64_t offset;
 };

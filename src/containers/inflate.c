@@ -109,16 +109,3 @@ uint64_t dti_inflate_unused(const struct dti_inflate *stream)
 {
     return stream->ended ? stream->left + stream->zlib.avail_in : 0;
 }
-
-uint32_t dti_crc32(uint32_t crc, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    uLong sum = crc;
-    while (size > 0) {
-        const size_t part = size < INT_MAX ? size : INT_MAX;
-        sum = crc32(sum, bytes, (uInt)part);
-        bytes += part;
-        size -= part;
-    }
-    return (uint32_t)sum;
-}

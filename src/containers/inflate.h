@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deflated bytes of a file, unpacked as they are asked for. All of zlib that is used here. */
+ * Deflated bytes of a file, unpacked as they are asked for. */
 #ifndef DTINFO_INFLATE_H
 #define DTINFO_INFLATE_H
 
@@ -26,8 +26,5 @@ enum dti_status dti_inflate_read(struct dti_inflate *stream, void *buffer, size_
 
 /* How many bytes of the file are left behind the end of the stream; 0 before it has come. */
 uint64_t dti_inflate_unused(const struct dti_inflate *stream);
-
-/* The CRC-32 of zip, carried on from crc, which begins as 0. */
-uint32_t dti_crc32(uint32_t crc, const void *data, size_t size);
 
 #endif

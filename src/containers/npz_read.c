@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "containers/crc32.h"
 #include "containers/npy_header.h"
 #include "containers/npz.h"
 #include "containers/npz_parts.h"
@@ -34,8 +35,8 @@ struct reading {
     bool guessed; /* any of them */
 };
 
-static enum dti_status check_method(const char *label, const struct dti_zip_member *member,
-                                    struct dti_error *reterr)
+enum dti_status dti_npz_check_method(const char *label, const struct dti_zip_member *member,
+                                     struct dti_error *reterr)
 {
     if (member->flags & DTI_ZIP_ENCRYPTED)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s is encrypted", label);
@@ -71,7 +72,7 @@ static enum dti_status read_next(const struct reading *reading, const struct dti
 
 static enum dti_status read_header(struct reading *reading, const struct dti_zip_member *member,
                                    const char *label, struct dti_npy_preamble *ret_preamble,
-                                   struct dti_error *reterr)
+                                   uint32_t *ret_crc, struct dti_error *reterr)
 {
     unsigned char head[USUAL_HEADER];
     const size_t most = member->method == DTI_ZIP_STORED ? sizeof head : DTI_NPY_PREAMBLE;
@@ -89,11 +90,14 @@ static enum dti_status read_header(struct reading *reading, const struct dti_zip
     const size_t read = size - preamble.start,
                  there = read < preamble.length ? read : preamble.length;
     memcpy(header->data, head + preamble.start, there);
+    if (there < preamble.length)
+        status = read_next(reading, member, label, header->data + there, preamble.length - there,
+                           size, reterr);
+    if (status != DTI_OK)
+        return status;
     *ret_preamble = preamble;
-    if (there == preamble.length)
-        return DTI_OK;
-    return read_next(reading, member, label, header->data + there, preamble.length - there, size,
-                     reterr);
+    *ret_crc = dti_crc32(dti_crc32(0, head, preamble.start), header->data, preamble.length);
+    return DTI_OK;
 }
 
 static enum dti_status check_size(const char *label, const struct dti_zip_member *member,
@@ -113,16 +117,17 @@ static enum dti_status check_size(const char *label, const struct dti_zip_member
 }
 
 static enum dti_status read_array(struct reading *reading, struct dti_zip *zip, size_t index,
-                                  struct dti_tensor *ret, size_t *ret_start,
+                                  struct dti_tensor *ret, struct dti_npz_array *ret_array,
                                   struct dti_error *reterr)
 {
     const struct dti_zip_member *const member = &zip->members[index];
     char label[DTI_ZIP_LABEL_SIZE];
     struct dti_npy_preamble preamble;
     struct dti_tensor tensor;
+    uint32_t crc = 0;
     bool guessed;
     dti_zip_label(label, reading->input, member);
-    enum dti_status status = check_method(label, member, reterr);
+    enum dti_status status = dti_npz_check_method(label, member, reterr);
     if (status == DTI_OK)
         status = dti_zip_locate(reading->input, zip, index, reterr);
     if (status != DTI_OK)
@@ -134,7 +139,7 @@ static enum dti_status read_array(struct reading *reading, struct dti_zip *zip, 
             return dti_container_no_memory(reterr);
         dti_inflate_start(reading->stream, reading->input, member->data, member->packed, label);
     }
-    status = read_header(reading, member, label, &preamble, reterr);
+    status = read_header(reading, member, label, &preamble, &crc, reterr);
     if (status == DTI_OK)
         status = dti_npy_describe(reading->pool, label, reading->header.data, &preamble,
                                   reading->assume, &tensor, &guessed, reterr);
@@ -147,8 +152,9 @@ static enum dti_status read_array(struct reading *reading, struct dti_zip *zip, 
     if (!tensor.name)
         return dti_container_no_memory(reterr);
     tensor.compressed = member->method != DTI_ZIP_STORED;
-    *ret_start = preamble.start + preamble.length;
-    tensor.offset = member->data + (tensor.compressed ? 0 : *ret_start);
+    *ret_array = (struct dti_npz_array){
+        .member = index, .start = preamble.start + preamble.length, .header_crc = crc};
+    tensor.offset = member->data + (tensor.compressed ? 0 : ret_array->start);
     reading->guessed |= guessed;
     *ret = tensor;
     return DTI_OK;
@@ -159,14 +165,12 @@ static enum dti_status read_arrays(struct reading *reading, struct dti_npz *npz,
 {
     size_t count = 0;
     for (size_t i = 0; i < npz->zip.count; i++) {
-        struct dti_npz_array *const array = &npz->arrays[count];
         if (!is_array(&npz->zip.members[i]))
             continue;
         const enum dti_status status =
-            read_array(reading, &npz->zip, i, &tensors[count], &array->start, reterr);
+            read_array(reading, &npz->zip, i, &tensors[count], &npz->arrays[count], reterr);
         if (status != DTI_OK)
             return status;
-        array->member = i;
         count++;
     }
     return DTI_OK;
@@ -218,7 +222,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     struct dti_npz *const npz = dti_pool_alloc(pool, sizeof *npz);
     if (!npz)
         return dti_container_no_memory(reterr);
-    *npz = (struct dti_npz){.unpacking = false};
+    *npz = (struct dti_npz){.pool = pool};
     struct dti_notes notes = {.pool = pool};
     size_t count = 0;
     enum dti_status status = dti_zip_open(pool, input, &npz->zip, reterr);
@@ -244,6 +248,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     container->tensor_count = count;
     container->notes = notes.notes;
     container->note_count = notes.count;
+    npz->count = count;
     container->own = npz;
     return DTI_OK;
 }

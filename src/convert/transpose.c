@@ -119,7 +119,7 @@ static enum dti_status read_tile(const struct job *job, const struct tile *tile,
         for (unsigned i = 0; i < job->rank; i++)
             first += (tile->begin[i] + at[i]) * stride[i];
         const enum dti_status status =
-            dti_input_read_at(job->from, to, run, job->offset + first * job->item, reterr);
+            dti_input_read_once_at(job->from, to, run, job->offset + first * job->item, reterr);
         if (status != DTI_OK)
             return status;
         to += run;

@@ -93,20 +93,13 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
         !dti_mul_u64(side.elements, side.bits, &bits))
         return dti_fail(reterr, DTI_BAD_INPUT, "a tensor of %llu elements is too large",
                         (unsigned long long)t->elements);
-    if (side.elements > 0) {
-        const enum dti_status status =
-            dti_container_data(container, tensor, &side.input, &side.offset, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
-    if (hub && (format->id != hub->id || t->layout.swapped)) {
-        const enum dti_status status =
-            find_plan(plans, format, &t->layout, hub, &side.plan, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
-    *ret = side;
-    return DTI_OK;
+    enum dti_status status =
+        dti_container_data(container, tensor, &side.input, &side.offset, reterr);
+    if (status == DTI_OK && hub && (format->id != hub->id || t->layout.swapped))
+        status = find_plan(plans, format, &t->layout, hub, &side.plan, reterr);
+    if (status == DTI_OK)
+        *ret = side;
+    return status;
 }
 
 enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,

@@ -148,8 +148,8 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
     return DTI_OK;
 }
 
-enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
-                                  uint64_t offset, struct dti_error *reterr)
+static enum dti_status read_at(const struct dti_input *input, void *buffer, size_t size,
+                               uint64_t offset, bool once, struct dti_error *reterr)
 {
     const uint64_t limit = (uint64_t)INT64_MAX - input->start;
     if (offset > limit || size > limit - offset)
@@ -170,5 +170,18 @@ enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, s
             return fail_read(input, errno, reterr);
         }
     }
-    return DTI_OK;
+    struct dti_watch *const watch = input->watch;
+    return watch ? watch->take(watch, buffer, size, offset, once, reterr) : DTI_OK;
+}
+
+enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_error *reterr)
+{
+    return read_at(input, buffer, size, offset, false, reterr);
+}
+
+enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
+                                       uint64_t offset, struct dti_error *reterr)
+{
+    return read_at(input, buffer, size, offset, true, reterr);
 }

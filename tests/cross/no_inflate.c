@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * In place of src/containers/inflate.c where there is no zlib: nothing can be unpacked. */
+ * In place of src/containers/inflate.c and crc32.c where there are no zlib and no libdeflate:
+ * nothing can be unpacked, and sums are made bit by bit. */
+#include "containers/crc32.h"
 #include "containers/inflate.h"
 
 struct dti_inflate *dti_inflate_new(void)
@@ -39,11 +41,27 @@ uint64_t dti_inflate_unused(const struct dti_inflate *stream)
     return 0;
 }
 
-/* Any sum will do that depends on the bytes. */
+/* Without the inversions at both ends, which cancel out where sums are added. */
+static uint32_t shift_in(uint32_t sum, unsigned char byte)
+{
+    sum ^= byte;
+    for (unsigned i = 0; i < 8; i++)
+        sum = sum >> 1 ^ (0xEDB88320 & (0 - (sum & 1)));
+    return sum;
+}
+
 uint32_t dti_crc32(uint32_t crc, const void *data, size_t size)
 {
     const unsigned char *const bytes = data;
+    crc = ~crc;
     for (size_t i = 0; i < size; i++)
-        crc = crc * 31 + bytes[i];
+        crc = shift_in(crc, bytes[i]);
+    return ~crc;
+}
+
+uint32_t dti_crc32_part(uint32_t crc, uint64_t after)
+{
+    for (uint64_t i = 0; i < after; i++)
+        crc = shift_in(crc, 0);
     return crc;
 }

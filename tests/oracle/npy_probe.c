@@ -57,8 +57,8 @@ static void put_data(struct dti_container *container, const struct dti_tensor *t
     uint64_t offset = tensor->offset;
     struct dti_error error;
     enum dti_status status = DTI_OK;
-    if (tensor->compressed)
-        status = dti_npz_unpack(container, tensor, &input, &offset, &error);
+    if (container->own) /* npz */
+        status = dti_npz_data(container, tensor, &input, &offset, &error);
     if (status == DTI_OK)
         status = dti_input_read_at(&input, data, size, offset, &error);
     printf(",\"data\":");

@@ -4,7 +4,7 @@
 #ifndef DTINFO_TESTS_NPY_MAKE_H
 #define DTINFO_TESTS_NPY_MAKE_H
 
-#include "containers/inflate.h"
+#include "containers/crc32.h"
 #include "dtinfo/container.h"
 #include "folder.h"
 
