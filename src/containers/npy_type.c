@@ -93,39 +93,58 @@ static bool is_time(const char *text, size_t length)
     return false;
 }
 
-/* A type whose dtype numpy could not name: '|V2', or a letter that it does not know. */
-static bool set_lost(struct dti_npy_type *ret, bool big_endian, uint64_t bytes)
+/* What letters without a size are short for. */
+static const struct {
+    char letter;
+    const char *type;
+} letters[] = {
+    {'?', "b1"},  {'b', "i1"}, {'B', "u1"},  {'h', "i2"},  {'H', "u2"}, {'i', "i4"},
+    {'I', "u4"},  {'q', "i8"}, {'Q', "u8"},  {'e', "f2"},  {'f', "f4"}, {'d', "f8"},
+    {'g', "f16"}, {'F', "c8"}, {'D', "c16"}, {'G', "c32"}, {'c', "S1"}, {'S', "S0"},
+    {'a', "S0"},  {'U', "U0"}, {'V', "V0"},  {'M', "M8"},  {'m', "m8"},
+};
+
+static const char *type_of_letter(char letter)
 {
-    *ret =
-        (struct dti_npy_type){.sort = DTI_NPY_LOST, .big_endian = big_endian, .item_bytes = bytes};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        if (letters[i].letter == letter)
+            return letters[i].type;
+    }
+    return NULL;
+}
+
+static bool set_object(struct dti_npy_type *ret, const char *refusal)
+{
+    *ret = (struct dti_npy_type){.sort = DTI_NPY_OBJECT, .item_bytes = 8, .refusal = refusal};
     return true;
 }
 
-/* Without the mark of a byte order. */
-static bool read_letter(const char *text, size_t length, bool big_endian, struct dti_npy_type *ret)
+/* A letter and a size. */
+static bool read_sized(const char *text, size_t length, bool big_endian, struct dti_npy_type *ret)
 {
     uint64_t size = 0;
-    const char letter = text[0];
     const bool sized = read_size(text + 1, length - 1, &size);
-    switch (letter) {
+    switch (text[0]) {
     case 'O':
-        *ret = (struct dti_npy_type){.sort = DTI_NPY_OBJECT,
-                                     .item_bytes = 8,
-                                     .refusal = "holds Python objects (pickle), which is never "
-                                                "read"};
-        return length == 1 || size == 8;
+        return (size == 4 || size == 8) &&
+               set_object(ret, "holds Python objects (pickle), which is never read");
     case 'M':
+        return is_time(text + 1, length - 1) &&
+               set_foreign(ret, 8, "holds dates, which are not read");
     case 'm':
         return is_time(text + 1, length - 1) &&
-               set_foreign(ret, 8,
-                           letter == 'M' ? "holds dates, which are not read"
-                                         : "holds time spans, which are not read");
+               set_foreign(ret, 8, "holds time spans, which are not read");
+    case 'a':
     case 'S':
         return sized && set_foreign(ret, size, "holds text, which is not read");
     case 'U':
         return sized && set_foreign(ret, 4 * size, "holds text, which is not read");
-    case 'V':
-        return sized && set_lost(ret, big_endian, size);
+    case 'g': /* "<g2" and "<W4" (complex32) are what numpy writes of dtypes of ml_dtypes */
+    case 'W':
+    case 'V': /* and so is "|V2": a type whose dtype numpy could not name */
+        *ret = (struct dti_npy_type){
+            .sort = DTI_NPY_LOST, .big_endian = big_endian, .item_bytes = size};
+        return text[0] == 'V' ? sized : is_text(text, length, "g2") || is_text(text, length, "W4");
     case 'b':
     case 'i':
     case 'u':
@@ -140,8 +159,34 @@ static bool read_letter(const char *text, size_t length, bool big_endian, struct
         ret->guessed = is_text(text, length, "f1");
         return true;
     default:
-        return ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z')) && sized &&
-               size > 0 && set_lost(ret, big_endian, size);
+        return false;
+    }
+}
+
+/* Without the mark of a byte order. */
+static bool read_letter(const char *text, size_t length, bool big_endian, struct dti_npy_type *ret)
+{
+    if (length > 1)
+        return read_sized(text, length, big_endian, ret);
+    const char *const type = type_of_letter(text[0]);
+    if (type)
+        return read_sized(type, strlen(type), big_endian, ret);
+    switch (text[0]) {
+    case 'O':
+        return set_object(ret, "holds Python objects (pickle), which is never read");
+    case 'T':
+        return set_object(ret, "holds text as Python objects (pickle), which is never read");
+    case 'l':
+    case 'L':
+    case 'n':
+    case 'N':
+    case 'p':
+    case 'P': /* of 8 bytes on most machines */
+        return set_foreign(ret, 8,
+                           "is C's long or pointer, which differs between machines, and is not "
+                           "read");
+    default:
+        return false;
     }
 }
 

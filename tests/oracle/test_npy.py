@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import string
 import struct
 import subprocess
 import sys
@@ -106,6 +107,39 @@ def foreign_part(tally, probe, np):
         tally.check(f"{what} bytes", tensor["bytes"], array.nbytes)
         tally.check(f"{what} shape", tensor["shape"], [2, 3])
         tally.check(f"{what} refused", tensor["refusal"] is not None and tensor["format"] is None, True)
+
+
+def kinds_part(tally, probe, np):
+    """Every letter with every size and mark: what numpy refuses is refused, what it reads is read or listed with
+    a reason."""
+    descrs = [mark + letter + size for mark in ("", "<", ">", "=", "|") for letter in string.ascii_letters + "?"
+              for size in ("", *map(str, range(18)), "32", "33")]
+    files = [npy_files.with_header(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}\n",
+                                   bytes(range(1, 255)) * 2) for descr in descrs]
+    read = 0
+    for descr, data, verdict in zip(descrs, files, ask(probe, files), strict=True):
+        array, why = numpy_says(np, data)
+        tensor = verdict["tensors"][0] if verdict["ok"] else {"refusal": verdict["error"], "format": None}
+        if array is not None:
+            kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+            tally.check(f"{descr} accepted", verdict["ok"], True)
+            tally.check(f"{descr} bytes", tensor.get("bytes"), array.nbytes)
+            if tensor["refusal"] is None:
+                tally.check(f"{descr} format", tensor["format"], npy_files.FORMATS.get(kind))
+                tally.check(f"{descr} data", bytes.fromhex(tensor["data"]), array.tobytes())
+                tally.check(f"{descr} order", tensor["big"], array.dtype.str[0] == ">")
+                read += 1
+            else:  # of a size or a meaning that is not known from the letter
+                tally.check(f"{descr} refused", array.dtype.kind in "SUVMm" or descr[-1] in "lLnNpPgG" or
+                            kind in ("f16", "c32"), True)
+        elif "allow_pickle" in why:
+            tally.check(f"{descr} refused", "pickle" in tensor["refusal"], True)
+        elif descr.lstrip("<>=|")[0] in "aNT":
+            pass  # known to some versions of numpy
+        elif descr.lstrip("<>=|") not in ("f1", "g2", "W4"):  # numpy writes them of dtypes of ml_dtypes
+            tally.check(f"{descr} not accepted", verdict["ok"], False)
+            tally.check(f"{descr} named", f"'{descr}'" in tensor["refusal"], True)
+    tally.check("types that are read", read, 5 * (14 + 14))  # unsized letters, sized ones
 
 
 def ml_dtypes_part(tally, probe, np, ml, rng):
@@ -289,6 +323,7 @@ def main():
         tally.finish()
     numpy_part(tally, probe, np, rng)
     foreign_part(tally, probe, np)
+    kinds_part(tally, probe, np)
     tally.part("numpy " + np.__version__)
     try:
         ml_dtypes_part(tally, probe, np, importlib.import_module("ml_dtypes"), rng)

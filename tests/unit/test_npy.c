@@ -266,6 +266,8 @@ static void bad_headers_are_refused(void)
         {DICT("'<f04'", "False", "(2,)"), "bad header: descr '<f04' is none of numpy's types"},
         {DICT("'|S03'", "False", "(2,)"), "bad header: descr '|S03' is none of numpy's types"},
         {DICT("'<f4 '", "False", "(2,)"), "bad header: descr '<f4 ' is none of numpy's types"},
+        {DICT("'z4'", "False", "(2,)"), "bad header: descr 'z4' is none of numpy's types"},
+        {DICT("'<E2'", "False", "(2,)"), "bad header: descr '<E2' is none of numpy's types"},
         {DICT("'<f3'", "False", "(2,)"), "bad header: descr '<f3' is none of numpy's types"},
         {DICT("'<i16'", "False", "(2,)"), "bad header: descr '<i16' is none of numpy's types"},
         {DICT("'<M4'", "False", "(2,)"), "bad header: descr '<M4' is none of numpy's types"},
