@@ -81,7 +81,8 @@ struct dti_container {
     const char *path;    /* as given */
     const char *index;   /* sharded: the name of the index file in its folder, or NULL for a folder
                           * without one */
-    size_t file_count;   /* 1, or the shards in the order of their names */
+    struct dti_container_file index_file; /* that index, open; path is NULL without one */
+    size_t file_count;                    /* 1, or the shards in the order of their names */
     struct dti_container_file *files;
     size_t tensor_count; /* in the order of their data, file after file */
     struct dti_tensor *tensors;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dtinfo/buffer.h"
 #include "dtinfo/error.h"
 
 /* Someone who is shown what is read at offsets of an input, from any thread. once: the reader goes
@@ -43,6 +44,10 @@ void dti_input_close(struct dti_input *input); /* leaves standard input open */
 /* Reads until `size` bytes are there or the end comes; *ret_size tells how many. In sequence. */
 enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
                                struct dti_error *reterr);
+/* Appends all that there is, which must not be more than `most` bytes: "too many for PURPOSE".
+ * Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
+enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const char *purpose,
+                                   struct dti_buffer *ret, struct dti_error *reterr);
 /* Reads exactly size bytes from offset of a regular file, from any thread; an earlier end is
  * "became shorter while it was read" (DTI_BAD_INPUT). */
 enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, size_t size,

@@ -9,35 +9,12 @@
 
 #include "dtinfo/input.h"
 
-enum { FILE_MAX = 64 << 20, PIECE = 1 << 16 };
+enum { FILE_MAX = 64 << 20 };
 static const char usual_regression[] = "10%";
 
 static const char *schema_of(const struct bench_job *job)
 {
     return job->kind ? "dtinfo.bench_table/1" : "dtinfo.bench/1";
-}
-
-/* A whole file, of bounded size. */
-static enum dti_status read_all(struct dti_input *input, const char *label,
-                                struct dti_buffer *ret_text, struct dti_error *reterr)
-{
-    for (;;) {
-        size_t taken = 0;
-        if (ret_text->length > FILE_MAX)
-            return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s has more than %d MiB, too much for a "
-                            "document of 'bench'",
-                            label, FILE_MAX >> 20);
-        if (!dti_buffer_reserve(ret_text, PIECE))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-        const enum dti_status status =
-            dti_input_read(input, ret_text->data + ret_text->length, PIECE, &taken, reterr);
-        if (status != DTI_OK)
-            return status;
-        ret_text->length += taken;
-        if (taken < PIECE)
-            return DTI_OK;
-    }
 }
 
 static enum dti_status read_then(struct bench_comparison *comparison, struct dti_error *reterr)
@@ -50,7 +27,7 @@ static enum dti_status read_then(struct bench_comparison *comparison, struct dti
         return status;
     dti_buffer_init(&text);
     dti_input_label(&input, label);
-    status = read_all(&input, label, &text, reterr);
+    status = dti_input_read_all(&input, FILE_MAX, "a document of 'bench'", &text, reterr);
     dti_input_close(&input);
     if (status == DTI_OK)
         status = dti_bench_records_read(&comparison->then, text.data, text.length,

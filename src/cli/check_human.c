@@ -49,9 +49,11 @@ static void put_held(struct view *view, size_t at)
     if (container->file_count > 1)
         (void)snprintf(shards, sizeof shards, "%zu files, ", container->file_count);
     const bool valid = view->job->assertions[at].kind == CHECK_VALID;
-    (void)snprintf(text, sizeof text, "%s%s%s%zu tensor%s",
+    const bool digest = view->job->assertions[at].kind == CHECK_DIGEST;
+    const size_t held = digest ? dti_digest_count(container) : tensors;
+    (void)snprintf(text, sizeof text, "%s%s%s%zu %s%s",
                    valid ? dti_container_name(container->kind) : "", valid ? ", " : "",
-                   valid ? shards : "", tensors, tensors == 1 ? "" : "s");
+                   valid ? shards : "", held, digest ? "file" : "tensor", held == 1 ? "" : "s");
     dti_table_cell(view->table, DTI_STYLE_PLAIN, text);
 }
 

@@ -7,16 +7,18 @@
 
 #include "cli/command.h"
 #include "cli/file_source.h"
+#include "dtinfo/file_digest.h"
 
 struct check_args {
     struct dti_file_args file;
     bool valid, no_nan, no_inf, ints;
-    const char *fits, *dtype, *max_abs, *shape, *only;
+    const char *digest, *fits, *dtype, *max_abs, *shape, *only;
 };
 
 /* In the order in which they are told. Those from CHECK_NO_NAN on need the data. */
 enum check_kind {
     CHECK_VALID,
+    CHECK_DIGEST,
     CHECK_DTYPE,
     CHECK_SHAPE,
     CHECK_NO_NAN,
@@ -47,9 +49,10 @@ struct check_assertion {
 enum { CHECK_ASSERTIONS_MAX = 64 };
 
 enum check_fault {
-    CHECK_INVALID,    /* the reader's words are in the report */
-    CHECK_NOT_DONE,   /* because the file is invalid */
-    CHECK_UNREADABLE, /* the values of this type cannot be read */
+    CHECK_INVALID,      /* the reader's words are in the report */
+    CHECK_NOT_DONE,     /* because the file is invalid */
+    CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
+    CHECK_UNREADABLE,   /* the values of this type cannot be read */
     CHECK_WRONG_DTYPE,
     CHECK_WRONG_SHAPE,
     CHECK_UNMATCHED, /* no tensor has a name that fits items[index] */
@@ -77,6 +80,7 @@ struct check_report {
     const char *path;
     struct dti_container *container; /* NULL for an invalid file */
     char problem[512];               /* of an invalid file: the reader's words */
+    struct dti_digest *digests;      /* of its files, or NULL */
     struct check_tally tally[CHECK_ASSERTIONS_MAX];
     struct check_failure *failures; /* assertion after assertion, in the order of the tensors */
     size_t failure_count, failure_room;
@@ -88,6 +92,8 @@ struct check_job {
     struct dti_file_source source;
     struct check_assertion assertions[CHECK_ASSERTIONS_MAX];
     size_t assertion_count;
+    struct dti_digest digest;                /* CHECK_DIGEST: of a file */
+    struct dti_digest_list list;             /* unless its path is NULL: of several */
     const char *notes[CHECK_ASSERTIONS_MAX]; /* on spellings of dtypes in assertions */
     size_t note_count;
 };
@@ -111,6 +117,11 @@ enum dti_status dti_check_run(const struct check_job *job, const char *path,
                               struct check_report *ret, struct dti_error *reterr);
 void dti_check_report_free(struct check_report *report);
 bool dti_check_fail(struct check_report *report, const struct check_failure *failure);
+
+/* check_digest.c: the option, what it asserts, and the files that break it. */
+enum dti_status dti_check_digest_init(struct check_job *job, struct dti_error *reterr);
+enum dti_status dti_check_digest(const struct check_job *job, struct check_report *report,
+                                 struct dti_error *reterr);
 
 /* check_values.c: those that need the data, over the tensors of the list. */
 enum dti_status dti_check_values(const struct check_job *job, struct check_report *report,

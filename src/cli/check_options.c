@@ -174,6 +174,15 @@ static enum dti_status add_shape(struct check_job *job, struct dti_error *reterr
     }
 }
 
+static enum dti_status add_digest(struct check_job *job, struct dti_error *reterr)
+{
+    struct check_assertion *assertion = NULL;
+    if (!job->args->digest)
+        return DTI_OK;
+    const enum dti_status status = add(job, CHECK_DIGEST, job->args->digest, &assertion, reterr);
+    return status == DTI_OK ? dti_check_digest_init(job, reterr) : status;
+}
+
 static enum dti_status add_flag(struct check_job *job, bool given, enum check_kind kind,
                                 struct dti_error *reterr)
 {
@@ -184,8 +193,8 @@ static enum dti_status add_flag(struct check_job *job, bool given, enum check_ki
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
                                const struct dti_context *cx, struct dti_error *reterr)
 {
-    const bool others =
-        args->no_nan || args->no_inf || args->fits || args->dtype || args->max_abs || args->shape;
+    const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
+                        args->max_abs || args->shape || args->digest;
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
@@ -197,6 +206,8 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
     if (status == DTI_OK)
         status = add_flag(ret, args->valid || !others, CHECK_VALID, reterr);
+    if (status == DTI_OK)
+        status = add_digest(ret, reterr);
     if (status == DTI_OK)
         status = add_dtype(ret, reterr);
     if (status == DTI_OK)
@@ -214,4 +225,5 @@ void dti_check_free(struct check_job *job)
 {
     for (size_t i = 0; i < job->assertion_count; i++)
         free(job->assertions[i].items);
+    dti_digest_list_free(&job->list);
 }

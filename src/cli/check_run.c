@@ -27,6 +27,7 @@ bool dti_check_fail(struct check_report *report, const struct check_failure *fai
 
 void dti_check_report_free(struct check_report *report)
 {
+    free(report->digests);
     free(report->failures);
     dti_container_free(report->container);
 }
@@ -195,6 +196,8 @@ enum dti_status dti_check_run(const struct check_job *job, const char *path,
     enum dti_status status = run(job, ret, &error);
     if (status != DTI_OK)
         status = answer(job, ret, &error, reterr);
+    else if (job->args->digest)
+        status = dti_check_digest(job, ret, reterr);
     if (ret->failure_count > 0)
         qsort(ret->failures, ret->failure_count, sizeof *ret->failures, by_assertion);
     return status;

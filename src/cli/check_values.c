@@ -53,6 +53,7 @@ static bool is_settled(const struct check_assertion *assertion, const struct dti
     case CHECK_FITS:
         return strcmp(format->name, assertion->format.name) == 0;
     case CHECK_VALID:
+    case CHECK_DIGEST:
     case CHECK_DTYPE:
     case CHECK_SHAPE:
     case CHECK_MAX_ABS:
@@ -128,6 +129,7 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
             blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
         return false;
     case CHECK_VALID:
+    case CHECK_DIGEST:
     case CHECK_DTYPE:
     case CHECK_SHAPE:
         break;

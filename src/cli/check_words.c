@@ -10,9 +10,9 @@
 const char *dti_check_name(enum check_kind kind)
 {
     static const char *const names[] = {
-        [CHECK_VALID] = "valid",   [CHECK_DTYPE] = "dtype",   [CHECK_SHAPE] = "shape",
-        [CHECK_NO_NAN] = "no-nan", [CHECK_NO_INF] = "no-inf", [CHECK_MAX_ABS] = "max-abs",
-        [CHECK_FITS] = "fits",
+        [CHECK_VALID] = "valid",     [CHECK_DIGEST] = "digest", [CHECK_DTYPE] = "dtype",
+        [CHECK_SHAPE] = "shape",     [CHECK_NO_NAN] = "no-nan", [CHECK_NO_INF] = "no-inf",
+        [CHECK_MAX_ABS] = "max-abs", [CHECK_FITS] = "fits",
     };
     return names[kind];
 }
@@ -49,6 +49,19 @@ static void put_extreme(char buffer[CHECK_DETAIL_SIZE], const struct check_failu
                    dti_place_words(place, tensor, failure->index));
 }
 
+/* "is sha256:01ba...", "'model-00002.safetensors' is sha256:01ba..." */
+static void put_digest(char buffer[CHECK_DETAIL_SIZE], const struct check_report *report,
+                       const struct check_failure *failure)
+{
+    const struct dti_container *const container = report->container;
+    const char *const path = dti_digest_file(container, (size_t)failure->index)->path;
+    const bool one = dti_digest_count(container) == 1;
+    char digest[DTI_DIGEST_TEXT], quoted[DTI_QUOTE_SIZE] = "";
+    (void)snprintf(buffer, CHECK_DETAIL_SIZE, "%s%sis %s",
+                   one ? "" : dti_quote(quoted, path, strlen(path)), one ? "" : " ",
+                   dti_digest_spell(digest, &report->digests[failure->index]));
+}
+
 const char *dti_check_detail(char buffer[CHECK_DETAIL_SIZE], const struct check_job *job,
                              const struct check_report *report, const struct check_failure *failure)
 {
@@ -62,6 +75,9 @@ const char *dti_check_detail(char buffer[CHECK_DETAIL_SIZE], const struct check_
         break;
     case CHECK_NOT_DONE:
         (void)snprintf(buffer, CHECK_DETAIL_SIZE, "not checked");
+        break;
+    case CHECK_OTHER_DIGEST:
+        put_digest(buffer, report, failure);
         break;
     case CHECK_UNREADABLE:
         if (tensor->refusal)

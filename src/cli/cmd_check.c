@@ -9,6 +9,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(
         0, "valid", struct check_args, valid,
         "headers, sizes and checksums are right, shards complete (the default without others)"),
+    OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
+             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
     OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
               "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",

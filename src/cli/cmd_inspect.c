@@ -32,6 +32,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "histogram", struct inspect_args, histogram,
              "read the data: draw its exponents against the ranges of narrower dtypes"),
     OPT_FLAG(0, "each", struct inspect_args, each, "with --histogram: of each tensor, too"),
+    OPT_FLAG(0, "digest", struct inspect_args, digest,
+             "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else"),
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata, and all of it"),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
@@ -52,15 +54,33 @@ struct inspect_job {
     enum dti_status first; /* of the errors told so far */
 };
 
+/* Lines of digests are a list for 'check' and sha256sum: nothing else may stand there. */
+static const char *beside_digest(const struct inspect_args *args, const struct dti_context *cx)
+{
+    return args->stats        ? "--stats"
+           : args->histogram  ? "--histogram"
+           : args->tree       ? "--tree"
+           : args->metadata   ? "--metadata"
+           : args->only       ? "--only"
+           : args->grep       ? "--grep"
+           : args->sort_given ? "--sort"
+           : args->reverse    ? "--reverse"
+           : cx->quiet        ? "-q"
+                              : NULL;
+}
+
 static enum dti_status check_options(const struct inspect_args *args, const struct dti_context *cx,
                                      int operands, struct dti_error *reterr)
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
     const char *const reading = args->stats ? "--stats" : args->histogram ? "--histogram" : NULL;
+    const char *const beside = args->digest && !json ? beside_digest(args, cx) : NULL;
     if (operands == 0)
         return dti_fail(
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
+    if (beside)
+        return dti_fail(reterr, DTI_USAGE, "--digest prints digests alone; leave %s out", beside);
     if (args->each && !args->histogram)
         return dti_fail(reterr, DTI_USAGE, "--each is of --histogram; give both");
     if (args->tree && args->stats)
@@ -105,9 +125,24 @@ static void free_report(struct inspect_report *report)
         free(report->figures[i].histogram.binade);
     free(report->all.histogram.binade);
     free(report->figures);
+    free(report->digests);
     free(report->totals.groups);
     free((void *)report->shown);
     dti_container_free(report->container);
+}
+
+static enum dti_status digest(struct inspect_report *report, struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    struct dti_progress progress;
+    report->digests = calloc(dti_digest_count(container) + 1, sizeof *report->digests);
+    if (!report->digests)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_file_progress_start(&progress, report->cx, dti_digest_input_bytes(container));
+    const enum dti_status status =
+        dti_digest_files(container, report->digests, dti_file_progress_show, &progress, reterr);
+    dti_progress_end(&progress);
+    return status;
 }
 
 /* Reads all there is to say about a file before anything of it is printed. */
@@ -123,7 +158,21 @@ static enum dti_status make_report(struct inspect_job *job, const char *path,
         status = dti_inspect_sum(report, reterr);
     if (status == DTI_OK && (job->args->stats || job->args->histogram))
         status = dti_inspect_scan(report, &job->scan, reterr);
+    if (status == DTI_OK && job->args->digest)
+        status = digest(report, reterr);
     return status;
+}
+
+static enum dti_status put_digests(const struct inspect_report *report, struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    for (size_t i = 0; i < dti_digest_count(report->container); i++)
+        dti_digest_line(&text, &report->digests[i], dti_digest_file(report->container, i)->path);
+    const bool failed = text.failed;
+    (void)fputs(text.data, report->cx->out);
+    dti_buffer_free(&text);
+    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
 }
 
 static void begin_document(struct inspect_job *job)
@@ -169,6 +218,8 @@ static enum dti_status inspect(struct inspect_job *job, const char *path, bool f
         status = tell_error(job, path, &error, reterr);
     } else if (status == DTI_OK && job->json) {
         status = dti_inspect_json(&report, job->json, reterr);
+    } else if (status == DTI_OK && report.digests) {
+        status = put_digests(&report, reterr);
     } else if (status == DTI_OK) {
         if (!first && !job->cx->quiet)
             (void)fputc('\n', job->cx->out);
@@ -232,10 +283,12 @@ const struct dti_command dti_command_inspect = {
         "FILE is a safetensors file, the index of a sharded checkpoint or its folder, an npy,\n"
         "npz or GGUF file; with --from it holds raw codes. Headers alone are read, however\n"
         "large the file, unless --stats or --histogram asks for the data. With -v offsets\n"
-        "are shown, and the sizes of shards; with -q the names of the tensors alone.",
+        "are shown, and the sizes of shards; with -q the names of the tensors alone. --digest\n"
+        "prints SHA-256 digests, which 'dtinfo check --digest' takes.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"
+                "dtinfo inspect model.safetensors --digest\n"
                 "dtinfo inspect model.gguf --json\n",
     .schema = "dtinfo.inspect/1",
     .operands = DTI_OPERANDS_FILES,

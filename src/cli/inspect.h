@@ -9,6 +9,7 @@
 
 #include "cli/file_source.h"
 #include "dtinfo/escape.h"
+#include "dtinfo/file_digest.h"
 #include "dtinfo/table.h"
 
 enum inspect_sort {
@@ -26,7 +27,7 @@ struct inspect_args {
     struct dti_file_args file;
     const char *grep, *only;
     int sort;
-    bool sort_given, reverse, tree, stats, histogram, each, metadata;
+    bool sort_given, reverse, tree, stats, histogram, each, metadata, digest;
 };
 
 /* Tensors of one dtype. */
@@ -90,7 +91,8 @@ struct inspect_report {
     struct inspect_totals totals;
     struct inspect_figures *figures; /* of each shown, or NULL */
     struct inspect_figures all;
-    size_t unread; /* shown tensors whose values cannot be read */
+    struct dti_digest *digests; /* of each file, or NULL */
+    size_t unread;              /* shown tensors whose values cannot be read */
 };
 
 /* Whether a tensor's values can be read. */

@@ -52,6 +52,15 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     return status;
 }
 
+/* The digest of a file; null where none was asked for. */
+static void put_digest(struct dti_json *json, const char *key, const struct inspect_report *report,
+                       size_t file)
+{
+    char text[DTI_DIGEST_TEXT];
+    const bool there = report->digests && file < dti_digest_count(report->container);
+    dti_json_string(json, key, there ? dti_digest_spell(text, &report->digests[file]) : NULL);
+}
+
 static enum dti_status put_shards(const struct inspect_report *report, struct dti_json *json,
                                   struct dti_error *reterr)
 {
@@ -71,6 +80,7 @@ static enum dti_status put_shards(const struct inspect_report *report, struct dt
         dti_json_uint(json, "data_bytes", bytes);
         dti_json_uint(json, "header_bytes", file->header_bytes);
         dti_json_uint(json, "bytes", file->input.size);
+        put_digest(json, "digest", report, i);
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -163,6 +173,7 @@ enum dti_status dti_inspect_json(const struct inspect_report *report, struct dti
     dti_json_uint(json, "bytes", report->totals.file_bytes);
     if (status == DTI_OK)
         status = put_shards(report, json, reterr);
+    put_digest(json, "index_digest", report, container->file_count);
     dti_json_array(json, "tensors");
     dti_json_stream(json, report->cx->out);
     for (size_t i = 0; i < report->shown_count && status == DTI_OK; i++)
@@ -188,9 +199,9 @@ enum dti_status dti_inspect_json_failure(struct dti_json *json, const char *path
                                          const struct dti_error *error, struct dti_error *reterr)
 {
     static const char *const unknown[] = {"kind",       "version",  "tensor_count", "header_bytes",
-                                          "data_bytes", "bytes",    "shards",       "tensors",
-                                          "by_dtype",   "sizes_as", "metadata",     "notes",
-                                          "totals",     "stats",    "histogram"};
+                                          "data_bytes", "bytes",    "shards",       "index_digest",
+                                          "tensors",    "by_dtype", "sizes_as",     "metadata",
+                                          "notes",      "totals",   "stats",        "histogram"};
     dti_json_object(json, NULL);
     const enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
@@ -211,6 +222,7 @@ void dti_inspect_json_options(struct dti_json *json, const struct inspect_args *
     dti_json_bool(json, "stats", args->stats);
     dti_json_bool(json, "histogram", args->histogram);
     dti_json_bool(json, "each", args->each);
+    dti_json_bool(json, "digest", args->digest);
     dti_json_string(json, "sort", dti_choice_name(dti_inspect_sorts, args->sort));
     dti_json_bool(json, "reverse", args->reverse);
     dti_json_string(json, "grep", args->grep);

@@ -104,13 +104,10 @@ static enum dti_status read_file(struct dti_container_whole *whole,
         return dti_npz_open(&whole->pool, container, options, reterr);
     case DTI_CONTAINER_GGUF:
         return dti_gguf_read(&whole->pool, &container->files[0], container, reterr);
-    case DTI_CONTAINER_SHARDED: {
-        struct dti_input index = container->files[0].input;
+    case DTI_CONTAINER_SHARDED:
+        container->index_file = container->files[0];
         container->file_count = 0;
-        const enum dti_status status = dti_sharded_open(whole, &index, options, reterr);
-        dti_input_close(&index);
-        return status;
-    }
+        return dti_sharded_open(whole, options, reterr);
     default:
         return read_one(whole, options, reterr);
     }
@@ -185,7 +182,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
         if (status == DTI_NO_MEMORY || (options && options->raw) || !is_folder(container->path))
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
-        return dti_sharded_open(whole, NULL, options, reterr);
+        return dti_sharded_open(whole, options, reterr);
     }
     container->files = dti_pool_alloc(&whole->pool, sizeof *container->files);
     if (!container->files) {
@@ -223,6 +220,8 @@ void dti_container_free(struct dti_container *container)
         dti_npz_free(container);
     for (size_t i = 0; i < container->file_count; i++)
         dti_input_close(&container->files[i].input);
+    if (container->index_file.path)
+        dti_input_close(&container->index_file.input);
     dti_pool_free(&whole->pool);
     free(whole);
 }

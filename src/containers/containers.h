@@ -73,9 +73,9 @@ enum dti_status dti_raw_read(struct dti_pool *pool, struct dti_container_file *f
 enum dti_status dti_gguf_read(struct dti_pool *pool, struct dti_container_file *file,
                               struct dti_container *container, struct dti_error *reterr);
 
-/* sharded_read.c: opens all shards. index is that of an open index file (closed by the caller), or
- * NULL: whole->container.path is a folder. */
-enum dti_status dti_sharded_open(struct dti_container_whole *whole, const struct dti_input *index,
+/* sharded_read.c: opens all shards. index_file is that of an open index, or has no path:
+ * container.path is a folder. */
+enum dti_status dti_sharded_open(struct dti_container_whole *whole,
                                  const struct dti_container_options *options,
                                  struct dti_error *reterr);
 

@@ -292,10 +292,10 @@ static enum dti_status open_all(struct work *work, const char *path, bool path_i
 }
 
 /* Reads the index that is open, then its shards. */
-static enum dti_status open_index(struct work *work, const struct dti_input *index,
-                                  struct dti_error *reterr)
+static enum dti_status open_index(struct work *work, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
+    const struct dti_input *const index = &container->index_file.input;
     char label[DTI_QUOTE_SIZE];
     work->label = dti_input_label(index, label);
     if (strcmp(container->path, "-") == 0)
@@ -324,16 +324,15 @@ static enum dti_status open_folder(struct work *work, struct dti_error *reterr)
     const char *const path = join(pool, container->path, true, name);
     if (!path)
         return dti_container_no_memory(reterr);
-    struct dti_input index;
-    status = dti_input_open_file(&index, path, reterr);
+    struct dti_container_file file = {.path = path};
+    status = dti_input_open_file(&file.input, path, reterr);
     if (status != DTI_OK)
         return status;
-    status = open_index(work, &index, reterr);
-    dti_input_close(&index);
-    return status;
+    container->index_file = file;
+    return open_index(work, reterr);
 }
 
-enum dti_status dti_sharded_open(struct dti_container_whole *whole, const struct dti_input *index,
+enum dti_status dti_sharded_open(struct dti_container_whole *whole,
                                  const struct dti_container_options *options,
                                  struct dti_error *reterr)
 {
@@ -342,5 +341,6 @@ enum dti_status dti_sharded_open(struct dti_container_whole *whole, const struct
         .options = options,
         .notes = {.pool = &whole->pool},
     };
-    return index ? open_index(&work, index, reterr) : open_folder(&work, reterr);
+    return whole->container.index_file.path ? open_index(&work, reterr)
+                                            : open_folder(&work, reterr);
 }

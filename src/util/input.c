@@ -13,7 +13,7 @@
 
 #include "util/descriptor.h"
 
-enum { STOP_CHECK_MS = 50 };
+enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
 
 static const char standard_input[] = "standard input";
 
@@ -145,6 +145,27 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
         }
     }
     *ret_size = done;
+    return DTI_OK;
+}
+
+enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const char *purpose,
+                                   struct dti_buffer *ret, struct dti_error *reterr)
+{
+    const size_t start = ret->length;
+    for (size_t got = READ_PIECE; got == READ_PIECE;) {
+        if (!dti_buffer_reserve(ret, READ_PIECE))
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        const enum dti_status status =
+            dti_input_read(input, ret->data + ret->length, READ_PIECE, &got, reterr);
+        if (status != DTI_OK)
+            return status;
+        ret->length += got;
+        if (ret->length - start > most) {
+            char label[DTI_QUOTE_SIZE];
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s has more than %zu bytes, too many for %s",
+                            dti_input_label(input, label), most, purpose);
+        }
+    }
     return DTI_OK;
 }
 

@@ -64,6 +64,7 @@ HEADERS = {
 RESERVED = {
     r"cjson/cJSON\.h|cJSON\.h": {"src/report/json_tree.h"},
     r"zlib\.h": {"src/containers/inflate.c", "src/containers/crc32.c"},
+    r"nettle/\w+\.h": {"src/files/file_digest.c"},
     r"libdeflate\.h": {"src/containers/crc32.c"},
     r"dlfcn\.h": {"src/devices/library.c"},
     r"(imm|x86|emm|avx\w*|arm_neon|arm_sve)\w*\.h": {"src/kernels/x86/", "src/kernels/arm/"},

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hashing files. All of nettle that is used here. */
+#include "dtinfo/file_digest.h"
+
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdlib.h>
+
+enum { PIECE = 1 << 20 };
+
+struct reading {
+    unsigned char *piece;
+    uint64_t done; /* bytes of all files */
+    void (*progress)(void *context, uint64_t done_bytes);
+    void *context;
+};
+
+uint64_t dti_digest_input_bytes(const struct dti_container *container)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < dti_digest_count(container); i++)
+        bytes += dti_digest_file(container, i)->input.size; /* of real files: no overflow */
+    return bytes;
+}
+
+static enum dti_status hash(struct reading *reading, const struct dti_input *input,
+                            struct dti_digest *ret, struct dti_error *reterr)
+{
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size, POSIX_FADV_SEQUENTIAL);
+    for (uint64_t at = 0; at < input->size;) {
+        const uint64_t left = input->size - at;
+        const size_t size = left < PIECE ? (size_t)left : PIECE;
+        const enum dti_status status = dti_input_read_at(input, reading->piece, size, at, reterr);
+        if (status != DTI_OK)
+            return status;
+        sha256_update(&sha, size, reading->piece);
+        at += size;
+        reading->done += size;
+        if (reading->progress)
+            reading->progress(reading->context, reading->done);
+    }
+    sha256_digest(&sha, sizeof ret->bytes, ret->bytes);
+    return DTI_OK;
+}
+
+enum dti_status dti_digest_files(const struct dti_container *container, struct dti_digest *ret,
+                                 void (*progress)(void *context, uint64_t done_bytes),
+                                 void *context, struct dti_error *reterr)
+{
+    struct reading reading = {.piece = malloc(PIECE), .progress = progress, .context = context};
+    if (!reading.piece)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < dti_digest_count(container) && status == DTI_OK; i++)
+        status = hash(&reading, &dti_digest_file(container, i)->input, &ret[i], reterr);
+    free(reading.piece);
+    return status;
+}

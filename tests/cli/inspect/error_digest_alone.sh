@@ -1,0 +1,1 @@
+dtinfo inspect a --digest --stats
