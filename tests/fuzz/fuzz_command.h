@@ -115,7 +115,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     if (size > 0 && (data[0] == FUZZ_ALL || seed % 16 == 0))
-        data[0] = (uint8_t)('0' + seed / 16 % 64);
+        data[0] = (uint8_t)(seed / 16);
     if (size < 2 || max_size < 3)
         return LLVMFuzzerMutate(data, size, max_size);
     return 1 + LLVMFuzzerMutate(data + 1, size - 1, max_size - 1);

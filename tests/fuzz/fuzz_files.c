@@ -81,6 +81,7 @@ static const char *const lines[] = {
     "inspect @1 @2 -v --metadata",
     "inspect @m --tree",
     "inspect @1 --from int4 --packing high --stats --threads 1",
+    "inspect @1 --from fp16 --shape 3,8 --stats --threads 1",
     "mem @m bf16,mxfp4 -v",
     "check @m --valid --no-nan --no-inf --fits bf16 --threads 1",
     "check @1 @2 --dtype fp32 --max-abs 3 --lenient --threads 1",
@@ -92,7 +93,11 @@ static const char *const lines[] = {
     "cast @1 fp16 -q -o @o.npy --select a --threads 1",
     "cast @1 int8 -o @o.safetensors --lenient --assume bf16 --threads 1",
     "cast @m fp32 -q --as raw -o @o.bin --threads 1",
-    "cast @1 fp32 --as text -o @o.txt --threads 1",
+    "cast @1 fp32 --as text -o @o.txt",
+    "cast @m fp4_e2m1 --packing low -q -o @o.safetensors --threads 1",
+    "cast @m int8 --like torch -q -o @o.safetensors --threads 1",
+    "cast @m e6m9 -q -o @o.safetensors --threads 1",
+    "cast @m bf16 --dry-run -o @o.safetensors",
     "cast @1 bf16 -q --from fp16 -o @o.bin --threads 1",
     "cast @1 fp8_e5m2 --from fp6_e3m2 --packing low -o @o.npy --threads 1",
     "cast @1 fp16 -q --from text -o @o.bin --threads 1",
@@ -103,7 +108,13 @@ static const char *const lines[] = {
     "quant @1 fp8_e4m3fn -q -o @o.safetensors --block 2 --layout modelopt --threads 1",
     "quant @1 uint8 -o @o.npy --threads 1",
     "quant @1 q8_0 -q -o @o.safetensors --pad --threads 1",
+    "quant @1 nf4 -q -o @o.safetensors --nibble high --pad --threads 1",
+    "quant @1 mxfp6_e3m2 -o @o.safetensors --pad --threads 1",
+    "quant @1 uint2 -q -o @o.safetensors --block 5 --pad --threads 1",
+    "quant @1 uint2 -q -o @o.safetensors --threads 1",
+    "quant @m int8 --dry-run -o @o.safetensors",
     "quant @m bf16 --dequant -q -o @o.safetensors --threads 1",
+    "quant @m fp16 --dequant -q -o @o.safetensors --keep w_scale,b --threads 1",
     "quant @m fp32 --dequant -o @o/ --threads 1",
     "quant @1 fp32 --dequant -q -o @o.npy --threads 1",
     "quant @1 fp16 --dequant --layout modelopt --lenient -o @o.safetensors --threads 1",
@@ -301,7 +312,7 @@ static void run_line(const char *line, const struct files *files)
     static char text[LINE_WORDS_MAX];
     char *words[FUZZ_WORDS], name[FUZZ_PATH / 2];
     struct fuzz_answer answer;
-    const bool makes = strstr(line, "@o") != NULL;
+    const bool makes = strstr(line, "@o") && !strstr(line, "--dry-run");
     const int count = make_words(line, files, text, words);
     fuzz_command(words, count, &answer);
     const bool found = find_output(name);

@@ -91,12 +91,18 @@ def seeds():
                                                    ("z", "F32", [0, 3]), ("d", "F64", [])], {"format": "pt"})
     yield "small_floats", safetensors(b"A", [("a", "F8_E4M3", [8, 4]), ("b", "F4", [8, 4]), ("c", "F8_E8M0", [4]),
                                              ("e", "F6_E3M2", [4, 4]), ("c64", "C64", [2])])
+    yield "out_of_range", safetensors(b"A", [("a", "F32", [3], struct.pack("<f", 3e9) + b"\0\0\xc0\x7f\0\0\x80\x7f")])
     yield "lenient", safetensors(b"A", ROWS) + b"trailing"
     yield "raw_safetensors", raw(b"L", make_checkpoint.safetensors([make_checkpoint.tensor("a", "F32", [2], [1, 2])]))
     yield "sharded", index({"a": SHARDS[0], "b": SHARDS[1]}) + safetensors(b"B", ROWS) + \
         safetensors(b"C", [("b", "F16", [4, 8])])
     yield "sharded_folder", safetensors(b"B", ROWS) + safetensors(b"C", [("b", "BF16", [2, 32])]) + CONFIG
     yield "missing_shard", index({"a": SHARDS[0], "b": SHARDS[1]}) + safetensors(b"B", ROWS)
+    yield "shard_twice", index({"a": SHARDS[0]}) + safetensors(b"B", ROWS) + safetensors(b"C", ROWS)
+    yield "shard_both", index({"a": SHARDS[0], "b": SHARDS[1]}) + safetensors(b"B", ROWS) + \
+        safetensors(b"C", ROWS + [("b", "F16", [2])])
+    yield "shard_lies", index({"a": SHARDS[0], "b": SHARDS[0]}) + safetensors(b"B", ROWS)
+    yield "parts_twice", safetensors(b"A", [("w", "F32", [2, 4]), ("w_scale", "F32", [2, 4])])
     yield "nested", safetensors(b"J", ROWS) + FILE + b"Knowhere" + safetensors(b"A", [("b", "F16", [2])])
     yield "two", safetensors(b"A", ROWS) + FILE + b"E" + npy_part("'<f4'", (4, 8), floats(32))
     yield "npy", FILE + b"E" + npy_part("'<f4'", (4, 8), floats(32))
@@ -106,6 +112,11 @@ def seeds():
     yield "npy_fields", FILE + b"E" + npy_part("[('a', '<f4'), ('b', '|i1', (2,))]", (2,), bytes(12))
     yield "npy_scaled", FILE + b"E" + npy_part("'|i1'", (4, 8), data_of("I8", 32)) + \
         FILE + b"O" + npy_part("'<f4'", (4, 1), floats(4)) + FILE + b"P" + npy_part("'|i1'", (4, 1), bytes(4))
+    yield "npy_escape", FILE + b"E" + npy_part("'\\x3cf4'", (2,), floats(2))
+    yield "two_orders", FILE + b"E" + npy_part("'<f4'", (2, 4), floats(8), True) + \
+        safetensors(b"A", [("a", "F32", [2, 4])])
+    yield "packed_orders", FILE + b"E" + npy_part("'<f4'", (2, 4), floats(8), True) + \
+        safetensors(b"A", [("a", "F4", [2, 4])])
     yield "raw_npy", raw(b"M", make_checkpoint.npy("<f4", (2,), struct.pack("<2f", 1, 2)))
     yield "npz", npz([(b"a.npy", npy_part("'<f4'", (2, 2), floats(4))),
                       (b"b.npy", npy_part("'<i8'", (2,), words(1, 2))),
@@ -136,6 +147,15 @@ def seeds():
     yield "ggml_blocks", safetensors(b"A", [("w_packed", "U8", [2, 16]), ("w_scale", "F16", [2, 1]),
                                             ("n_packed", "U8", [1, 32]), ("n_scale", "F32", [1, 1])],
                                      {"dtinfo.dtype": "q4_0", "dtinfo.nibble": "low"})
+    yield "told", safetensors(b"A", [("w_packed", "U8", [2, 32]), ("w_scale", "F32", [2, 1])],
+                              {"dtinfo.quant.w": "nf4 high"})
+    yield "told_group", safetensors(b"A", [("w_packed", "I32", [2, 6]), ("w_scale", "F32", [2, 2]),
+                                           ("w_shape", "I64", [2], words(2, 40))], {"dtinfo.quant.w": "int4 low 24"})
+    yield "other_axis", safetensors(b"A", [("w", "F8_E4M3", [32, 4]), ("w_scale", "U8", [1, 4])])
+    yield "padded", safetensors(b"A", [("w", "I8", [4, 8]), ("w_scale", "F32", [4, 2]),
+                                       ("w_shape", "I64", [2], words(4, 7))])
+    yield "bad_zero", safetensors(b"A", [("w", "U8", [2, 4]), ("w_scale", "F32", [2, 1]),
+                                         ("w_zero_point", "I32", [2, 1], struct.pack("<2i", 3, 300))])
     yield "sharded_parts", index({"w": SHARDS[0], "w_scale": SHARDS[1]}) + safetensors(b"B", [("w", "I8", [4, 8])]) + \
         safetensors(b"C", [("w_scale", "F32", [4, 1])])
 
