@@ -34,7 +34,6 @@ static bool open_archive(size_t damaged)
 static enum dti_status read_piece(size_t begin, size_t end)
 {
     static _Thread_local unsigned char buffer[SIZE + 100];
-    error.text[0] = '\0';
     return dti_input_read_at(input, buffer, end - begin, offset + begin, NULL);
 }
 
