@@ -120,7 +120,8 @@ void dti_container_free(struct dti_container *container); /* closes the files; N
 /* Whether an operand is meant to be one: a folder, a file whose name ends as theirs do (there or
  * not, broken or not), a file whose first bytes are those of a container or of something that is
  * refused by name (a pickle, a web page). Raw and text are none. For those who must decide what an
- * operand is; opens no pipe. False also for what cannot be opened. */
+ * operand is; opens no pipe. True also for what is there and cannot be read, so that
+ * dti_container_open() says why. */
 bool dti_container_is(const char *path);
 
 /* Where a tensor's bytes are: an input and an offset in it, until the container is freed. What is

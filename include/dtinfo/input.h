@@ -57,6 +57,13 @@ enum dti_status dti_input_read_at(const struct dti_input *input, void *buffer, s
 enum dti_status dti_input_read_once_at(const struct dti_input *input, void *buffer, size_t size,
                                        uint64_t offset, struct dti_error *reterr);
 
+/* Whether there is anything of that name: 0; ENOENT where there is not and cannot be; another errno
+ * value where that is not to be known, and opening says why. */
+int dti_input_there(const char *path);
+
+/* "cannot read LABEL: ..." of an errno value; of ENOMEM DTI_NO_MEMORY. */
+enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr);
+
 /* The name for messages: in quotes, or "standard input". Returns buffer. */
 const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE_SIZE]);
 

@@ -7,14 +7,14 @@
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/container.h"
-#include "dtinfo/output.h"
-#include "dtinfo/output_folder.h"
+#include "dtinfo/output_group.h"
+#include "dtinfo/output_strays.h"
 
 struct dti_new_file {
     char *path;
     struct dti_buffer head; /* all that stands before the data */
     uint64_t size;
-    struct dti_output_file *output; /* open, or NULL */
+    struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
 
 struct dti_new_files {
@@ -23,9 +23,9 @@ struct dti_new_files {
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run without */
     size_t count;
     struct dti_new_file *list;
-    bool has_index; /* the last one of a sharded output */
-    uint64_t bytes; /* of all, heads and index included */
-    struct dti_output_folder folder;
+    bool has_index;                 /* the last one of a sharded output */
+    uint64_t bytes;                 /* of all, heads and index included */
+    struct dti_output_group *group; /* of several files, or of a folder; or NULL */
 };
 void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *container,
                         enum dti_container_kind kind, const char *path);
@@ -64,10 +64,13 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
  * aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr);
+/* What killed runs that made the same have left: see output_strays.h. */
+enum dti_status dti_new_files_strays(const struct dti_new_files *files, bool remove,
+                                     struct dti_output_strays *ret, struct dti_error *reterr);
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
-/* All are synced; then each takes its name, the last of them last. A failure before the first of
- * them has it changes nothing. One between two of them, or a crash, leaves some old and some new,
- * each complete. */
+/* All are synced; then each takes its name, the last of them last; a new folder comes with all in
+ * it. A failure before the first of them has it changes nothing. One between two of them, or a
+ * crash, leaves some old and some new, each complete. */
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr);
 
 #endif

@@ -16,12 +16,13 @@ struct dti_output_file; /* opaque */
 /* PATH "-" is standard output; a PATH that names a pipe or a character device is written as it
  * comes; a terminal, a block device and a folder are refused; anything else is replaced at the end.
  * A symbolic link is followed: what it points to is replaced, or made where there is nothing yet;
- * but in a folder that is open to all (sticky, as /tmp) a link must be the user's own or the
- * folder's owner's. An existing file needs force, and keeps its permissions (owner and group too
- * where that is allowed; otherwise the group may do no more than others); a new one gets 0666 less
- * the umask. Other hard links to a replaced file keep the old content. size: bytes that will come,
- * for early notice of a full disk; 0 when unknown. Fails with DTI_WRITE_FAILED, with DTI_USAGE
- * where the remedy is another PATH or --force, with DTI_NO_MEMORY. */
+ * but in a folder that is open to all (sticky, as /tmp) a link, of a folder on the way as well,
+ * must be the user's own or the folder's owner's. An existing file needs force, and keeps its
+ * permissions (owner and group too where that is allowed; otherwise the group may do no more than
+ * others); a new one gets 0666 less the umask. Other hard links to a replaced file keep the old
+ * content. size: bytes that will come, for early notice of a full disk; 0 when unknown. Fails with
+ * DTI_WRITE_FAILED, with DTI_USAGE where the remedy is another PATH or --force, with DTI_NO_MEMORY.
+ */
 enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
                                 uint64_t size, struct dti_error *reterr);
 
@@ -48,13 +49,9 @@ enum dti_status dti_output_write(struct dti_output_file *output, const void *dat
 enum dti_status dti_output_write_at(struct dti_output_file *output, const void *data, size_t size,
                                     uint64_t offset, struct dti_error *reterr);
 
-/* Syncs what is written so far, for several files that belong together: after this a commit seldom
- * fails. */
-enum dti_status dti_output_sync(struct dti_output_file *output, struct dti_error *reterr);
-
 /* Syncs, renames, syncs the folder; frees output in any case. Without force a file that has
- * appeared meanwhile is not replaced. On failure nothing is left, save that a folder that cannot be
- * synced holds the complete new file. */
+ * appeared meanwhile is not replaced. On failure nothing is left, except that a folder that cannot
+ * be synced holds the complete new file. */
 enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_error *reterr);
 /* Leaves the target as it was; NULL is fine. */
 void dti_output_discard(struct dti_output_file *output);
@@ -63,7 +60,7 @@ void dti_output_discard(struct dti_output_file *output);
  * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
  * handled by the process itself, stay so.
  * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
- * at most its ".NAME.dtinfo-XXXXXX" beside NAME. */
+ * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_strays.h. */
 void dti_output_guard_signals(void);
 
 #endif

@@ -19,14 +19,25 @@ void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *c
     ret->path = path;
 }
 
-void dti_new_files_free(struct dti_new_files *files)
+/* Removes what has no name yet. */
+static void close_all(struct dti_new_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
-        dti_output_discard(files->list[i].output);
+        if (!files->group)
+            dti_output_discard(files->list[i].output);
+        files->list[i].output = NULL;
+    }
+    dti_output_group_discard(files->group);
+    files->group = NULL;
+}
+
+void dti_new_files_free(struct dti_new_files *files)
+{
+    close_all(files);
+    for (size_t i = 0; i < files->count; i++) {
         dti_buffer_free(&files->list[i].head);
         free(files->list[i].path);
     }
-    dti_output_folder_discard(&files->folder);
     free(files->list);
     files->list = NULL;
     files->count = 0;
@@ -64,20 +75,51 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
     return status;
 }
 
+/* The file that comes last of shards, their index; the first one of others, which all of their
+ * names are made of. */
+static size_t lead_of(const struct dti_new_files *files)
+{
+    return files->kind == DTI_CONTAINER_SHARDED ? files->count - 1 : 0;
+}
+
+static enum dti_status open_group(struct dti_new_files *files, bool force, struct dti_error *reterr)
+{
+    struct dti_output_member *const members = calloc(files->count, sizeof *members);
+    if (!members)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < files->count; i++)
+        members[i] = (struct dti_output_member){files->list[i].path, files->list[i].size};
+    const enum dti_status status = dti_output_group_open(
+        &files->group, files->kind == DTI_CONTAINER_SHARDED ? files->path : NULL, members,
+        files->count, lead_of(files), force, reterr);
+    free(members);
+    for (size_t i = 0; i < files->count && status == DTI_OK; i++)
+        files->list[i].output = dti_output_group_file(files->group, i);
+    return status;
+}
+
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
     if (files->count > FEW_FILES) /* a new file and its folder, beside what is open already */
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
+    if (files->kind == DTI_CONTAINER_SHARDED || files->count > 1)
+        return open_group(files, force, reterr);
+    struct dti_new_file *const file = &files->list[0];
+    const enum dti_status status =
+        dti_output_open(&file->output, file->path, force, file->size, reterr);
+    return status == DTI_OK ? check_not_input(files, file->output, reterr) : status;
+}
+
+enum dti_status dti_new_files_strays(const struct dti_new_files *files, bool remove,
+                                     struct dti_output_strays *ret, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
     if (files->kind == DTI_CONTAINER_SHARDED)
-        status = dti_output_folder_make(&files->folder, files->path, reterr);
-    for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
-        struct dti_new_file *const file = &files->list[i];
-        status = dti_output_open(&file->output, file->path, force, file->size, reterr);
-        if (status == DTI_OK)
-            status = check_not_input(files, file->output, reterr);
-    }
+        status = dti_output_strays_find(ret, files->path, true, remove, reterr);
+    if (status == DTI_OK)
+        status =
+            dti_output_strays_find(ret, files->list[lead_of(files)].path, false, remove, reterr);
     return status;
 }
 
@@ -97,14 +139,10 @@ enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dt
 
 enum dti_status dti_new_files_commit(struct dti_new_files *files, struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < files->count && status == DTI_OK && files->count > 1; i++)
-        status = dti_output_sync(files->list[i].output, reterr);
-    for (size_t i = 0; i < files->count && status == DTI_OK; i++) {
-        status = dti_output_commit(files->list[i].output, reterr);
+    const enum dti_status status = files->group ? dti_output_group_commit(files->group, reterr)
+                                                : dti_output_commit(files->list[0].output, reterr);
+    files->group = NULL;
+    for (size_t i = 0; i < files->count; i++)
         files->list[i].output = NULL;
-    }
-    if (status == DTI_OK)
-        dti_output_folder_keep(&files->folder);
     return status;
 }

@@ -31,9 +31,7 @@ int dti_descriptor_reserve(int fd, uint64_t size)
     if (size < RESERVE_FROM || size > INT64_MAX)
         return 0;
     int result;
-    do
-        result = fallocate(fd, 0, 0, (off_t)size);
-    while (result != 0 && errno == EINTR);
+    DTI_AGAIN(result = fallocate(fd, 0, 0, (off_t)size));
     if (result != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         return errno;
 #else

@@ -5,8 +5,15 @@
 #ifndef DTINFO_UTIL_DESCRIPTOR_H
 #define DTINFO_UTIL_DESCRIPTOR_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Makes a system call again while signals interrupt it: DTI_AGAIN(got = read(...)). Not for
+ * close(), which is done all the same. */
+#define DTI_AGAIN(call) \
+    do {                \
+    } while ((call) < 0 && errno == EINTR)
 
 /* Numbers 0 to 2 belong to the standard streams, also when the caller has closed them: returns fd,
  * or its duplicate above them, fd then being closed. -1, with errno kept, for -1. */

@@ -24,22 +24,29 @@ const char *dti_input_label(const struct dti_input *input, char buffer[DTI_QUOTE
     return dti_quote(buffer, input->name, strlen(input->name));
 }
 
-static enum dti_status fail_read(const struct dti_input *input, int error, struct dti_error *reterr)
+int dti_input_there(const char *path)
 {
+    if (access(path, F_OK) == 0)
+        return 0;
+    return errno == ENOTDIR || errno == ENAMETOOLONG ? ENOENT : errno;
+}
+
+enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr)
+{
+    const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_BAD_INPUT;
     char label[DTI_QUOTE_SIZE];
-    dti_fail(reterr, DTI_BAD_INPUT, "cannot read %s: %s", dti_input_label(input, label),
-             strerror(error));
+    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label), strerror(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
-    return DTI_BAD_INPUT;
+    return status;
 }
 
 static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
 {
     struct stat st = {0};
     if (fstat(input->fd, &st) != 0)
-        return fail_read(input, errno, reterr);
+        return dti_input_fail(input, errno, reterr);
     if (S_ISDIR(st.st_mode))
-        return fail_read(input, EISDIR, reterr);
+        return dti_input_fail(input, EISDIR, reterr);
     if (S_ISCHR(st.st_mode) && input->name != standard_input && !isatty(input->fd)) {
         char label[DTI_QUOTE_SIZE];
         return dti_fail(reterr, DTI_BAD_INPUT, "%s is a device; dtinfo reads files and pipes",
@@ -59,11 +66,9 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
         return DTI_OK;
     char byte;
     ssize_t got;
-    do
-        got = pread(input->fd, &byte, 1, start);
-    while (got < 0 && errno == EINTR);
+    DTI_AGAIN(got = pread(input->fd, &byte, 1, start));
     if (got < 0)
-        return fail_read(input, errno, reterr);
+        return dti_input_fail(input, errno, reterr);
     input->seekable = got == 0; /* files of /proc have content and no size */
     return DTI_OK;
 }
@@ -75,12 +80,10 @@ static enum dti_status open_with(struct dti_input *ret, const char *path, int fl
     if (strcmp(path, "-") == 0) {
         input.name = standard_input;
     } else {
-        do
-            input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
-        while (input.fd < 0 && errno == EINTR);
+        DTI_AGAIN(input.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
         input.fd = dti_descriptor_above_standard(input.fd);
         if (input.fd < 0)
-            return fail_read(&input, errno, reterr);
+            return dti_input_fail(&input, errno, reterr);
     }
     const enum dti_status status = look(&input, reterr);
     if (status != DTI_OK)
@@ -141,7 +144,7 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
             if (!wait_readable(input))
                 break;
         } else if (errno != EINTR) {
-            return fail_read(input, errno, reterr);
+            return dti_input_fail(input, errno, reterr);
         }
     }
     *ret_size = done;
@@ -174,7 +177,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
 {
     const uint64_t limit = (uint64_t)INT64_MAX - input->start;
     if (offset > limit || size > limit - offset)
-        return fail_read(input, EOVERFLOW, reterr);
+        return dti_input_fail(input, EOVERFLOW, reterr);
     size_t done = 0;
     while (done < size) {
         const ssize_t got = pread(input->fd, (char *)buffer + done, size - done,
@@ -188,7 +191,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
                             dti_input_label(input, label), (unsigned long long)(offset + done),
                             (unsigned long long)input->size);
         } else if (errno != EINTR) {
-            return fail_read(input, errno, reterr);
+            return dti_input_fail(input, errno, reterr);
         }
     }
     struct dti_watch *const watch = input->watch;

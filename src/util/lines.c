@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
+
 enum {
     CHUNK = 64 << 10,
     CAPACITY_MAX = DTI_LINE_MAX + 2, /* with CR and LF */
@@ -52,9 +54,7 @@ static enum dti_status fill(struct dti_lines *lines, struct dti_error *reterr)
         lines->capacity = capacity;
     }
     ssize_t got;
-    do
-        got = read(lines->fd, lines->buffer + lines->end, lines->capacity - lines->end);
-    while (got < 0 && errno == EINTR);
+    DTI_AGAIN(got = read(lines->fd, lines->buffer + lines->end, lines->capacity - lines->end));
     if (got < 0)
         return dti_fail(reterr, DTI_BAD_INPUT, "cannot read standard input: %s", strerror(errno));
     if (got == 0)

@@ -1,42 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing: a new file under another name until it is complete, or a pipe as it comes. */
-#define _GNU_SOURCE /* renameat2() */
+#define _GNU_SOURCE /* sync_file_range() */
 #include "dtinfo/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/descriptor.h"
-#include "util/output_path.h"
-#include "util/output_temp.h"
+#include "util/output_file.h"
 
 /* So many new bytes are sent on their way to the disk while the next are made: the sync at the end
  * then has little left to wait for. */
 enum { WRITE_BEHIND = 32 << 20 };
 
-struct dti_output_file {
-    int fd;
-    bool in_place; /* a pipe, a device, standard output: nothing is renamed */
-    bool force;
-    uint64_t size;          /* expected; 0 when unknown */
-    uint64_t position;      /* of dti_output_write() */
-    atomic_size_t behind;   /* bytes written by dti_output_write_at() and not sent yet */
-    uint64_t device, inode; /* of a regular file that is written in place */
-    struct dti_output_path target;
-    struct dti_output_temp temp;
-    char label[DTI_QUOTE_SIZE];
-};
-
-static enum dti_status fail_exists(const struct dti_output_file *output, struct dti_error *reterr)
+enum dti_status dti_output_fail_exists(const char *label, struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_USAGE, "%s exists; --force replaces it", output->label);
+    return dti_fail(reterr, DTI_USAGE, "%s exists; --force replaces it", label);
 }
 
 /* errno of a write that ended at byte `offset`. */
@@ -83,40 +68,35 @@ static int keep_mode(int fd, const struct stat *old)
     struct stat st = {0};
     if (fstat(fd, &st) != 0)
         return errno;
-    const int given = st.st_uid != old->st_uid ? fchown(fd, old->st_uid, (gid_t)-1) : 0;
+    int given = 0, kept = 0, changed;
+    if (st.st_uid != old->st_uid)
+        DTI_AGAIN(given = fchown(fd, old->st_uid, (gid_t)-1));
     (void)given; /* who may not give files away keeps them */
-    if (st.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) != 0)
+    if (st.st_gid != old->st_gid)
+        DTI_AGAIN(kept = fchown(fd, (uid_t)-1, old->st_gid));
+    if (kept != 0)
         mode = (mode & 0707) | ((mode & 07) << 3);
-    return fchmod(fd, mode) == 0 ? 0 : errno;
+    DTI_AGAIN(changed = fchmod(fd, mode));
+    return changed == 0 ? 0 : errno;
 }
 
-/* Finds out what is at PATH, and whether it may be replaced. */
-static enum dti_status find_target(struct dti_output_file *output, const char *path,
-                                   struct dti_error *reterr)
+enum dti_status dti_output_find(struct dti_output_file *output, const char *path,
+                                struct dti_error *reterr)
 {
     struct dti_output_path *const target = &output->target;
-    const enum dti_status status = dti_output_path_resolve(target, path, output->label, reterr);
+    const enum dti_status status =
+        dti_output_path_resolve(target, path, false, output->label, reterr);
     if (status != DTI_OK)
         return status;
     if (target->exists && !S_ISREG(target->old.st_mode))
         return dti_fail(reterr, DTI_USAGE, "%s is no file that could be replaced", output->label);
-    if (target->exists && !output->force)
-        return fail_exists(output, reterr);
-    return DTI_OK;
+    return target->exists && !output->force ? dti_output_fail_exists(output->label, reterr)
+                                            : DTI_OK;
 }
 
-static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
-                                         struct dti_error *reterr)
+enum dti_status dti_output_prepare(struct dti_output_file *output, struct dti_error *reterr)
 {
-    struct dti_output_path *const target = &output->target;
-    const enum dti_status status = find_target(output, path, reterr);
-    if (status != DTI_OK)
-        return status;
-    output->fd = dti_output_temp_make(&output->temp, target->folder, target->name,
-                                      target->exists ? 0600 : 0666);
-    if (output->fd < 0)
-        return dti_output_fail(reterr, output->label, errno);
-    const int error = target->exists ? keep_mode(output->fd, &target->old) : 0;
+    const int error = output->target.exists ? keep_mode(output->fd, &output->target.old) : 0;
     if (error != 0)
         return dti_output_fail(reterr, output->label, error);
     const int full = dti_descriptor_reserve(output->fd, output->size);
@@ -124,6 +104,20 @@ static enum dti_status begin_replacement(struct dti_output_file *output, const c
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, for its %llu bytes",
                         output->label, strerror(full), (unsigned long long)output->size);
     return DTI_OK;
+}
+
+static enum dti_status begin_replacement(struct dti_output_file *output, const char *path,
+                                         struct dti_error *reterr)
+{
+    struct dti_output_path *const target = &output->target;
+    const enum dti_status status = dti_output_find(output, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    output->fd = dti_output_temp_make(&output->temp, target->folder, target->name,
+                                      target->exists ? 0600 : 0666, NULL);
+    if (output->fd < 0)
+        return dti_output_fail(reterr, output->label, errno);
+    return dti_output_prepare(output, reterr);
 }
 
 /* Descriptors under another name, which leads nowhere when it is read as a link. */
@@ -147,6 +141,12 @@ static bool is_stream(const struct stat *st)
     return S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode);
 }
 
+bool dti_output_is_stream(const char *path)
+{
+    struct stat st = {0};
+    return names_standard_output(path) || (stat(path, &st) == 0 && is_stream(&st));
+}
+
 static enum dti_status begin(struct dti_output_file *output, const char *path,
                              struct dti_error *reterr)
 {
@@ -156,12 +156,15 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
         output->fd = STDOUT_FILENO;
         return begin_in_place(output, reterr);
     }
-    dti_quote(output->label, path, strlen(path));
-    if (stat(path, &st) != 0 || !is_stream(&st))
+    if (stat(path, &st) != 0) {
+        /* a link that the system itself does not follow is reported by the rule for links */
+        if (errno != ENOENT && errno != EACCES)
+            return dti_output_fail(reterr, output->label, errno);
         return begin_replacement(output, path, reterr);
-    do
-        output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    while (output->fd < 0 && errno == EINTR);
+    }
+    if (!is_stream(&st))
+        return begin_replacement(output, path, reterr);
+    DTI_AGAIN(output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (output->fd < 0)
         return dti_output_fail(reterr, output->label, errno);
     struct stat opened = {0};
@@ -170,15 +173,24 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
     return begin_in_place(output, reterr);
 }
 
-enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
-                                uint64_t size, struct dti_error *reterr)
+struct dti_output_file *dti_output_new(const char *path, bool force, uint64_t size)
 {
     struct dti_output_file *const output = calloc(1, sizeof *output);
     if (!output)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return NULL;
     output->fd = output->target.folder = -1;
     output->force = force;
     output->size = size;
+    dti_quote(output->label, path, strlen(path));
+    return output;
+}
+
+enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
+                                uint64_t size, struct dti_error *reterr)
+{
+    struct dti_output_file *const output = dti_output_new(path, force, size);
+    if (!output)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     const enum dti_status status = begin(output, path, reterr);
     if (status == DTI_OK)
         *ret = output;
@@ -192,11 +204,10 @@ enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, 
 enum dti_status dti_output_check(const char *path, bool force, struct dti_error *reterr)
 {
     struct dti_output_file output = {.fd = -1, .force = force, .target = {.folder = -1}};
-    struct stat st = {0};
-    if (names_standard_output(path) || (stat(path, &st) == 0 && is_stream(&st)))
+    if (dti_output_is_stream(path))
         return DTI_OK;
     dti_quote(output.label, path, strlen(path));
-    const enum dti_status status = find_target(&output, path, reterr);
+    const enum dti_status status = dti_output_find(&output, path, reterr);
     if (output.target.folder >= 0)
         (void)close(output.target.folder);
     if (status == DTI_USAGE)
@@ -277,37 +288,6 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
     return DTI_OK;
 }
 
-/* Gives the complete file its name, never replacing anything unless forced: 0 or an errno value. */
-static int publish(struct dti_output_file *output)
-{
-    const int folder = output->target.folder;
-    const char *const from = output->temp.name, *const to = output->target.name;
-    if (!output->force) {
-#ifdef RENAME_NOREPLACE
-        if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
-            return 0;
-        if (errno != ENOSYS && errno != EINVAL)
-            return errno;
-#endif
-        if (linkat(folder, from, folder, to, 0) == 0)
-            return unlinkat(folder, from, 0) == 0 ? 0 : errno;
-        if (errno == EEXIST)
-            return errno;
-        struct stat st = {0}; /* no links either: the best that is left */
-        if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            return EEXIST;
-    }
-    return renameat(folder, from, folder, to) == 0 ? 0 : errno;
-}
-
-/* Some file systems cannot sync a folder, and one that may not be listed is not open for it. */
-static int sync_folder(int fd)
-{
-    if (fsync(fd) == 0 || errno == EINVAL || errno == EBADF || errno == ENOTSUP)
-        return 0;
-    return errno;
-}
-
 static enum dti_status commit_in_place(struct dti_output_file *output, struct dti_error *reterr)
 {
     const int fd = output->fd;
@@ -317,38 +297,21 @@ static enum dti_status commit_in_place(struct dti_output_file *output, struct dt
     return dti_output_fail(reterr, output->label, errno);
 }
 
-/* 0 or an errno value. */
-static int sync_file(int fd)
-{
-    int result;
-    do
-        result = fsync(fd);
-    while (result != 0 && errno == EINTR);
-    return result == 0 ? 0 : errno;
-}
-
-enum dti_status dti_output_sync(struct dti_output_file *output, struct dti_error *reterr)
-{
-    const int error = output->in_place ? 0 : sync_file(output->fd);
-    return error == 0 ? DTI_OK : dti_output_fail(reterr, output->label, error);
-}
-
 static enum dti_status commit_replacement(struct dti_output_file *output, struct dti_error *reterr)
 {
-    int error = sync_file(output->fd);
-    const int closed = close(output->fd);
-    output->fd = -1;
-    if (error == 0 && closed != 0 && errno != EINTR)
-        error = errno;
+    /* the lock stays until the new file has its name: no other run takes it for a leftover */
+    const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = dti_output_finish(output);
     if (error == 0)
-        error = publish(output);
+        error = dti_output_rename(&output->temp, &output->target, output->force, false);
+    if (lock >= 0)
+        (void)close(lock);
     if (error == EEXIST)
-        return fail_exists(output, reterr);
+        return dti_output_fail_exists(output->label, reterr);
     if (error != 0)
         return dti_output_fail(reterr, output->label, error);
     dti_output_temp_forget(&output->temp);
-    output->temp.name[0] = '\0';
-    error = sync_folder(output->target.folder);
+    error = dti_output_sync_folder(output->target.folder);
     if (error != 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "%s is written, but its folder is not synced: %s",
                         output->label, strerror(error));

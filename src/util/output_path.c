@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding an output's real folder. Links are read here, not by the kernel, because the temporary
- * file must lie beside what the last of them points to, which need not exist. Each step is relative
- * to a folder that is held open, so that a folder renamed meanwhile changes nothing. */
+ * Finding an output's real folder, for files and for folders. Links are read here, not by the
+ * kernel, because new files must lie beside what the last of them points to, which need not exist,
+ * and because the kernel follows other people's links unless it is told not to. Each step is
+ * relative to a folder that is held open, so that a folder renamed meanwhile changes nothing. */
 #define _GNU_SOURCE /* O_PATH */
 #include "util/output_path.h"
 
@@ -15,114 +16,144 @@
 
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 
+/* The way that is left, from at.folder on. */
+struct walk {
+    struct dti_output_path at;
+    char rest[PATH_SIZE];
+    int links;
+    bool as_folder, trap, done;
+};
+
 enum dti_status dti_output_fail(struct dti_error *reterr, const char *label, int error)
 {
-    return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s", label, strerror(error));
+    const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED;
+    return dti_fail(reterr, status, "cannot write %s: %s", label, strerror(error));
 }
 
-/* Splits path at its last slash; false when what is behind it can only be a folder. */
-static bool split(char path[PATH_SIZE], const char **ret_folder, const char **ret_name)
+int dti_output_folder_open(int from, const char *path)
 {
-    char *const slash = strrchr(path, '/');
-    const char *const name = slash ? slash + 1 : path;
-    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return false;
-    *ret_name = name;
-    if (!slash) {
-        *ret_folder = ".";
-    } else if (slash == path) {
-        *ret_folder = "/";
-    } else {
-        *slash = '\0';
-        *ret_folder = path;
-    }
-    return true;
-}
-
-static int open_folder(int from, const char *path)
-{
-    int fd = openat(from, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd;
+    DTI_AGAIN(fd = openat(from, path, O_RDONLY | flags));
 #ifdef O_PATH
     if (fd < 0 && errno == EACCES) /* one may write into a folder that one may not list */
-        fd = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        DTI_AGAIN(fd = openat(from, path, O_PATH | flags));
 #endif
     return dti_descriptor_above_standard(fd);
 }
 
-/* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule
- * (fs.protected_symlinks) for links that it follows itself. */
-static bool is_trap(int folder, const struct stat *link)
+/* Goes to another folder: 0 or an errno value. */
+static int enter(struct dti_output_path *at, const char *name)
 {
-    struct stat st = {0};
-    const mode_t shared = S_ISVTX | S_IWOTH;
-    return link->st_uid != geteuid() && fstat(folder, &st) == 0 &&
-           (st.st_mode & shared) == shared && link->st_uid != st.st_uid;
-}
-
-/* One step: opens the folder of *path, looks at the name in it. *ret_link: path now holds the
- * target of a link, and the next step starts from the folder. An errno value, or 0. */
-static int step(struct dti_output_path *at, int from, char path[PATH_SIZE], bool *ret_link,
-                bool *ret_trap)
-{
-    const char *folder, *name;
-    if (!split(path, &folder, &name))
-        return EISDIR;
-    if (strlen(name) > NAME_MAX)
-        return ENAMETOOLONG;
-    at->folder = open_folder(from, folder);
-    if (at->folder < 0)
+    const int fd = dti_output_folder_open(at->folder, name);
+    if (fd < 0)
         return errno;
-    memcpy(at->name, name, strlen(name) + 1);
-    *ret_link = false;
-    memset(&at->old, 0, sizeof at->old);
-    at->exists = fstatat(at->folder, at->name, &at->old, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!at->exists)
-        return errno == ENOENT ? 0 : errno;
-    if (S_ISDIR(at->old.st_mode))
-        return EISDIR;
-    if (!S_ISLNK(at->old.st_mode))
-        return 0;
-    *ret_trap = is_trap(at->folder, &at->old);
-    if (*ret_trap)
-        return EACCES;
-    const ssize_t length = readlinkat(at->folder, at->name, path, PATH_SIZE);
-    if (length < 0)
-        return errno;
-    if (length == PATH_SIZE)
-        return ENAMETOOLONG;
-    path[length] = '\0';
-    *ret_link = true;
+    (void)close(at->folder);
+    at->folder = fd;
     return 0;
 }
 
-enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char *path,
-                                        const char *label, struct dti_error *reterr)
+/* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule
+ * (fs.protected_symlinks) for links that it follows itself. */
+static int check_link(struct walk *walk)
 {
-    const size_t length = strlen(path);
-    if (length == 0 || length >= PATH_SIZE)
-        return dti_output_fail(reterr, label, length == 0 ? ENOENT : ENAMETOOLONG);
-    char rest[PATH_SIZE];
-    memcpy(rest, path, length + 1);
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    const struct stat *const link = &walk->at.old;
+    struct stat st = {0};
+    if (link->st_uid == geteuid())
+        return 0;
+    if (fstat(walk->at.folder, &st) != 0)
+        return errno;
+    walk->trap = (st.st_mode & shared) == shared && link->st_uid != st.st_uid;
+    return walk->trap ? EACCES : 0;
+}
 
-    struct dti_output_path at;
-    bool link = true, trap = false;
-    int from = AT_FDCWD, error = 0;
-    for (int links = 0; link && error == 0; links++) {
-        at.folder = -1;
-        error = links > LINKS_MAX ? ELOOP : step(&at, from, rest, &link, &trap);
-        if (from >= 0)
-            close(from);
-        from = at.folder;
+/* Puts what a link points to in front of the rest. */
+static int follow(struct walk *walk, bool slash)
+{
+    char target[PATH_SIZE];
+    const int error = walk->links++ == LINKS_MAX ? ELOOP : check_link(walk);
+    if (error != 0)
+        return error;
+    const ssize_t got = readlinkat(walk->at.folder, walk->at.name, target, sizeof target);
+    if (got < 0)
+        return errno;
+    const size_t length = (size_t)got, rest = strlen(walk->rest);
+    if (length + slash + rest >= PATH_SIZE)
+        return ENAMETOOLONG;
+    memmove(walk->rest + length + slash, walk->rest, rest + 1);
+    memcpy(walk->rest, target, length);
+    if (slash)
+        walk->rest[length] = '/';
+    return 0;
+}
+
+/* Takes the next name off the rest; whether a slash was behind it. */
+static bool take_name(struct walk *walk, size_t length)
+{
+    const size_t slashes = strspn(walk->rest + length, "/");
+    memcpy(walk->at.name, walk->rest, length);
+    walk->at.name[length] = '\0';
+    memmove(walk->rest, walk->rest + length + slashes, strlen(walk->rest + length + slashes) + 1);
+    return slashes > 0;
+}
+
+/* One name of the path: 0 or an errno value. */
+static int step(struct walk *walk)
+{
+    struct dti_output_path *const at = &walk->at;
+    const size_t length = strcspn(walk->rest, "/");
+    if (length > NAME_MAX)
+        return ENAMETOOLONG;
+    const bool slash = take_name(walk, length), last = walk->rest[0] == '\0';
+    if (length == 0 || strcmp(at->name, ".") == 0 || strcmp(at->name, "..") == 0) {
+        const int error = enter(at, length == 0 ? "/" : at->name);
+        at->name[0] = '\0';
+        at->exists = walk->done = last;
+        return error != 0 ? error : last && !walk->as_folder ? EISDIR : 0;
     }
+    at->exists = fstatat(at->folder, at->name, &at->old, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!at->exists && (errno != ENOENT || !last))
+        return errno;
+    if (at->exists && S_ISLNK(at->old.st_mode))
+        return follow(walk, slash);
+    if (!last)
+        return enter(at, at->name);
+    walk->done = true;
+    if (walk->as_folder)
+        return at->exists && !S_ISDIR(at->old.st_mode) ? EEXIST : 0;
+    return slash || (at->exists && S_ISDIR(at->old.st_mode)) ? EISDIR : 0;
+}
+
+enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char *path,
+                                        bool as_folder, const char *label, struct dti_error *reterr)
+{
+    struct walk walk = {.at = {.folder = -1}, .as_folder = as_folder};
+    const size_t length = strlen(path);
+    int error = length == 0 ? ENOENT : length >= PATH_SIZE ? ENAMETOOLONG : 0;
     if (error == 0) {
-        *ret = at;
+        memcpy(walk.rest, path, length + 1);
+        walk.at.folder = dti_output_folder_open(AT_FDCWD, path[0] == '/' ? "/" : ".");
+        error = walk.at.folder < 0 ? errno : 0;
+    }
+    while (error == 0 && !walk.done)
+        error = step(&walk);
+    if (error == 0) {
+        *ret = walk.at;
         return DTI_OK;
     }
-    if (at.folder >= 0)
-        close(at.folder);
-    if (trap)
+    if (walk.at.folder >= 0)
+        (void)close(walk.at.folder);
+    if (walk.trap)
         return dti_fail(reterr, DTI_WRITE_FAILED,
-                        "%s is another user's link in a folder open to all; name the file itself",
+                        "%s goes through another user's link in a folder open to all; name what "
+                        "it points to",
                         label);
+    if (error == EEXIST && as_folder) {
+        (void)dti_fail(reterr, DTI_USAGE, "%s is no folder; give the name of one, or a new name",
+                       label);
+        dti_error_argument(reterr, path, length);
+        return DTI_USAGE;
+    }
     return dti_output_fail(reterr, label, error);
 }

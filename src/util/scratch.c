@@ -61,9 +61,7 @@ static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
     int fd;
-    do
-        fd = open(path, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-    while (fd < 0 && errno == EINTR);
+    DTI_AGAIN(fd = open(path, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
     if (fd >= 0)
         return fd;
     /* a file system or a kernel that does not have it */
@@ -84,7 +82,10 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
         return fail(name, strerror(errno), reterr);
     struct stat st = {0};
     int error = dti_descriptor_reserve(input.fd, size);
-    if (error == 0 && (ftruncate(input.fd, (off_t)size) != 0 || fstat(input.fd, &st) != 0))
+    int result = 0;
+    if (error == 0)
+        DTI_AGAIN(result = ftruncate(input.fd, (off_t)size));
+    if (error == 0 && (result != 0 || fstat(input.fd, &st) != 0))
         error = errno;
     if (error != 0) {
         dti_input_close(&input);
