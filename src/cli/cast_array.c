@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/amount.h"
+#include "cli/output_words.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/parallel.h"
 
@@ -100,6 +101,14 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
     return status;
 }
 
+/* On stderr, and among the warnings of JSON. */
+static void warn(void *context, const char *code, const char *text)
+{
+    struct cast_array *const array = context;
+    dti_warn(array->cx, "%s", text);
+    dti_cast_json_warn(&array->job, code, NULL, 0, text);
+}
+
 static enum dti_status open_output(struct cast_array *array, struct dti_error *reterr)
 {
     uint64_t size = 0;
@@ -109,6 +118,12 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
     if (!array->to_text && array->plan && !dti_plan_dst_bytes(array->plan, elements, &size))
         size = 0;
     dti_output_guard_signals();
+    struct dti_output_strays strays = {.count = {0}};
+    const enum dti_status status =
+        dti_output_strays_find(&strays, array->out_path, false, array->args->force, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_output_warn_strays(&strays, array->out_path, warn, array);
     return dti_output_open(&array->output, array->out_path, array->args->force, size, reterr);
 }
 
@@ -174,20 +189,29 @@ static enum dti_status open_device(struct cast_array *array, struct dti_error *r
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }
 
+static enum dti_status report(struct cast_array *array, struct dti_error *reterr)
+{
+    dti_cast_device_warn(&array->job);
+    if (array->cx->output != DTI_OUTPUT_HUMAN)
+        return dti_cast_array_json(array, reterr);
+    if (array->shown)
+        dti_cast_array_human(array);
+    return DTI_OK;
+}
+
 static enum dti_status finish(struct cast_array *array, struct dti_error *reterr)
 {
     enum dti_status status = check_nan(array, reterr);
-    if (status == DTI_OK && array->output) {
+    if (status == DTI_OK && !array->output)
+        return report(array, reterr);
+    if (status == DTI_OK) {
         status = dti_output_commit(array->output, reterr);
         array->output = NULL;
     }
-    if (status == DTI_OK)
-        dti_cast_device_warn(&array->job);
-    if (status == DTI_OK && array->cx->output != DTI_OUTPUT_HUMAN)
-        return dti_cast_array_json(array, reterr);
-    if (status == DTI_OK && array->shown)
-        dti_cast_array_human(array);
-    return status;
+    if (status != DTI_OK)
+        return status;
+    dti_output_is_complete(array->out_path);
+    return dti_output_report_end(array->cx, array->out_path, report(array, reterr), reterr);
 }
 
 enum dti_status dti_cast_array(const struct cast_args *args, const struct dti_context *cx,

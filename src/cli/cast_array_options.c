@@ -55,11 +55,7 @@ static enum dti_status needs_from(const char *path, struct dti_error *reterr)
 
 enum dti_status dti_cast_no_such_file(const char *path, int cause, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_BAD_INPUT, "cannot read %s: %s",
-                   dti_quote(quoted, path, strlen(path)), strerror(cause));
-    dti_error_argument(reterr, path, strlen(path));
-    return DTI_BAD_INPUT;
+    return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
 }
 
 /* "./70000", "/data/in.bin": nobody means a number. A quotient such as 1/x begins otherwise. */
@@ -70,11 +66,14 @@ static bool looks_like_path(const char *operand)
 
 void dti_cast_array_hint(const char *operand, struct dti_error *error)
 {
-    if (error->status == DTI_BAD_VALUE && dti_cast_is_file(operand))
+    struct stat file = {0};
+    if (error->status != DTI_BAD_VALUE || strcmp(operand, "-") == 0)
+        return;
+    const int cause = stat(operand, &file) != 0 ? errno : 0;
+    if (cause == 0 && !S_ISDIR(file.st_mode))
         (void)needs_from(operand, error);
-    else if (error->status == DTI_BAD_VALUE && looks_like_path(operand) &&
-             access(operand, F_OK) != 0)
-        (void)dti_cast_no_such_file(operand, errno, error);
+    else if (cause != 0 && (looks_like_path(operand) || dti_input_there(operand) != ENOENT))
+        (void)dti_cast_no_such_file(operand, cause, error);
 }
 
 enum dti_status dti_cast_array_refuse(const struct cast_args *args, char **operands, int count,
@@ -93,11 +92,14 @@ enum dti_status dti_cast_array_refuse(const struct cast_args *args, char **opera
     const char *const of_files = dti_cast_file_option(args);
     if (!name && !of_files)
         return DTI_OK;
-    if (count > 0 && dti_cast_is_file(operands[0]))
-        return needs_from(operands[0], reterr);
-    if (count > 0 && strcmp(operands[0], "-") != 0 && !dti_cast_is_number(operands[0]) &&
-        access(operands[0], F_OK) != 0)
-        return dti_cast_no_such_file(operands[0], errno, reterr);
+    if (count > 0 && strcmp(operands[0], "-") != 0) {
+        struct stat file = {0};
+        const int cause = stat(operands[0], &file) != 0 ? errno : 0;
+        if (cause == 0 && !S_ISDIR(file.st_mode))
+            return needs_from(operands[0], reterr);
+        if (cause != 0 && !dti_cast_is_number(operands[0]))
+            return dti_cast_no_such_file(operands[0], cause, reterr);
+    }
     if (!name)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is for files of tensors, as in 'dtinfo cast model.safetensors bf16 -o "

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/amount.h"
+#include "cli/output_words.h"
 #include "dtinfo/parallel.h"
 
 bool dti_cast_has_bar(const struct cast_args *args, const struct dti_context *cx, bool to_stdout)
@@ -107,6 +108,17 @@ static enum dti_status run(struct cast_file *file, struct dti_error *reterr)
     return status;
 }
 
+/* Tells of what killed runs have left, and with --force removes it. */
+static enum dti_status clear(struct cast_file *file, struct dti_error *reterr)
+{
+    struct dti_output_strays strays = {.count = {0}};
+    const enum dti_status status =
+        dti_new_files_strays(&file->cast->files, file->args->force, &strays, reterr);
+    if (status == DTI_OK)
+        dti_output_warn_strays(&strays, file->out_path, warn, file);
+    return status;
+}
+
 enum dti_status dti_cast_file_work(struct cast_file *file, struct dti_error *reterr)
 {
     struct dti_file_cast *const cast = file->cast;
@@ -116,13 +128,27 @@ enum dti_status dti_cast_file_work(struct cast_file *file, struct dti_error *ret
         return file->out_path ? dti_file_cast_check(cast, force, reterr) : DTI_OK;
     enum dti_status status = DTI_OK;
     dti_output_guard_signals();
-    if (!file->to_text || !file->to_stdout) /* text goes through the buffer of stdout */
-        status = dti_file_cast_open(cast, force, reterr);
+    if (!file->to_text || !file->to_stdout) { /* text goes through the buffer of stdout */
+        status = clear(file, reterr);
+        if (status == DTI_OK)
+            status = dti_file_cast_open(cast, force, reterr);
+    }
     if (status == DTI_OK)
         status = run(file, reterr);
-    if (status == DTI_OK && cast->files.list[0].output)
+    if (status == DTI_OK && cast->files.list[0].output) {
         status = dti_file_cast_commit(cast, reterr);
+        file->complete = status == DTI_OK;
+    }
+    if (file->complete)
+        dti_output_is_complete(file->out_path);
     return status;
+}
+
+enum dti_status dti_cast_file_report_end(const struct cast_file *file, enum dti_status status,
+                                         struct dti_error *reterr)
+{
+    return file->complete ? dti_output_report_end(file->cx, file->out_path, status, reterr)
+                          : status;
 }
 
 static enum dti_status report(struct cast_file *file, struct dti_error *reterr)
@@ -158,7 +184,7 @@ enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_con
     if (status == DTI_OK)
         status = dti_cast_file_work(&file, reterr);
     if (status == DTI_OK)
-        status = report(&file, reterr);
+        status = dti_cast_file_report_end(&file, report(&file, reterr), reterr);
     const unsigned fatal =
         status == DTI_OK ? (unsigned)args->fail_on & events(&file.cast->loss) : 0;
     dti_cast_file_end(&file);

@@ -28,6 +28,7 @@ struct cast_file {
     struct dti_file_target target;    /* of kind DTI_CONTAINER_RAW for text */
     struct dti_file_cast *cast;
     uint64_t output_bytes; /* of the new files, as they came to be */
+    bool complete;         /* they have their names */
 };
 
 /* cast_file_options.c: whether operands and options are those of a cast of a file. */
@@ -49,6 +50,9 @@ enum dti_status dti_cast_file_target(struct cast_file *file, struct dti_error *r
  * open. Then all the work, up to the moment when the new files have their names. */
 enum dti_status dti_cast_file_plan(struct cast_file *file, struct dti_error *reterr);
 enum dti_status dti_cast_file_work(struct cast_file *file, struct dti_error *reterr);
+/* The status of the report becomes that of the command: see dti_output_report_end(). */
+enum dti_status dti_cast_file_report_end(const struct cast_file *file, enum dti_status status,
+                                         struct dti_error *reterr);
 /* The whole command. */
 enum dti_status dti_cast_file(const struct cast_args *args, const struct dti_context *cx,
                               char **operands, int count, struct dti_error *reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo quant: what a scale and a few bits make of values, tensors and checkpoints. */
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cast_array.h"
 #include "cli/choices.h"
@@ -98,7 +98,7 @@ bool dti_quant_is_files(const struct quant_args *args, char **operands, int coun
     if (args->input)
         return true;
     return count > 0 && strcmp(operands[0], "-") != 0 && !dti_cast_is_number(operands[0]) &&
-           (wanted || access(operands[0], F_OK) == 0);
+           (wanted || dti_input_there(operands[0]) != ENOENT);
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,

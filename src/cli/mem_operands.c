@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Words to what is stored and to what as: amounts, files of tensors, dtypes. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/inspect.h"
 #include "cli/mem.h"
@@ -193,7 +193,7 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
     const bool dtype = names_dtype(word);
     if (dtype && !first)
         return add_dtypes(job, word, reterr);
-    if (access(word, F_OK) == 0 || strcmp(word, "-") == 0 || strchr(word, '/') ||
+    if (dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 || strchr(word, '/') ||
         dti_container_is(word))
         return add_file(job, word, reterr);
     if (!first)

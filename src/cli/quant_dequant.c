@@ -156,8 +156,10 @@ static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
         return status;
     add_up(job);
     if (file->cx->output != DTI_OUTPUT_HUMAN)
-        return dti_quant_dequant_json(job, reterr);
-    return file->shown ? dti_quant_dequant_human(job, reterr) : DTI_OK;
+        status = dti_quant_dequant_json(job, reterr);
+    else if (file->shown)
+        status = dti_quant_dequant_human(job, reterr);
+    return dti_cast_file_report_end(file, status, reterr);
 }
 
 enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,

@@ -7,6 +7,7 @@
 
 #include "cli/amount.h"
 #include "cli/cast_array.h"
+#include "cli/output_words.h"
 #include "cli/quant_files.h"
 #include "dtinfo/parallel.h"
 
@@ -110,17 +111,33 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
     return status;
 }
 
+/* Tells of what killed runs have left, and with --force removes it. */
+static enum dti_status clear(struct quant_file *file, struct dti_error *reterr)
+{
+    struct dti_output_strays strays = {.count = {0}};
+    const enum dti_status status =
+        dti_new_files_strays(&file->quant->files, file->args->force, &strays, reterr);
+    if (status == DTI_OK)
+        dti_output_warn_strays(&strays, file->out_path, warn, file);
+    return status;
+}
+
 static enum dti_status work(struct quant_file *file, struct dti_error *reterr)
 {
     const bool force = file->args->force;
     if (file->args->dry_run)
         return file->out_path ? dti_new_files_check(&file->quant->files, force, reterr) : DTI_OK;
     dti_output_guard_signals();
-    enum dti_status status = dti_file_quant_open(file->quant, force, reterr);
+    enum dti_status status = clear(file, reterr);
+    if (status == DTI_OK)
+        status = dti_file_quant_open(file->quant, force, reterr);
     if (status == DTI_OK)
         status = run(file, reterr);
     if (status == DTI_OK)
         status = dti_new_files_commit(&file->quant->files, reterr);
+    file->complete = status == DTI_OK;
+    if (file->complete)
+        dti_output_is_complete(file->out_path);
     return status;
 }
 
@@ -155,6 +172,8 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
         status = work(&file, reterr);
     if (status == DTI_OK)
         status = report(&file, reterr);
+    if (file.complete)
+        status = dti_output_report_end(cx, file.out_path, status, reterr);
     const unsigned fatal = status == DTI_OK ? (unsigned)args->fail_on & events(file.quant) : 0;
     dti_quant_file_end(&file);
     return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;

@@ -31,6 +31,7 @@ struct quant_file {
     struct dti_container *container;
     struct dti_file_target output;
     struct dti_file_quant *quant;
+    bool complete; /* the new files have their names */
     size_t warning_count;
     struct quant_warning warnings[QUANT_WARNINGS_MAX];
 };

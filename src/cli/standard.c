@@ -39,6 +39,13 @@ void dti_standard_note_failure(void)
         first_cause = errno;
 }
 
+static char complete[DTI_QUOTE_SIZE];
+
+void dti_standard_note_complete(const char *label)
+{
+    (void)snprintf(complete, sizeof complete, "%s", label);
+}
+
 enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr)
 {
     const bool failed_before = ferror(out) != 0;
@@ -57,15 +64,18 @@ enum dti_status dti_standard_close(FILE *out, struct dti_error *reterr)
     const bool failed_before = ferror(out) != 0;
     int cause = fflush(out) != 0 ? errno : 0;
     /* network file systems report a full disk on close */
-    if (fclose(out) != 0 && cause == 0)
+    if (fclose(out) != 0 && cause == 0 && errno != EINTR)
         cause = errno;
     if (first_cause != 0)
         cause = first_cause;
     first_cause = 0;
-    if (cause == 0 && !failed_before)
-        return DTI_OK;
+    enum dti_status status = DTI_OK;
     if (cause == EPIPE)
-        return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
-    return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write to standard output: %s",
-                    strerror(cause != 0 ? cause : EIO));
+        status = dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
+    else if (cause != 0 || failed_before)
+        status = dti_fail(reterr, DTI_WRITE_FAILED, "cannot write to standard output: %s%s%s%s",
+                          strerror(cause != 0 ? cause : EIO), complete[0] != '\0' ? "; " : "",
+                          complete, complete[0] != '\0' ? " is complete" : "");
+    complete[0] = '\0';
+    return status;
 }

@@ -20,6 +20,10 @@ enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr);
  * the first cause is kept. */
 void dti_standard_note_failure(void);
 
+/* What dti_standard_close() adds to its message: the file of that name is complete. label: quoted.
+ */
+void dti_standard_note_complete(const char *label);
+
 /* Flushes and closes out. Fails with DTI_WRITE_FAILED when anything that was ever written to it
  * was lost; the text is empty when nobody reads any more, which deserves no message. */
 enum dti_status dti_standard_close(FILE *out, struct dti_error *reterr);

@@ -4,7 +4,7 @@
  * owns what the reader found. */
 #include "dtinfo/container.h"
 
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,14 +163,6 @@ static enum dti_status open_file(struct dti_container_whole *whole,
     return read_file(whole, options, reterr);
 }
 
-static bool is_folder(const char *path)
-{
-    DIR *const folder = strcmp(path, "-") == 0 ? NULL : opendir(path);
-    if (folder)
-        (void)closedir(folder);
-    return folder != NULL;
-}
-
 static enum dti_status open_path(struct dti_container_whole *whole,
                                  const struct dti_container_options *options,
                                  struct dti_error *reterr)
@@ -179,7 +171,13 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     struct dti_input input;
     const enum dti_status status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
-        if (status == DTI_NO_MEMORY || (options && options->raw) || !is_folder(container->path))
+        struct stat st = {0};
+        if (status == DTI_NO_MEMORY || (options && options->raw) ||
+            strcmp(container->path, "-") == 0)
+            return status;
+        if (stat(container->path, &st) != 0)
+            return dti_input_fail(&(struct dti_input){.name = container->path}, errno, reterr);
+        if (!S_ISDIR(st.st_mode))
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
         return dti_sharded_open(whole, options, reterr);
@@ -294,17 +292,17 @@ bool dti_container_is(const char *path)
         return true;
     struct stat st = {0};
     if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-        return false;
+        return !standard_input && dti_input_there(path) != ENOENT;
     if (S_ISDIR(st.st_mode))
         return !standard_input;
     if (!S_ISREG(st.st_mode)) /* opening a named pipe would wait for its writer */
         return false;
     struct dti_input input;
     if (dti_input_open_file(&input, path, NULL) != DTI_OK)
-        return false;
+        return true; /* dti_container_open() says why */
     const size_t size = input.size < sizeof head ? (size_t)input.size : sizeof head;
-    const bool is = input.seekable && dti_input_read_at(&input, head, size, 0, NULL) == DTI_OK &&
-                    is_head(path, head, size, input.size);
+    const bool is = input.seekable && (dti_input_read_at(&input, head, size, 0, NULL) != DTI_OK ||
+                                       is_head(path, head, size, input.size));
     dti_input_close(&input);
     return is;
 }

@@ -45,11 +45,17 @@ static int compare_texts(const void *a, const void *b)
 static enum dti_status look(struct dti_pool *pool, const char *path, struct list *indexes,
                             struct list *shards, struct dti_error *reterr)
 {
-    DIR *const folder = opendir(path);
+    const struct dti_input input = {.name = path};
+    DIR *folder;
+    do
+        folder = opendir(path);
+    while (!folder && errno == EINTR);
+    if (!folder)
+        return dti_input_fail(&input, errno, reterr);
     bool room = true;
-    const struct dirent *entry = NULL;
+    const struct dirent *entry;
     errno = 0;
-    while (folder && room && (entry = readdir(folder)) != NULL) {
+    while (room && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(entry->d_name))
@@ -59,15 +65,11 @@ static enum dti_status look(struct dti_pool *pool, const char *path, struct list
         errno = 0;
     }
     const int error = errno;
-    if (folder)
-        (void)closedir(folder);
+    (void)closedir(folder);
     if (!room)
         return dti_container_no_memory(reterr);
-    if (!folder || error != 0) {
-        char label[DTI_QUOTE_SIZE];
-        return dti_fail(reterr, DTI_BAD_INPUT, "cannot read %s: %s",
-                        dti_quote(label, path, strlen(path)), strerror(error));
-    }
+    if (error != 0)
+        return dti_input_fail(&input, error, reterr);
     if (indexes->count > 0)
         qsort(indexes->names, indexes->count, sizeof *indexes->names, compare_texts);
     if (shards->count > 0)

@@ -2,9 +2,9 @@
  *
  * Quantized npy files: each part is a file of its own. OUT.npy has the codes, OUT_scale.npy and so
  * on stand beside it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "files/dequant_find.h"
 
@@ -25,8 +25,11 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
     memcpy(name + length - end, suffix, more);
     memcpy(name + length - end + more, extension, end + 1);
     enum dti_status status = DTI_OK;
-    if (access(name, F_OK) == 0)
+    const int there = dti_input_there(name);
+    if (there == 0)
         status = dti_container_open(ret, name, &dequant->request.open, reterr);
+    else if (there != ENOENT) /* codes without what belongs to them would be other numbers */
+        status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     free(name);
     return status;
 }

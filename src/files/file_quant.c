@@ -3,9 +3,9 @@
  * The quantization of a container: its beginning and its end. */
 #include "dtinfo/file_quant.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "files/file_quant_parts.h"
 
@@ -127,11 +127,14 @@ static enum dti_status check_beside(const struct dti_file_quant *quant, const ch
     memcpy(name, path, length - end);
     memcpy(name + length - end, suffix, more);
     memcpy(name + length - end + more, extension, end + 1);
-    bool replaced = access(name, F_OK) != 0;
+    const int there = dti_input_there(name);
+    bool replaced = there == ENOENT;
     for (size_t i = 0; i < quant->files.count && !replaced; i++)
         replaced = strcmp(quant->files.list[i].path, name) == 0;
     enum dti_status status = DTI_OK;
-    if (!replaced)
+    if (!replaced && there != 0)
+        status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
+    else if (!replaced)
         status = dti_fail(reterr, DTI_USAGE,
                           "%s exists and would be taken for a part of the output; remove it, or "
                           "give -o another name",

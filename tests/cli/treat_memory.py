@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line."""
+"""Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line; or,
+once the output is complete, exit 0 and one line that says so."""
+import glob
+import json
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -47,6 +51,9 @@ QUESTIONS += [(words.split(), b"") for words in (
     "cast model.safetensors bf16 -o /dev/null -v",
     "cast model.safetensors.index.json fp8_e4m3fn -o /dev/null --json --select *norm*",
     "cast model.safetensors.index.json bf16 -o new/ --force",
+    "cast sharded bf16 -o new/ --json", "cast weights.npy bf16 -o out.npy -v --json",
+    "cast weights.npy bf16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
+    "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",
     "cast model.safetensors bf16 --dry-run --only *q_proj*",
     "cast deflated.npz fp16 -o /dev/null --keep big", "cast columns.npy bf16 --as text",
     "cast weights.npy fp4_e2m1 --from fp16 --shape 112 -o /dev/null --as safetensors --packing low -q")]
@@ -79,16 +86,57 @@ def failing(words, stdin, at, variables):
     return done, int(text)
 
 
+def output(words):
+    """The files that the words make, {path: bytes}, or None where there is no telling."""
+    name = words[words.index("-o") + 1] if "-o" in words else None
+    if name is None or name == "/dev/null":
+        return None
+    paths = glob.glob(name + "*") if name[-1] == "/" else glob.glob(name[:-4] + "*" + name[-4:])
+    return {path: pathlib.Path(path).read_bytes() for path in paths if os.path.isfile(path)}
+
+
+def remove_output(words):
+    for path in output(words) or ():
+        os.unlink(path)
+    if "-o" in words and words[words.index("-o") + 1] == "new/":
+        shutil.rmtree("new", ignore_errors=True)
+
+
+def is_json(text):
+    try:
+        json.loads(text.decode("utf-8"))
+    except ValueError:
+        return False
+    return True
+
+
+def require_complete(words, done, made):
+    """Only the report is missing, and does not look like one."""
+    line = require_one_line(done, 0)
+    require("-o" in words and "is complete, but the report on it is not: out of memory" in line,
+            "another answer:", words, line)
+    require(output(words) == made, "it is not complete:", words, sorted(output(words) or ()))
+    require(not is_json(done.stdout), "half a report looks whole:", words, done.stdout[-100:])
+
+
 def fail_each(**variables):
-    total = 0
+    total = completed = 0
     for words, stdin in QUESTIONS:
+        remove_output(words)
         whole = run(words, stdin)
+        made = output(words)
         at, reached = 0, True
         while reached:
             at += 1
             require(at < ALLOCATIONS, "there is no end to the allocations:", words)
+            remove_output(words)
             done, asked = failing(words, stdin, at, variables)
             same = (done.code, done.stdout, done.stderr) == (whole.code, whole.stdout, whole.stderr)
+            if not same and done.code == 0 or (made and done.code and output(words) == made):
+                require_complete(words, done, made)
+                completed += 1
+                reached = asked >= at
+                continue
             require(same or done.code == NO_MEMORY, "another answer:", words, at, done.code, done.stdout,
                     done.stderr)
             if not same and words[0] == "cast" and {"-", "--json"} & set(words):  # a line each operand
@@ -99,6 +147,7 @@ def fail_each(**variables):
             reached = asked >= at
         require(same, "without a failure the answer differs:", words, done.code, done.stderr)
         total += at - 1
+    require(completed > 20, "hardly a report was met:", completed)
     require(total > 2 * len(QUESTIONS), "hardly an allocation was made to fail:", total)
 
 
@@ -120,6 +169,9 @@ if __name__ == "__main__":
         os.chdir(name)
         for write in (write_single, write_sharded, write_others):
             write(pathlib.Path(name))
+        os.mkdir("sharded")
+        write_sharded(pathlib.Path(name, "sharded"))
+        pathlib.Path(name, "raw.bin").write_bytes(bytes(range(64)))
         code = main()
         os.chdir("/")
     sys.exit(code)
