@@ -21,10 +21,10 @@ static const struct {
                          "may be left from runs that were killed, and cannot be removed; see "
                          "whether a run uses them, and remove them by hand"},
     [DTI_STRAY_LIVE] = {"other_run",
-                        "belongs to another run that is writing here; the one that ends last "
-                        "decides, unless it finds a file and has no --force",
-                        "belong to other runs that are writing here; the one that ends last "
-                        "decides, unless it finds a file and has no --force"},
+                        "belongs to another run that is writing here; wait for it, or give -o "
+                        "another name",
+                        "belong to other runs that are writing here; wait for them, or give -o "
+                        "another name"},
 };
 
 void dti_output_warn_strays(const struct dti_output_strays *strays, const char *beside,

@@ -354,13 +354,8 @@ static void write_as_nobody(void)
     /* one may write where one may not list */
     replace("blind/out", false, "new");
     /* a link of root's in a folder like /tmp that is not root's */
-    refused("shared/link", true, DTI_WRITE_FAILED,
-            "'shared/link' goes through another user's link in a folder open to all; name what it "
-            "points to");
-    /* likewise of a folder on the way */
-    refused("shared/dir/new", true, DTI_WRITE_FAILED,
-            "'shared/dir/new' goes through another user's link in a folder open to all; name what "
-            "it points to");
+    CHECK(dti_output_open(&output, "shared/link", true, 0, &error) == DTI_WRITE_FAILED);
+    CHECK(strstr(error.text, "goes through another user's link in a folder open to all") != NULL);
     /* root's folder, root's link */
     replace("tmp/link", false, "new");
     CHECK(symlink("../blind/mine", "shared/mine") == 0);
@@ -382,13 +377,13 @@ static void other_users_are_kept_apart(void)
     CHECK(chmod("blind", 0333) == 0);
     file_make("shared/old", "old", 3);
     CHECK(chmod("shared/old", 04664) == 0);
-    CHECK(symlink("../target", "shared/link") == 0 && symlink("../blind", "shared/dir") == 0);
+    CHECK(symlink("../target", "shared/link") == 0);
     CHECK(chown("shared", 65534, 65534) == 0 && chmod("shared", 01777) == 0);
     CHECK_U64((unsigned)in_child(write_as_nobody), 0);
     CHECK(access("target", F_OK) != 0);
     CHECK(file_is("blind/mine", "new", 3));
-    static const char *const files[] = {"shared/old", "shared/link", "shared/mine", "shared/dir",
-                                        "blind/mine", "blind/out",   "blind/roots", "tmp/link"};
+    static const char *const files[] = {"shared/old", "shared/link", "shared/mine", "blind/mine",
+                                        "blind/out",  "blind/roots", "tmp/link"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         CHECK(unlink(files[i]) == 0);
     CHECK_U64(folder_leave(), 4);
