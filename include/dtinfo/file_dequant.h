@@ -3,7 +3,8 @@
  * The way back of a quantized file: a view of its container in which codes, scales and what else
  * belongs to them have become one tensor of fp32, made while it is read. dti_file_cast_new() takes
  * the view and casts it, as any file. What is recognised: block tensors of GGUF, and the layouts of
- * quant_layout.h by names, dtypes and shapes. */
+ * quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or from
+ * config.json beside the file; a tensor that may still be read in two ways is refused. */
 #ifndef DTINFO_FILE_DEQUANT_H
 #define DTINFO_FILE_DEQUANT_H
 
@@ -15,6 +16,9 @@ struct dti_file_dequant_request {
     bool layout_given;
     enum dti_quant_layout layout;      /* the only one that is looked for */
     bool high;                         /* packed codes have element 0 in the highest bits */
+    unsigned bits;                     /* of a code; 0: as the file or its configuration says */
+    uint64_t block;                    /* neighbours that share a scale, or the sides of rectangles,
+                                        * of tensors that have several scales; 0: likewise */
     const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a file's cast */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* how npy files beside the first one are opened */
@@ -51,6 +55,8 @@ const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequa
 /* NaNs and infinities that came out of codes, once it has been read. */
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
                                uint64_t *ret_nan, uint64_t *ret_inf);
+/* "config.json": the configuration beside the file that was followed; NULL: there is none. */
+const char *dti_file_dequant_config(const struct dti_file_dequant *dequant);
 size_t dti_file_dequant_count(const struct dti_file_dequant *dequant); /* tensors with a form */
 
 #endif

@@ -33,7 +33,7 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "per", struct quant_args, per, per_given, "WHAT", dti_choice_per,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, block, block_given, 1, 65536, "N",
-             "integers and floats: a scale for each N neighbours"),
+             "integers and floats: a scale for each N neighbours; --dequant: it was so"),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
     OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
@@ -51,6 +51,8 @@ static const struct dti_option options[] = {
                dti_choice_quant_layout, "files: names and forms of codes and scales"),
     OPT_FLAG(0, "dequant", struct quant_args, dequant,
              "files: make floats of DTYPE of what is quantized"),
+    OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
+             "files: codes have N bits, with --dequant, whatever config.json says"),
     OPT_GLOB(0, "only", struct quant_args, only, "GLOB,...",
              "files: quantize these tensors alone, keep the others"),
     OPT_GLOB(0, "keep", struct quant_args, keep, "GLOB,...",
@@ -80,6 +82,7 @@ const char *dti_quant_file_option(const struct quant_args *args)
            : args->as_given       ? "--as"
            : args->force          ? "--force"
            : args->layout_given   ? "--layout"
+           : args->bits_given     ? "--bits"
            : args->only           ? "--only"
            : args->keep           ? "--keep"
            : args->select         ? "--select"

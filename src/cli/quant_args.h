@@ -27,6 +27,7 @@ struct quant_args {
     int nibble;   /* enum dti_block_order: DTI_BLOCK_LOW or DTI_BLOCK_HIGH */
     int fail_on;  /* set of enum quant_event */
     uint64_t block;
+    uint64_t bits; /* files only */
     bool symmetry_given, division_given, like_given, mx_scale_given, per_given, nibble_given;
     bool block_given, symmetric, affine, pad;
     /* files only */
@@ -34,7 +35,7 @@ struct quant_args {
     int as;       /* enum quant_as */
     int layout;   /* of dti_choice_quant_layout */
     int progress; /* enum cast_progress */
-    bool as_given, layout_given, progress_given;
+    bool as_given, layout_given, bits_given, progress_given;
     bool force, lenient, dequant, dry_run;
 };
 

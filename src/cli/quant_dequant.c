@@ -26,7 +26,6 @@ static const char *surplus_option(const struct quant_args *args)
            : args->like_given     ? "--like"
            : args->mx_scale_given ? "--mx-scale"
            : args->per_given      ? "--per"
-           : args->block_given    ? "--block"
            : args->pad            ? "--pad"
                                   : NULL;
 }
@@ -92,6 +91,8 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
         .layout_given = args->layout_given,
         .layout = (enum dti_quant_layout)args->layout,
         .high = args->nibble_given && args->nibble == DTI_BLOCK_HIGH,
+        .bits = (unsigned)args->bits,
+        .block = args->block_given ? args->block : 0,
         .only = args->only,
         .keep = args->keep,
         .select = args->select,

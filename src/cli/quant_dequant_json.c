@@ -30,6 +30,28 @@ static void put_count(const struct quant_dequant *job, const char *key, bool the
         dti_json_null(json, key);
 }
 
+/* What was said about codes, and by whom besides the file. */
+static void put_reading(const struct quant_dequant *job)
+{
+    const struct quant_args *const args = job->args;
+    const char *const config = dti_file_dequant_config(job->dequant);
+    struct dti_json *const json = job->file.job.json;
+    dti_json_object(json, "options");
+    if (args->bits_given)
+        dti_json_uint(json, "bits", args->bits);
+    else
+        dti_json_null(json, "bits");
+    if (args->block_given)
+        dti_json_uint(json, "block", args->block);
+    else
+        dti_json_null(json, "block");
+    dti_json_end(json);
+    if (config)
+        dti_json_string(json, "config", config);
+    else
+        dti_json_null(json, "config");
+}
+
 static enum dti_status put_totals(const struct quant_dequant *job, struct dti_error *reterr)
 {
     const struct dti_file_cast *const cast = job->file.cast;
@@ -135,6 +157,7 @@ enum dti_status dti_quant_dequant_json(struct quant_dequant *job, struct dti_err
     if (status != DTI_OK)
         return status;
     dti_json_bool(json, "dry_run", job->args->dry_run);
+    put_reading(job);
     put_host(job);
     status = put_totals(job, reterr);
     dti_json_array(json, "tensors");

@@ -87,6 +87,9 @@ enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_a
     ret->out_path = args->output;
     ret->shown = cx->output != DTI_OUTPUT_HUMAN || !cx->quiet;
     enum dti_status status = read_operands(ret, operands, count, &dtype, reterr);
+    if (status == DTI_OK && args->bits_given)
+        status = dti_fail(reterr, DTI_USAGE,
+                          "--bits is for --dequant; the dtype says how many bits a code gets");
     if (status == DTI_OK && !ret->out_path && !args->dry_run)
         status = dti_fail(reterr, DTI_USAGE,
                           "no place for the result; give -o FILE, or --dry-run to see what it "

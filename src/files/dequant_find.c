@@ -4,9 +4,7 @@
  * table of layouts knows. */
 #include "files/dequant_find.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dtinfo/glob.h"
 
@@ -15,23 +13,13 @@ static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_
 struct finder {
     struct dti_file_dequant *dequant;
     struct dti_container *container;
-    char *name; /* room for a name with a suffix */
 };
-
-static bool ends(const char *name, size_t length, const char *suffix)
-{
-    const size_t wanted = strlen(suffix);
-    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
-}
 
 /* The tensor called X and a suffix. */
 static bool find_suffixed(const struct finder *finder, const char *name, size_t length,
                           const char *suffix, size_t *ret)
 {
-    const size_t more = strlen(suffix);
-    memcpy(finder->name, name, length);
-    memcpy(finder->name + length, suffix, more);
-    return dti_name_order_find(&finder->dequant->names, finder->name, length + more, ret);
+    return dti_quant_names_find(&finder->dequant->names, name, length, suffix, ret);
 }
 
 static void add_part(const struct finder *finder, struct dti_dequant_group *group,
@@ -40,34 +28,6 @@ static void add_part(const struct finder *finder, struct dti_dequant_group *grou
     size_t at;
     if (suffix && find_suffixed(finder, group->name, group->name_length, suffix, &at))
         group->part[part] = (struct dti_dequant_part){.container = finder->container, .tensor = at};
-}
-
-/* Dtypes that codes have under their tensor's own name. */
-static bool may_be_codes(const struct dti_tensor *tensor)
-{
-    if (!tensor->format || tensor->refusal)
-        return false;
-    switch (tensor->format->id) {
-    case DTI_INT8:
-    case DTI_UINT8:
-    case DTI_INT16:
-    case DTI_UINT16:
-    case DTI_FP8_E4M3FN:
-    case DTI_FP8_E5M2:
-    case DTI_FP8_E4M3FNUZ:
-    case DTI_FP8_E5M2FNUZ:
-    case DTI_FP4_E2M1:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool may_be_packed(const struct dti_tensor *tensor)
-{
-    return tensor->format && !tensor->refusal &&
-           (tensor->format->id == DTI_UINT8 || tensor->format->id == DTI_INT32) &&
-           ends(tensor->name, tensor->name_length, packed);
 }
 
 /* The layouts' own suffixes, and which layout that makes it. */
@@ -84,7 +44,7 @@ static enum dti_status add_parts(const struct finder *finder, struct dti_dequant
             (request->layout_given && row->layout != request->layout))
             continue; /* rows of a layout stand together */
         struct dti_dequant_group own = *group;
-        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++)
+        for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
             add_part(finder, &own, (enum dti_quant_part)part,
                      dti_quant_suffix(row, (enum dti_quant_part)part));
         if (own.part[DTI_PART_TENSOR_SCALE].container &&
@@ -102,25 +62,60 @@ static enum dti_status add_parts(const struct finder *finder, struct dti_dequant
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
                                   "has scales of the whole tensor by several layouts; say which "
                                   "one is meant with --layout");
-    if (!dti_dequant_has(group, DTI_PART_SCALE)) {
-        add_part(finder, group, DTI_PART_SCALE, inverse);
-        group->inverse = dti_dequant_has(group, DTI_PART_SCALE);
-    }
     return DTI_OK;
 }
 
-static void read_told(const struct dti_container *container, struct dti_dequant_group *group)
+/* The metadata entry of the tensor. */
+static void read_told(const struct finder *finder, struct dti_dequant_group *group)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
-    for (size_t i = 0; i < container->metadata_count && !group->told; i++) {
-        const struct dti_metadata *const entry = &container->metadata[i];
-        if (entry->key_length == key + group->name_length &&
-            memcmp(entry->key, DTI_QUANT_KEY, key) == 0 &&
-            memcmp(entry->key + key, group->name, group->name_length) == 0)
-            group->told =
-                dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
-                                     &group->told_high, &group->told_group);
+    size_t at;
+    char *const name = finder->dequant->names.room;
+    memcpy(name, DTI_QUANT_KEY, key);
+    memcpy(name + key, group->name, group->name_length);
+    if (!dti_name_order_find(&finder->dequant->metadata, name, key + group->name_length, &at))
+        return;
+    const struct dti_metadata *const entry = &finder->container->metadata[at];
+    group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
+                                       &group->told_high, &group->told_group);
+}
+
+/* What is known besides the parts, from one place: options, else metadata, else the configuration;
+ * *own is room for it. */
+static enum dti_status learn(struct dti_file_dequant *dequant,
+                             const struct dti_dequant_group *group, struct dti_quant_hint *own,
+                             struct dti_dequant_knowledge *ret, struct dti_error *reterr)
+{
+    const struct dti_file_dequant_request *const request = &dequant->request;
+    struct dti_quant_config *const config = &dequant->config;
+    const uint64_t length = request->block > 0 ? request->block : group->told_group;
+    *own = (struct dti_quant_hint){.bits = request->bits, .group = {length, length}};
+    *ret = (struct dti_dequant_knowledge){
+        .hints = own,
+        .count = 1,
+        .source = request->bits > 0 || request->block > 0 ? "--bits or --block" : "the metadata"};
+    if (group->told || request->bits > 0 || request->block > 0)
+        return DTI_OK;
+    if (!dequant->has_config) {
+        const enum dti_status status = dti_quant_config_read(dequant->container, config, reterr);
+        if (status != DTI_OK)
+            return status;
+        dequant->has_config = true;
     }
+    if (config->unread[0] != '\0') {
+        char name[DTI_QUOTE_SIZE];
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "%s says that it is of the format %s, which is not read; --keep "
+                                  "leaves it as it is",
+                                  config->file,
+                                  dti_quote(name, config->unread, strlen(config->unread)));
+    }
+    if (config->count > 0)
+        *ret = (struct dti_dequant_knowledge){.hints = config->hints,
+                                              .count = config->count,
+                                              .source = config->file,
+                                              .configured = true};
+    return DTI_OK;
 }
 
 /* Whether a list of patterns names the tensor or one of its parts. */
@@ -175,8 +170,12 @@ static enum dti_status take_group(const struct finder *finder, struct dti_dequan
     struct dti_dequant_found *const found = dti_dequant_found_new(finder->dequant);
     if (!found)
         return dti_dequant_no_memory(reterr);
-    read_told(finder->container, group);
-    const enum dti_status status = dti_dequant_match(finder->dequant, group, found, reterr);
+    struct dti_dequant_knowledge known;
+    struct dti_quant_hint hint;
+    read_told(finder, group);
+    enum dti_status status = learn(finder->dequant, group, &hint, &known, reterr);
+    if (status == DTI_OK)
+        status = dti_dequant_match(finder->dequant, &known, group, found, reterr);
     if (status != DTI_OK)
         return status;
     mark(finder, group, DTI_DEQUANT_PART);
@@ -188,17 +187,21 @@ static enum dti_status look_at(const struct finder *finder, size_t at,
                                struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &finder->container->tensors[at];
+    struct dti_named_codes codes;
+    if (!dti_quant_names_codes(&finder->dequant->names, at, &codes))
+        return DTI_OK;
     struct dti_dequant_group group = {
         .name = tensor->name,
-        .name_length = tensor->name_length,
+        .name_length = codes.name_length,
         .at = at,
-        .packed_name = may_be_packed(tensor),
+        .packed_name = codes.packed,
+        .inverse = codes.inverse,
+        .beside = codes.beside,
+        .part[DTI_PART_CODES] = {.container = finder->container, .tensor = at},
     };
-    if (!group.packed_name && !may_be_codes(tensor))
-        return DTI_OK;
-    group.name_length -= group.packed_name ? sizeof packed - 1 : 0;
-    group.part[DTI_PART_CODES] =
-        (struct dti_dequant_part){.container = finder->container, .tensor = at};
+    if (codes.scaled)
+        group.part[DTI_PART_SCALE] =
+            (struct dti_dequant_part){.container = finder->container, .tensor = codes.scale};
     const enum dti_status status = add_parts(finder, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;
@@ -223,7 +226,7 @@ static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
     const struct dti_dequant_part part = {.container = finder->container, .tensor = at};
     size_t length, codes;
     if (!dti_quant_is_side_name(tensor->name, tensor->name_length, &length)) {
-        if (!ends(tensor->name, tensor->name_length, inverse))
+        if (!dti_quant_name_ends(tensor->name, tensor->name_length, inverse))
             return DTI_OK;
         length = tensor->name_length - (sizeof inverse - 1);
     }
@@ -265,16 +268,6 @@ static enum dti_status find_all(const struct finder *finder, struct dti_dequant_
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr)
 {
-    struct finder finder = {.dequant = dequant, .container = dequant->container};
-    size_t longest = 0;
-    for (size_t i = 0; i < finder.container->tensor_count; i++) {
-        const size_t length = finder.container->tensors[i].name_length;
-        longest = length > longest ? length : longest;
-    }
-    finder.name = malloc(longest + 64);
-    if (!finder.name)
-        return dti_dequant_no_memory(reterr);
-    const enum dti_status status = find_all(&finder, found, reterr);
-    free(finder.name);
-    return status;
+    const struct finder finder = {.dequant = dequant, .container = dequant->container};
+    return find_all(&finder, found, reterr);
 }

@@ -5,6 +5,7 @@
 #define DTINFO_FILES_DEQUANT_FIND_H
 
 #include "files/dequant_parts.h"
+#include "files/quant_reading.h"
 
 struct dti_dequant_group {
     const char *name; /* X; not ended by a NUL */
@@ -14,6 +15,7 @@ struct dti_dequant_group {
     bool free_name;   /* an npy file: names say nothing */
     bool inverse;     /* scales are called X_scale_inv: those of rectangles, and factors for all
                        * their name */
+    bool beside;      /* X is Y.weight, and scales are called Y.scale: of rectangles or blocks */
     bool bound;       /* only rows of `layout` are meant */
     enum dti_quant_layout layout;
     bool told, told_high; /* there is a metadata entry */
@@ -33,26 +35,60 @@ static inline const struct dti_tensor *dti_dequant_of(const struct dti_dequant_g
     return dti_dequant_part_tensor(&group->part[part]);
 }
 
+/* What is known of a tensor besides its parts. */
+struct dti_dequant_knowledge {
+    const struct dti_quant_hint *hints; /* it is by one of them */
+    size_t count;                       /* at least 1 */
+    const char *source;                 /* who says so: "config.json"; for messages */
+    bool configured;                    /* a file says so, of a whole checkpoint */
+};
+
 /* What the codes are. */
 struct dti_dequant_scheme {
     const struct dti_quant_row *row;
     const struct dti_block_format *block; /* or affine codes: */
     struct dti_format code;               /* of a code; WORDS: unsigned, as they are stored */
     unsigned bits;
+    bool asymmetric; /* it is said that there are zero points */
+};
+
+/* What shapes leave open: two lengths along an axis, or several widths; else all zeros. */
+struct dti_dequant_doubt {
+    unsigned axis;
+    struct dti_quant_lengths lengths; /* `other` 0: not they */
+    unsigned widths;                  /* a set, as of dti_quant_widths() */
+    bool unsigned_codes;              /* of uint8 without zero points, which may be packed ones */
 };
 
 /* dequant_match.c: fills all of *ret. */
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_knowledge *known,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *ret, struct dti_error *reterr);
 
-/* dequant_rows.c: which row of the table the parts are by; fills *ret_scheme, and of ret->how and
- * ret->form what follows from dtypes and shapes. told: the shape of the numbers by the part that
- * holds it, or NULL; otherwise it is filled. */
-enum dti_status dti_dequant_choose(const struct dti_dequant_group *group, const uint64_t *told,
+/* dequant_rows.c: which row of the table the parts are by, the only one by which other numbers
+ * would come out; fills *ret_scheme, and of ret->how and ret->form what follows from dtypes and
+ * shapes. told: the shape of the numbers by the part that holds it, or NULL; otherwise it is
+ * filled. */
+enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
+                                   const struct dti_dequant_group *group, const uint64_t *told,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr);
+
+/* dequant_doubt.c: why none is. */
+enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
+                                         const struct dti_dequant_doubt *doubt,
+                                         struct dti_error *reterr);
+enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, const char *one,
+                                       const char *other, struct dti_error *reterr);
+/* What is said and what there is, where the one does not fit the other. */
+enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
+                                         const struct dti_dequant_knowledge *known,
+                                         struct dti_error *reterr);
+/* dtypes: whether some row has those of the parts; shape: whether there is a part that tells it. */
+enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
+                                          bool shape, struct dti_error *reterr);
 
 /* dequant_shape.c: from the shapes of codes and scales to rows and maps. shape: of the numbers, of
  * the codes' rank; stored: the same with all padding. Looks at ret->how.bits, row_bytes and
@@ -61,9 +97,15 @@ struct dti_dequant_shape {
     unsigned rank;
     const uint64_t *shape, *stored;
     const struct dti_tensor *scales;
+    const struct dti_quant_hint *hint; /* not NULL */
+    bool words;                        /* codes are packed in them: there are no rectangles */
+    bool rectangles;                   /* there is nothing else, by the name of the scales */
+    bool powers;                       /* scales are fp8_e8m0: those of rectangles look like those
+                                        * of blocks, unless their sides are the usual ones */
+    struct dti_dequant_doubt *doubt;   /* filled where there are two lengths */
 };
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
-                              bool rectangles, struct dti_dequant_found *ret);
+                              struct dti_dequant_found *ret);
 
 /* A refusal that names the part. */
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,

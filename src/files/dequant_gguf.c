@@ -33,25 +33,16 @@ bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
     return container->kind == DTI_CONTAINER_GGUF && block && find(block->id);
 }
 
-/* "blk.0.attn_q.scale", or "blk.0.attn_q.weight.scale", of "blk.0.attn_q.weight". */
-static enum dti_status find_scale(struct dti_file_dequant *dequant, const struct dti_tensor *tensor,
-                                  bool *ret_found, size_t *ret_at, struct dti_error *reterr)
+/* "blk.0.attn_q.weight.scale", or "blk.0.attn_q.scale", of "blk.0.attn_q.weight". */
+static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_tensor *tensor,
+                       size_t *ret)
 {
     static const char suffix[] = ".scale", weight[] = ".weight";
-    const size_t cut = sizeof weight - 1, length = tensor->name_length;
-    char *const name = malloc(length + sizeof suffix);
-    if (!name)
-        return dti_dequant_no_memory(reterr);
-    memcpy(name, tensor->name, length);
-    memcpy(name + length, suffix, sizeof suffix);
-    *ret_found = dti_name_order_find(&dequant->names, name, length + sizeof suffix - 1, ret_at);
-    if (!*ret_found && length > cut && memcmp(name + length - cut, weight, cut) == 0) {
-        memcpy(name + length - cut, suffix, sizeof suffix);
-        *ret_found =
-            dti_name_order_find(&dequant->names, name, length - cut + sizeof suffix - 1, ret_at);
-    }
-    free(name);
-    return DTI_OK;
+    const char *const name = tensor->name;
+    const size_t length = tensor->name_length;
+    return dti_quant_names_find(&dequant->names, name, length, suffix, ret) ||
+           (dti_quant_name_ends(name, length, weight) &&
+            dti_quant_names_find(&dequant->names, name, length - (sizeof weight - 1), suffix, ret));
 }
 
 /* The scale of a whole tensor of NVFP4, or one for each of the outermost dimension (experts), is a
@@ -61,11 +52,9 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
 {
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
-    size_t found = 0;
-    bool any = false;
-    const enum dti_status status = find_scale(dequant, tensor, &any, &found, reterr);
-    if (status != DTI_OK || !any)
-        return status;
+    size_t found;
+    if (!find_scale(dequant, tensor, &found))
+        return DTI_OK;
     const struct dti_tensor *const scale = &container->tensors[found];
     const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];
     ret->how.scales = (struct dti_dequant_part){.container = container, .tensor = found};

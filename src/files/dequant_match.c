@@ -108,8 +108,13 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     const bool words = scheme->row->packing == DTI_QUANT_WORDS;
     const int32_t middle = words ? INT32_C(1) << (scheme->bits - 1) : 0;
     how->zero_offset = middle;
-    if (!dti_dequant_has(group, DTI_PART_ZERO_POINT))
-        return DTI_OK;
+    if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
+        if (!scheme->asymmetric)
+            return DTI_OK;
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "config.json says symmetric false, and there is no tensor "
+                                  "'..._zero_point'; --bits or --block is used in its place");
+    }
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     found->form.zero_points = true;
@@ -226,6 +231,7 @@ static enum dti_status check_words(const struct dti_dequant_group *group, enum d
 }
 
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
+                                  const struct dti_dequant_knowledge *known,
                                   const struct dti_dequant_group *group,
                                   struct dti_dequant_found *ret, struct dti_error *reterr)
 {
@@ -247,7 +253,7 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     ret->how.codes = group->part[DTI_PART_CODES];
     ret->how.scales = group->part[DTI_PART_SCALE];
     ret->how.tensor_scale = 1;
-    status = dti_dequant_choose(group, tells ? told : NULL, shape, &scheme, ret, reterr);
+    status = dti_dequant_choose(known, group, tells ? told : NULL, shape, &scheme, ret, reterr);
     if (status == DTI_OK)
         status = match_zeros(group, &scheme, ret, reterr);
     if (status == DTI_OK)
@@ -258,7 +264,9 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     ret->form.dtype = scheme.row->dtype;
-    ret->form.layout = group->inverse ? "scale_inv" : dti_quant_layout_name(scheme.row->layout);
+    ret->form.layout = group->inverse  ? "scale_inv"
+                       : group->beside ? "scale"
+                                       : dti_quant_layout_name(scheme.row->layout);
     ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     return show(dequant, group, shape, ret, reterr);
 }

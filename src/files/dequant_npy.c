@@ -66,5 +66,9 @@ enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_deq
     if (!found[0])
         return dti_dequant_no_memory(reterr);
     dequant->states[0] = DTI_DEQUANT_PART;
-    return dti_dequant_match(dequant, &group, found[0], reterr);
+    const uint64_t length = dequant->request.block;
+    const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};
+    const struct dti_dequant_knowledge known = {
+        .hints = &hint, .count = 1, .source = "--bits or --block"};
+    return dti_dequant_match(dequant, &known, &group, found[0], reterr);
 }

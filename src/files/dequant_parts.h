@@ -5,10 +5,11 @@
 #ifndef DTINFO_FILES_DEQUANT_PARTS_H
 #define DTINFO_FILES_DEQUANT_PARTS_H
 
-#include "containers/name_order.h"
 #include "dtinfo/file_dequant.h"
 #include "dtinfo/memory_pool.h"
 #include "files/dequant_tensor.h"
+#include "files/quant_config.h"
+#include "files/quant_names.h"
 
 enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16 };
 
@@ -45,8 +46,11 @@ struct dti_file_dequant {
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* of scales, to fp32 */
     size_t plan_count;
-    unsigned char *states; /* of the container's tensors: enum dti_dequant_state */
-    struct dti_name_order names;
+    unsigned char *states;          /* of the container's tensors: enum dti_dequant_state */
+    struct dti_quant_names names;   /* of the container's tensors */
+    struct dti_name_order metadata; /* its keys */
+    bool has_config;                /* it was read */
+    struct dti_quant_config config;
 };
 
 /* dequant_gguf.c: a block tensor of ggml, of a type that has a definition here. */

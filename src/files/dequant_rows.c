@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which row of the table of layouts a tensor's parts are by: dtypes, names and shapes must fit. */
-#include <stdio.h>
 #include <string.h>
 
 #include "dtinfo/checked.h"
 #include "files/dequant_find.h"
 
-/* What is read besides: codes of 8 bits in words, and FP4 under its own name. */
+/* What is read besides: codes of 8 bits in words, and FP4 under its own name or as int8. */
 static const struct dti_quant_row more_rows[] = {
     {DTI_LAYOUT_COMPRESSED_TENSORS, "uint8", DTI_INT32, DTI_QUANT_WORDS, DTI_FP32, 0},
     {DTI_LAYOUT_COMPRESSED_TENSORS, "mxfp4", DTI_FP4_E2M1, DTI_QUANT_PLAIN, DTI_UINT8, 0},
@@ -16,13 +15,18 @@ static const struct dti_quant_row more_rows[] = {
     {DTI_LAYOUT_MODELOPT, "nvfp4", DTI_FP4_E2M1, DTI_QUANT_PLAIN, DTI_FP8_E4M3FN, 0},
 };
 enum { MORE = sizeof more_rows / sizeof more_rows[0] };
+/* The only row of int8 codes with scales called Y.scale. */
+static const struct dti_quant_row pairs = {DTI_LAYOUT_MODELOPT, "mxfp4",      DTI_INT8,
+                                           DTI_QUANT_BITS,      DTI_FP8_E8M0, 0};
 
 /* Scales of integers and floats come in any float; those of blocks as the table says. */
-static bool scale_fits(const struct dti_quant_row *row, const struct dti_block_format *block,
-                       const struct dti_format *scale)
+static bool scale_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
+                       const struct dti_block_format *block)
 {
+    const struct dti_format *const scale = dti_dequant_of(group, DTI_PART_SCALE)->format;
     if (!block)
-        return scale->id == DTI_FP32 || scale->id == DTI_FP16 || scale->id == DTI_BF16;
+        return scale->id == DTI_FP32 || scale->id == DTI_FP16 || scale->id == DTI_BF16 ||
+               (group->beside && scale->id == DTI_FP8_E8M0);
     return scale->id == row->scale || (row->scale == DTI_UINT8 && scale->id == DTI_FP8_E8M0);
 }
 
@@ -39,8 +43,8 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
     const struct dti_block_format *const block = dti_block_lookup(row->dtype);
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     if (dti_dequant_of(group, DTI_PART_CODES)->format->id != row->codes ||
-        !scale_fits(row, block, dti_dequant_of(group, DTI_PART_SCALE)->format) ||
-        !name_fits(group, row) || (group->bound && row->layout != group->layout) ||
+        !scale_fits(group, row, block) || !(row == &pairs || name_fits(group, row)) ||
+        (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
     if (group->told ? strcmp(group->told_dtype, row->dtype) != 0
@@ -57,9 +61,24 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
     return true;
 }
 
-/* Whether two rows read the same numbers. q8_0 is int8 in groups. */
-static bool same(const struct dti_dequant_scheme *a, const struct dti_dequant_scheme *b)
+/* What is said of the numbers. Integers of a configuration may lie in wider codes. */
+static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dti_quant_hint *hint,
+                      const struct dti_dequant_scheme *scheme)
 {
+    const bool floats = dti_format_is_float(&scheme->code);
+    const bool wider = known->configured && !floats && scheme->row->packing == DTI_QUANT_PLAIN;
+    if (hint->number != DTI_NUMBER_OPEN && floats != (hint->number == DTI_NUMBER_FLOAT))
+        return false;
+    return hint->bits == 0 || (wider ? scheme->bits >= hint->bits : scheme->bits == hint->bits);
+}
+
+/* Whether two rows read the same numbers. q8_0 is int8 in groups; with one scale all are alike. */
+static bool same(const struct dti_dequant_group *group, const struct dti_dequant_scheme *a,
+                 const struct dti_dequant_scheme *b)
+{
+    if (dti_dequant_of(group, DTI_PART_SCALE)->elements == 1 && a->row->codes == b->row->codes &&
+        a->row->packing == b->row->packing)
+        return a->code.id == b->code.id;
     const bool plain_a = !a->block || a->block->id == DTI_BLOCK_Q8_0;
     const bool plain_b = !b->block || b->block->id == DTI_BLOCK_Q8_0;
     if (plain_a && plain_b)
@@ -108,31 +127,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
-/* How long the groups of a row are, `count` of them for `last` numbers, filled up to so many words
- * of `per_word`: of several lengths the one that needs no filling, else a power of two; 0: none. */
-static uint64_t group_length(uint64_t last, uint64_t count, uint64_t words, uint64_t per_word)
-{
-    uint64_t found = 0, lengths = 0, first = divide_up(last, count);
-    if (last % count == 0 && divide_up(last, per_word) == words)
-        return last / count;
-    if (words > 0 && divide_up((words - 1) * per_word + 1, count) > first)
-        first = divide_up((words - 1) * per_word + 1, count);
-    for (uint64_t length = first; length > 0; length++) { /* a few of them */
-        uint64_t all;
-        if (!dti_mul_u64(length, count, &all) || all - last >= length ||
-            divide_up(all, per_word) > words)
-            break;
-        if (divide_up(all, per_word) != words)
-            continue;
-        if ((length & (length - 1)) == 0)
-            return length;
-        found = length;
-        lengths++;
-    }
-    return lengths == 1 ? found : 0;
-}
-
-/* The same where it is said: whether that is what there is. */
+/* Whether rows are filled up to groups of the length that is told. */
 static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t words,
                        uint64_t per_word)
 {
@@ -141,43 +136,70 @@ static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t 
            divide_up(all, per_word) == words;
 }
 
-/* Words may go beyond the last group: the last dimension becomes that of whole groups. */
-static bool end_groups(const struct dti_dequant_group *group,
-                       const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,
-                       uint64_t *stored)
+/* Whether rows are filled by the codes alone, or by groups whose length is told: the last dimension
+ * becomes that of whole ones. */
+static bool end_words(const struct dti_dequant_group *group,
+                      const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,
+                      uint64_t *stored)
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    if (scheme->row->packing != DTI_QUANT_WORDS)
-        return true;
     const uint64_t per_word = 32 / scheme->bits, last = told[rank - 1];
     const uint64_t words = stored[rank - 1] / per_word;
     const uint64_t groups = scales->rank == rank ? scales->shape[rank - 1] : 1;
-    uint64_t length = groups > 0 ? group_length(last, groups, words, per_word) : 0;
-    if (group->told && group->told_group > 0 && last > 0)
-        length =
-            are_groups(group->told_group, last, groups, words, per_word) ? group->told_group : 0;
-    if (last > 0)
-        stored[rank - 1] = length * groups;
-    return last == 0 || length > 0;
+    stored[rank - 1] = last;
+    if (dti_quant_fills_words(last, words, scheme->bits))
+        return true;
+    if (group->told_group == 0 || last == 0 ||
+        !are_groups(group->told_group, last, groups, words, per_word))
+        return false;
+    stored[rank - 1] = group->told_group * groups;
+    return true;
 }
 
-/* Fills found from a row; false: the shapes do not fit it. */
-static bool try_row(const struct dti_dequant_group *group, const struct dti_dequant_scheme *scheme,
-                    const uint64_t *told, uint64_t stored[DTI_QUANT_RANK_MAX],
-                    struct dti_dequant_found *found)
+/* Codes that may be others: of another width in words, or packed ones in uint8. */
+static void doubt_codes(const struct dti_dequant_group *group,
+                        const struct dti_dequant_scheme *scheme, const struct dti_quant_hint *hint,
+                        const uint64_t *told, struct dti_dequant_doubt *doubt)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    const struct dti_dequant_shape shape = {.rank = codes->rank,
-                                            .shape = told ? told : stored,
-                                            .stored = stored,
-                                            .scales = dti_dequant_of(group, DTI_PART_SCALE)};
+    if (group->told || hint->bits > 0)
+        return;
+    if (scheme->row->packing == DTI_QUANT_WORDS) {
+        const unsigned widths =
+            dti_quant_widths(told[codes->rank - 1], codes->shape[codes->rank - 1]);
+        doubt->widths = (widths & (widths - 1)) != 0 ? widths : 0;
+    } else if (!scheme->block && scheme->row->codes == DTI_UINT8) {
+        doubt->unsigned_codes = !dti_dequant_has(group, DTI_PART_ZERO_POINT);
+    }
+}
+
+/* Fills found from a row; false: the shapes do not fit it. *doubt is filled where they fit in
+ * several ways. */
+static bool try_row(const struct dti_dequant_group *group, const struct dti_dequant_scheme *scheme,
+                    const struct dti_quant_hint *hint, const uint64_t *told,
+                    uint64_t stored[DTI_QUANT_RANK_MAX], struct dti_dequant_found *found,
+                    struct dti_dequant_doubt *doubt)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    const struct dti_dequant_shape shape = {
+        .rank = codes->rank,
+        .shape = told ? told : stored,
+        .stored = stored,
+        .scales = scales,
+        .hint = hint,
+        .words = scheme->row->packing == DTI_QUANT_WORDS,
+        .rectangles = group->inverse || group->beside,
+        .powers = scales->format->id == DTI_FP8_E8M0,
+        .doubt = doubt,
+    };
     struct dti_dequant_tensor *const how = &found->how;
     for (unsigned i = 0; i < codes->rank; i++)
         stored[i] = codes->shape[i];
     if (scheme->row->packing != DTI_QUANT_PLAIN &&
         (codes->rank == 0 || !unpack(scheme, &stored[codes->rank - 1])))
         return false;
-    if (scheme->row->packing == DTI_QUANT_WORDS && !told)
+    if (shape.words && !told)
         return false;
     if (codes->rank > 0 && codes->format->width < 8 &&
         codes->shape[codes->rank - 1] % 8 * codes->format->width % 8 != 0)
@@ -191,79 +213,78 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
         how->elements *= shape.shape[i]; /* no more than those of the codes */
     const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
     how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
-    return end_groups(group, scheme, told, codes->rank, stored) &&
-           dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0,
-                                    group->inverse, found) &&
-           is_little(&shape, &found->form);
+    if (shape.words && !end_words(group, scheme, told, codes->rank, stored))
+        return false;
+    if (!dti_dequant_place_scales(&shape, scheme->block ? scheme->block->length : 0, found) ||
+        !is_little(&shape, &found->form))
+        return false;
+    doubt_codes(group, scheme, hint, told, doubt);
+    return true;
 }
 
-static const char *shape_words(const struct dti_tensor *tensor, char buffer[160])
+static const struct dti_quant_row *row_at(size_t i)
 {
-    size_t used = (size_t)snprintf(buffer, 160, "[");
-    for (unsigned i = 0; i < tensor->rank && used < 120; i++)
-        used += (size_t)snprintf(buffer + used, 160 - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)tensor->shape[i]);
-    (void)snprintf(buffer + used, 160 - used, "]");
-    return buffer;
+    return i < dti_quant_row_count          ? &dti_quant_rows[i]
+           : i < dti_quant_row_count + MORE ? &more_rows[i - dti_quant_row_count]
+                                            : &pairs;
 }
 
-/* Says what was expected in place of what is there. */
-static enum dti_status refuse(const struct dti_dequant_group *group, bool shapes, bool told,
-                              struct dti_error *reterr)
+/* int8 is read by one row with scales that are called Y.scale, and that row by nothing else. */
+static bool is_apart(const struct dti_dequant_group *group, const struct dti_quant_row *row)
 {
-    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
-    char codes_shape[160], scale_shape[160];
-    if (!shapes)
-        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                                  "holds %s, which are no scales of %s codes%s%s",
-                                  scale->format->name, codes->format->name,
-                                  group->told ? " of " : "", group->told ? group->told_dtype : "");
-    if (codes->format->id == DTI_INT32 && !told)
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                                  "packed codes need a tensor '..._shape' beside them, with the "
-                                  "dimensions that they had before");
-    return dti_dequant_refuse(
-        &group->part[DTI_PART_SCALE], reterr,
-        "its shape %s does not fit %s codes of shape %s: one scale, one for each place along an "
-        "axis or one for each group of equal length was expected",
-        shape_words(scale, scale_shape), codes->format->name, shape_words(codes, codes_shape));
+    return row->codes == DTI_INT8 && group->beside != (row == &pairs);
 }
 
-enum dti_status dti_dequant_choose(const struct dti_dequant_group *group, const uint64_t *told,
+static bool is_doubtful(const struct dti_dequant_doubt *doubt)
+{
+    return doubt->lengths.other > 0 || doubt->widths > 0 || doubt->unsigned_codes;
+}
+
+enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
+                                   const struct dti_dequant_group *group, const uint64_t *told,
                                    uint64_t shape[DTI_QUANT_RANK_MAX],
                                    struct dti_dequant_scheme *ret_scheme,
                                    struct dti_dequant_found *ret, struct dti_error *reterr)
 {
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_dequant_found empty = *ret;
+    const size_t rows = dti_quant_row_count + MORE + 1;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
-    for (size_t i = 0; i < dti_quant_row_count + MORE; i++) {
-        const struct dti_quant_row *const row =
-            i < dti_quant_row_count ? &dti_quant_rows[i] : &more_rows[i - dti_quant_row_count];
+    for (size_t i = 0; i < known->count * rows; i++) {
+        const struct dti_quant_hint *const hint = &known->hints[i / rows];
+        const struct dti_quant_row *const row = row_at(i % rows);
+        struct dti_dequant_doubt doubt = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        struct dti_dequant_found trial = *ret;
-        if (!row_fits(group, row, &scheme))
+        struct dti_dequant_found trial = empty;
+        if (is_apart(group, row) || !row_fits(group, row, &scheme))
             continue;
         candidates = true;
-        if (!try_row(group, &scheme, told, stored, &trial))
+        if (!hint_fits(known, hint, &scheme) ||
+            !try_row(group, &scheme, hint, told, stored, &trial, &doubt))
             continue;
-        if (any && !group->free_name && scheme.row->packing == DTI_QUANT_WORDS &&
-            ret_scheme->row->packing == DTI_QUANT_WORDS && ret_scheme->bits == 4)
-            continue; /* a row in a word: other widths are told */
-        if (any && dti_dequant_of(group, DTI_PART_CODES)->elements > 0 &&
-            !same(ret_scheme, &scheme))
-            return dti_dequant_refuse(
-                &group->part[DTI_PART_CODES], reterr,
-                "may hold %s or %s: neither dtypes nor shapes tell, and no entry '%s...' of the "
-                "metadata does",
-                ret_scheme->row->dtype, row->dtype, DTI_QUANT_KEY);
-        if (any)
+        if (trial.how.elements > 0 && is_doubtful(&doubt))
+            return dti_dequant_refuse_doubt(group, &doubt, reterr);
+        if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
+            return dti_dequant_refuse_two(group, ret_scheme->row->dtype, row->dtype, reterr);
+        if (any && trial.how.elements > 0 && trial.how.scale_count > 1 &&
+            memcmp(&ret->how.map, &trial.how.map, sizeof trial.how.map) != 0)
+            return dti_dequant_refuse_two(group, NULL, NULL, reterr);
+        scheme.asymmetric = hint->asymmetric && (!any || ret_scheme->asymmetric);
+        if (any) {
+            ret_scheme->asymmetric = scheme.asymmetric;
             continue;
+        }
         any = true;
         *ret_scheme = scheme;
         *ret = trial;
-        for (unsigned k = 0; k < dti_dequant_of(group, DTI_PART_CODES)->rank; k++)
+        for (unsigned k = 0; k < codes->rank; k++)
             shape[k] = told ? told[k] : stored[k];
     }
-    return any ? DTI_OK : refuse(group, candidates, told != NULL, reterr);
+    if (any)
+        return DTI_OK;
+    const struct dti_quant_hint *const first = &known->hints[0];
+    if (candidates && (known->configured || first->bits > 0 || first->group[1] > 0))
+        return dti_dequant_refuse_hints(group, known, reterr);
+    return dti_dequant_refuse_shapes(group, candidates, told != NULL, reterr);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which scale an element has: told by the shapes of codes and scales alone. */
+ * Which scale an element has: by the shapes of codes and scales, and by what else is known. */
 #include "files/dequant_find.h"
-
-enum { RECTANGLE = 128 }; /* usual side */
+#include "files/quant_reading.h"
 
 static uint64_t product(const uint64_t *shape, unsigned from, unsigned to)
 {
@@ -59,11 +58,36 @@ static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint
     return true;
 }
 
-static uint64_t side_of(uint64_t length, uint64_t count)
+static uint64_t divide_up(uint64_t a, uint64_t b)
 {
-    if (count > 0 && (length + RECTANGLE - 1) / RECTANGLE == count)
-        return RECTANGLE;
-    return count > 0 && length % count == 0 ? length / count : 0;
+    return a / b + (a % b != 0);
+}
+
+enum division { DIVIDED_IN_GROUPS, DIVIDED_IN_EITHER, DIVIDED_IN_RECTANGLES };
+
+/* How many places along an axis share a scale; 0: that cannot be. */
+static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axis,
+                             enum division division)
+{
+    const uint64_t length = shape->stored[axis], count = shape->scales->shape[axis];
+    const struct dti_quant_hint *const hint = shape->hint;
+    const bool trivial = (count == 1 || count == length) && !shape->powers;
+    const uint64_t given = hint->strategy == DTI_STRATEGY_BLOCK && axis + 2 == shape->rank
+                               ? hint->group[0]
+                               : hint->group[1];
+    if (count == 0)
+        return 0;
+    if (given > 0 && (hint->strategy != DTI_STRATEGY_OPEN || !trivial))
+        return divide_up(length, given) == count ? given : 0;
+    if (trivial)
+        return divide_up(length, count);
+    const struct dti_quant_lengths found =
+        division == DIVIDED_IN_RECTANGLES
+            ? dti_quant_sides_of(length, count, shape->rectangles)
+            : dti_quant_lengths_of(length, count, division == DIVIDED_IN_EITHER);
+    if (found.other > 0)
+        *shape->doubt = (struct dti_dequant_doubt){.axis = axis, .lengths = found};
+    return found.length;
 }
 
 static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t *scales,
@@ -71,14 +95,14 @@ static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t 
 {
     struct dti_scale_map *const map = &found->how.map;
     const unsigned last = shape->rank - 1;
-    const uint64_t rows = side_of(shape->stored[last - 1], scales[last - 1]);
-    const uint64_t columns = side_of(shape->stored[last], scales[last]);
-    if (rows == 0 || columns == 0)
-        return false;
     for (unsigned i = 0; i + 2 < shape->rank; i++) {
         if (scales[i] != shape->stored[i])
             return false;
     }
+    const uint64_t rows = length_along(shape, last - 1, DIVIDED_IN_RECTANGLES);
+    const uint64_t columns = rows > 0 ? length_along(shape, last, DIVIDED_IN_RECTANGLES) : 0;
+    if (rows == 0 || columns == 0)
+        return false;
     found->form.per = DTI_PER_GROUP;
     found->form.axis = last;
     found->form.group[0] = rows;
@@ -130,13 +154,53 @@ static bool place_padded(const struct dti_dequant_shape *shape, unsigned axis,
     return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape, found);
 }
 
-static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
-                         struct dti_dequant_found *found)
+/* The dimensions of the scales before the last `from`, which are those of the tensor. */
+static bool equal_before(const struct dti_dequant_shape *shape, unsigned from)
+{
+    if (shape->scales->rank != shape->rank || shape->rank < from)
+        return false;
+    for (unsigned i = 0; i + from < shape->rank; i++) {
+        if (shape->scales->shape[i] != shape->stored[i])
+            return false;
+    }
+    return true;
+}
+
+/* Whether the shape of the scales is one of the strategy that is said. */
+static bool is_strategy(const struct dti_dequant_shape *shape)
+{
+    const struct dti_tensor *const scales = shape->scales;
+    const uint64_t *const group = shape->hint->group;
+    const unsigned rank = shape->rank;
+    switch (shape->hint->strategy) {
+    case DTI_STRATEGY_TENSOR:
+        return scales->elements == 1 ||
+               (rank > 2 && equal_before(shape, 2) && product(scales->shape, rank - 2, rank) == 1);
+    case DTI_STRATEGY_CHANNEL:
+        return (scales->rank == 1 && rank > 0 && scales->shape[0] == shape->shape[0]) ||
+               (rank > 0 && equal_before(shape, 1) && scales->shape[rank - 1] == 1);
+    case DTI_STRATEGY_GROUP:
+        return rank > 0 && equal_before(shape, 1) &&
+               (group[1] == 0 ||
+                scales->shape[rank - 1] == divide_up(shape->stored[rank - 1], group[1]));
+    case DTI_STRATEGY_BLOCK:
+        return rank > 1 && equal_before(shape, 2) &&
+               (group[0] == 0 ||
+                (scales->shape[rank - 2] == divide_up(shape->stored[rank - 2], group[0]) &&
+                 scales->shape[rank - 1] == divide_up(shape->stored[rank - 1], group[1])));
+    default:
+        return true;
+    }
+}
+
+static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequant_found *found)
 {
     const struct dti_tensor *const scales = shape->scales;
     const unsigned rank = shape->rank;
     unsigned differ = 0, ones = 0, axis = 0, channel = 0;
-    for (unsigned i = 0; i < rank && !rectangles; i++) {
+    if (!is_strategy(shape))
+        return false;
+    for (unsigned i = 0; i < rank && !shape->rectangles; i++) {
         if (shape->shape[i] != shape->stored[i])
             return place_padded(shape, i, found); /* that of no other is: is_within() */
     }
@@ -158,13 +222,16 @@ static bool place_affine(const struct dti_dequant_shape *shape, bool rectangles,
         else
             channel = i;
     }
-    if (rectangles)
+    if (shape->rectangles)
         return rank >= 2 && per_rectangle(shape, scales->shape, found);
     if (ones == rank - 1 && scales->shape[channel] == shape->shape[channel])
         return per_channel(shape, channel, found);
-    if (differ == 1 && scales->shape[axis] > 0 && shape->stored[axis] % scales->shape[axis] == 0)
-        return per_group(shape, axis, shape->stored[axis] / scales->shape[axis], scales->shape,
-                         found);
+    if (differ == 1) {
+        const bool thin = !shape->words && dti_quant_is_thin(shape->stored, rank, axis);
+        const uint64_t length =
+            length_along(shape, axis, thin ? DIVIDED_IN_EITHER : DIVIDED_IN_GROUPS);
+        return length > 0 && per_group(shape, axis, length, scales->shape, found);
+    }
     if (differ == 0 && scales->elements == 0)
         return per_group(shape, rank - 1, 1, scales->shape, found);
     return rank >= 2 && per_rectangle(shape, scales->shape, found);
@@ -206,15 +273,15 @@ static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
 }
 
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
-                              bool rectangles, struct dti_dequant_found *ret)
+                              struct dti_dequant_found *ret)
 {
     struct dti_dequant_tensor *const how = &ret->how;
     const struct dti_tensor *const scales = shape->scales;
     const unsigned rank = shape->rank;
     how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
     ret->form.group[0] = ret->form.group[1] = 0;
-    if (block_length > 0 ? !place_blocks(shape, block_length, ret)
-                         : !place_affine(shape, rectangles, ret))
+    if (block_length > 0 ? !is_strategy(shape) || !place_blocks(shape, block_length, ret)
+                         : !place_affine(shape, ret))
         return false;
     how->columns = rank > 0 ? shape->shape[rank - 1] : 1;
     how->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;

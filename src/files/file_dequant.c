@@ -238,15 +238,17 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     struct dti_dequant_found **const found =
         dti_pool_array(&dequant->pool, count + 1, sizeof *found);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
-    if (!found || !dequant->states || !dti_name_order_init(&dequant->names, count))
+    if (!found || !dequant->states || !dti_quant_names_init(&dequant->names, container) ||
+        !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_dequant_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         found[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
-        dti_name_order_add(&dequant->names, container->tensors[i].name,
-                           container->tensors[i].name_length);
     }
-    dti_name_order_sort(&dequant->names);
+    for (size_t i = 0; i < container->metadata_count; i++)
+        dti_name_order_add(&dequant->metadata, container->metadata[i].key,
+                           container->metadata[i].key_length);
+    dti_name_order_sort(&dequant->metadata);
     enum dti_status status = look(dequant, found, reterr);
     if (status == DTI_OK)
         status = fill_view(dequant, found, reterr);
@@ -285,7 +287,8 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
         dti_plan_free(dequant->plans[i]);
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
         dti_container_free(dequant->beside[i]);
-    dti_name_order_free(&dequant->names);
+    dti_quant_names_free(&dequant->names);
+    dti_name_order_free(&dequant->metadata);
     dti_pool_free(&dequant->pool);
     free(dequant);
 }
@@ -314,6 +317,11 @@ void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t te
     const struct dti_dequant_found *const found = found_of(dequant, tensor);
     *ret_nan = found ? atomic_load(&found->how.nan) : 0;
     *ret_inf = found ? atomic_load(&found->how.inf) : 0;
+}
+
+const char *dti_file_dequant_config(const struct dti_file_dequant *dequant)
+{
+    return dequant->has_config && dequant->config.count > 0 ? dequant->config.file : NULL;
 }
 
 size_t dti_file_dequant_count(const struct dti_file_dequant *dequant)

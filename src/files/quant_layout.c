@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "files/quant_reading.h"
 
 const struct dti_quant_row dti_quant_rows[] = {
 #define INVERSE DTI_QUANT_INVERSE
@@ -148,6 +149,11 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
     }
 }
 
+static uint64_t words_of(uint64_t codes, unsigned bits)
+{
+    return codes / 32 * bits + divide_up(codes % 32 * bits, 32);
+}
+
 static void shape_zero_point(const struct dti_quant_stored *stored, unsigned bits,
                              const struct dti_quant_part_shape *scale,
                              struct dti_quant_part_shape *zero_point)
@@ -161,7 +167,7 @@ static void shape_zero_point(const struct dti_quant_stored *stored, unsigned bit
         return;
     }
     uint64_t *const rows = &zero_point->shape[zero_point->rank - 2];
-    *rows = *rows / 32 * bits + divide_up(*rows % 32 * bits, 32);
+    *rows = words_of(*rows, bits);
 }
 
 enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
@@ -211,11 +217,6 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     return DTI_OK;
 }
 
-static uint64_t words_of(uint64_t codes, unsigned bits)
-{
-    return divide_up(codes, 32 / bits);
-}
-
 bool dti_quant_hides_groups(const struct dti_quant_stored *stored)
 {
     return stored->row->packing == DTI_QUANT_WORDS && stored->rank > 0 && stored->pad &&
@@ -223,26 +224,42 @@ bool dti_quant_hides_groups(const struct dti_quant_stored *stored)
            stored->shape[stored->axis] % stored->group != 0;
 }
 
-/* Whether codes are of 2 bits and take as many words as those of 4 could: of few columns. */
-static bool seem_wider(const struct dti_quant_stored *stored)
+/* Whether the words of a row could hold codes of another width. */
+static bool is_open_width(const struct dti_quant_stored *stored)
 {
-    if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0 ||
-        dti_quant_row_bits(stored->row) != 2)
+    if (stored->row->packing != DTI_QUANT_WORDS || stored->rank == 0)
         return false;
+    const unsigned bits = dti_quant_row_bits(stored->row);
     const uint64_t last = stored->shape[stored->rank - 1];
-    return words_of(last, 2) == words_of(last, 4);
+    return dti_quant_widths(last, words_of(last, bits)) != 1U << bits;
+}
+
+/* Whether the shape of the scales allows groups of another length. What was filled up has equal
+ * ones. */
+static bool is_open_group(const struct dti_quant_stored *stored)
+{
+    if (stored->per != DTI_PER_GROUP || stored->rank == 0 || dti_block_lookup(stored->row->dtype))
+        return false;
+    const uint64_t length = stored->shape[stored->axis];
+    const bool either = stored->row->packing == DTI_QUANT_PLAIN &&
+                        dti_quant_is_thin(stored->shape, stored->rank, stored->axis);
+    return length % stored->group == 0 &&
+           dti_quant_lengths_of(length, length / stored->group, either).other > 0;
 }
 
 bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE])
 {
     const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
-    const bool hidden = dti_quant_hides_groups(stored);
+    const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
+    const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
+                      !stored->zero_points; /* might be narrower codes */
     const int used =
         snprintf(buffer, DTI_QUANT_TOLD_SIZE, "%s %s", stored->row->dtype, high ? "high" : "low");
     if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_TOLD_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
-    return high || hidden || (stored->row->flags & DTI_QUANT_TOLD) != 0 || seem_wider(stored);
+    return high || hidden || bare || (stored->row->flags & DTI_QUANT_TOLD) != 0 ||
+           is_open_width(stored);
 }
 
 /* " 32"; false: it is no length of groups. Nothing: 0. */

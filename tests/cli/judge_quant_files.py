@@ -119,6 +119,28 @@ def options_of(dtype, ask):
         ask.get("words", [])
 
 
+def ceil(a, b):
+    return -(-a // b)
+
+
+def open_width(columns, bits):
+    """Whether codes of another width fill as many words, without gaps or whole ones in each."""
+    words = ceil(columns * bits, 32)
+    return any(n != bits and words in (ceil(columns * n, 32), ceil(columns, 32 // n)) for n in range(1, 9))
+
+
+def open_group(shape, ask, plain):
+    """Whether as many scales would do for groups of another length, the last of which is shorter: of a power of two
+    where this one is none; and of any where there is one row, or one column, of what may be a matrix in rectangles."""
+    axis = ask.get("axis", -1) % len(shape)
+    length, group = shape[axis], ask["block"]
+    if length % group:
+        return False
+    others = [n for n in range(1, length) if n != group and ceil(length, n) == length // group > 1]
+    thin = plain and len(shape) > 1 and axis >= len(shape) - 2 and shape[-1 if axis == len(shape) - 2 else -2] == 1
+    return bool(others) and (thin or (group & (group - 1) != 0 and any(n & (n - 1) == 0 for n in others)))
+
+
 def judge_case(number, source, shape, dtype, ask):
     numbers, raw = make_numbers(source, product(shape))
     if ask.get("specials"):
@@ -138,11 +160,12 @@ def judge_case(number, source, shape, dtype, ask):
         if name in tensors:
             judge("%s: %s" % (what, name), tensors[name], tuple(want[name]))
     told = {"format": "pt"}
-    few = expected.width == 2 and shape[-1] <= 8
+    few = dtype in ("int2", "uint2", "int4", "uint4") and open_width(shape[-1], expected.width)
+    wide = "block" in ask and not expected.block and open_group(shape, ask, expected.width >= 8)
     filled = dtype in ("int2", "uint2", "int4", "uint4") and expected.code_shape[-1] != shape[-1]
-    if dtype == "mxfp6_e3m2" or ask.get("high") or few or filled:
+    if dtype == "mxfp6_e3m2" or ask.get("high") or few or wide or filled:
         told["dtinfo.quant.w"] = "%s %s" % (dtype, "high" if ask.get("high") else "low")
-    if filled:
+    if filled or wide:
         told["dtinfo.quant.w"] += " %d" % ask["block"]
     judge(what + ": metadata", metadata, told)
     fates = {tensor["name"]: tensor["fate"] for tensor in report["tensors"]}

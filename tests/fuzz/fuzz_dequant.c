@@ -25,14 +25,19 @@ const char *const dti_fuzz_words[] = {
     "bB3ggi",          /* w_packed U8 [32, 32, 64] */
     "fE1baa",          /* w_global_scale F32 [1] */
     "gE0aaa",          /* w_scale_2 F32 [] */
+    "iH2kka",          /* v.weight F8_E4M3 [128, 128] */
+    "iA2gga",          /* v.weight I8 [32, 32] */
+    "jJ2bba",          /* v.scale F8_E8M0 [1, 1] */
+    "jJ2gca",          /* v.scale F8_E8M0 [32, 2] */
     "=?????????@@@@@", /* data */
     NULL,
 };
 
 enum { PART = 6, PIECE = 4096, DATA = 1 << 20, HEAD_MAX = 4096 };
 
-static const char *const names[] = {"w",       "w_packed",       "w_scale",   "w_zero_point",
-                                    "w_shape", "w_global_scale", "w_scale_2", "w_scale_inv"};
+static const char *const names[] = {"w",        "w_packed",       "w_scale",   "w_zero_point",
+                                    "w_shape",  "w_global_scale", "w_scale_2", "w_scale_inv",
+                                    "v.weight", "v.scale"};
 static const char *const dtypes[] = {"I8",   "U8",      "I32",     "I64",     "F32", "F16",
                                      "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4",  "I16"};
 static const unsigned bits[] = {8, 8, 32, 64, 32, 16, 16, 8, 8, 8, 4, 16};
@@ -49,7 +54,7 @@ static size_t make_header(const uint8_t *data, size_t size, char head[HEAD_MAX],
     size_t length = 0, at = 0, used = 0;
     unsigned taken = 0;
     for (; used + PART <= size && data[used] != '=' && length < HEAD_MAX - 200; used += PART) {
-        const unsigned name = pick(data[used], 'a', 8), dtype = pick(data[used + 1], 'A', 12);
+        const unsigned name = pick(data[used], 'a', 10), dtype = pick(data[used + 1], 'A', 12);
         const unsigned rank = pick(data[used + 2], '0', 4);
         uint64_t total = bits[dtype];
         if (taken >> name & 1)
@@ -118,7 +123,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char file[8 + HEAD_MAX];
     const struct dti_container_options options = {.lenient = true};
-    const struct dti_file_dequant_request request = {.level = DTI_LEVEL_SCALAR, .open = options};
+    static const unsigned widths[] = {0, 0, 4, 8, 0};
+    static const uint64_t groups[] = {0, 0, 0, 32, 128};
+    const struct dti_file_dequant_request request = {.level = DTI_LEVEL_SCALAR,
+                                                     .bits = widths[size % 5],
+                                                     .block = groups[size % 5],
+                                                     .open = options};
     struct dti_container *container;
     struct dti_file_dequant *dequant;
     struct dti_error error;

@@ -5,6 +5,7 @@ checkpoints by compressed-tensors and torch, against what they read themselves.
 
 usage: test_dequant.py DTINFO
 """
+import json
 import os
 import subprocess
 import sys
@@ -184,11 +185,15 @@ def by_compressed_tensors():
             TALLY.skip("%s: %s: %s" % (what, type(error).__name__, str(error)[:100]))
             continue
         safetensors.torch.save_file({"layer." + key: value for key, value in written.items()}, "in.safetensors")
+        with open("config.json", "w") as file:
+            json.dump({"quantization_config": {"quant_method": "compressed-tensors", "format": name, "config_groups": {
+                "group_0": {"targets": ["Linear"], "weights": arguments}}}}, file)
         ours = dequant("in.safetensors")
         TALLY.check(what + ": tensors", sorted(ours), ["layer.weight"])
         # some of it is computed in bf16 there
         same(what, ours["layer.weight"], want.float().numpy(),
              0 if want.dtype == torch.float32 and not what.startswith("nvfp4") else 2.0 ** -8)
+        os.remove("config.json")
     TALLY.part("compressed-tensors")
 
 
@@ -201,7 +206,15 @@ def by_torch():
     scale = torch.from_numpy(RANDOM.uniform(0.001, 3, (3, 5)).astype(np.float32))
     safetensors.torch.save_file({"w.weight": codes, "w.weight_scale_inv": scale}, "in.safetensors")
     wide = scale.repeat_interleave(128, 0).repeat_interleave(128, 1)[:300, :520]
+    with open("config.json", "w") as file:
+        json.dump({"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}, file)
     same("rectangles of fp8", dequant("in.safetensors")["w.weight"], (codes.float() * wide).numpy())
+    if hasattr(torch, "float8_e8m0fnu"):
+        powers = torch.from_numpy(RANDOM.integers(100, 140, (3, 5), dtype=np.uint8)).view(torch.float8_e8m0fnu)
+        safetensors.torch.save_file({"w.weight": codes, "w.scale": powers}, "in.safetensors")
+        wide = powers.float().repeat_interleave(128, 0).repeat_interleave(128, 1)[:300, :520]
+        same("rectangles of fp8 with powers of two", dequant("in.safetensors")["w.weight"], (codes.float() * wide).numpy())
+    os.remove("config.json")
     scale = torch.tensor(0.0123)
     safetensors.torch.save_file({"w.weight": codes, "w.weight_scale": scale, "w.input_scale": scale.clone()}, "in.safetensors")
     ours = dequant("in.safetensors", "bf16")

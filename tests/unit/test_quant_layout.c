@@ -66,7 +66,8 @@ static void what_is_told_is_read_back(void)
             CHECK_STR(dtype, stored.row->dtype);
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
-            CHECK(needed == (was_high || strcmp(dtype, "mxfp6_e3m2") == 0));
+            CHECK(needed == (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 ||
+                             strcmp(dtype, "uint8") == 0)); /* without zero points */
         }
     }
     const char *dtype = NULL;
@@ -78,14 +79,66 @@ static void what_is_told_is_read_back(void)
         CHECK(!dti_quant_told_parse(others[i], strlen(others[i]), &dtype, &high, &group));
 }
 
-static void few_columns_of_2_bits_are_told(void)
+/* How many words codes take, put into them one after another. */
+static uint64_t count_words(uint64_t columns, unsigned bits, bool whole)
 {
+    uint64_t words = 0;
+    unsigned left = 0;
+    for (uint64_t i = 0; i < columns; i++) {
+        if (left < bits) {
+            words++;
+            left = whole ? 32 : left + 32;
+        }
+        left -= bits;
+    }
+    return words;
+}
+
+static void widths_that_words_leave_open_are_told(void)
+{
+    static const struct {
+        const char *dtype;
+        unsigned bits;
+    } narrow[] = {{"int2", 2}, {"int4", 4}};
     char text[DTI_QUANT_TOLD_SIZE];
-    for (uint64_t columns = 1; columns < 40; columns++) {
-        const struct dti_quant_stored narrow = stored_of("int2", 1, &columns);
-        const struct dti_quant_stored wide = stored_of("int4", 1, &columns);
-        CHECK(dti_quant_told(&narrow, text) == (columns <= 8));
-        CHECK(!dti_quant_told(&wide, text));
+    for (uint64_t columns = 1; columns < 140; columns++) {
+        for (unsigned i = 0; i < 2; i++) {
+            const struct dti_quant_stored stored = stored_of(narrow[i].dtype, 1, &columns);
+            const uint64_t words = count_words(columns, narrow[i].bits, false);
+            bool open = false;
+            for (unsigned bits = 1; bits <= 8; bits++)
+                open = open ||
+                       (bits != narrow[i].bits && (count_words(columns, bits, false) == words ||
+                                                   count_words(columns, bits, true) == words));
+            CHECK(dti_quant_told(&stored, text) == open);
+        }
+    }
+}
+
+/* 96 numbers and 2 scales: of 48 each, or of 64 and 32. */
+static void groups_that_scales_leave_open_are_told(void)
+{
+    static const struct {
+        uint64_t shape[2];
+        uint32_t group;
+        bool open;
+    } cases[] = {
+        {{4, 96}, 48, true},   {{4, 96}, 32, false},  {{4, 96}, 96, false}, {{4, 384}, 96, false},
+        {{4, 62}, 31, true},   {{4, 64}, 32, false},  {{1, 64}, 32, true},  {{1, 64}, 64, false},
+        {{1, 400}, 100, true}, {{4, 400}, 80, false},
+    };
+    char text[DTI_QUANT_TOLD_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct dti_quant_stored stored = stored_of("int8", 2, cases[i].shape);
+        const char *dtype = NULL;
+        uint64_t group = 0;
+        bool high = true;
+        stored.per = DTI_PER_GROUP;
+        stored.group = cases[i].group;
+        if (!CHECK(dti_quant_told(&stored, text) == cases[i].open))
+            fprintf(stderr, "    case %zu: %s\n", i, text);
+        CHECK(dti_quant_told_parse(text, strlen(text), &dtype, &high, &group) && !high);
+        CHECK_U64(group, cases[i].open ? cases[i].group : 0);
     }
 }
 
@@ -94,7 +147,7 @@ static void groups_of_filled_rows_are_told(void)
 {
     static const char *const names[] = {"uint2", "int2", "int4", "uint4"};
     char text[DTI_QUANT_TOLD_SIZE];
-    const uint64_t columns[] = {62, 64};
+    const uint64_t columns[] = {62, 64}; /* no other width takes as many words */
     for (int i = 0; i < 8; i++) {
         struct dti_quant_stored stored = stored_of(names[i / 2], 1, &columns[i % 2]);
         const char *dtype = NULL;
@@ -148,5 +201,6 @@ static void ranks_that_do_not_fit_are_refused(void)
 }
 
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
-          what_is_told_is_read_back, few_columns_of_2_bits_are_told, groups_of_filled_rows_are_told,
+          what_is_told_is_read_back, widths_that_words_leave_open_are_told,
+          groups_that_scales_leave_open_are_told, groups_of_filled_rows_are_told,
           shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantized tensors that are not read: what was expected, what else they may be, and which option
+ * says it. */
+#include <stdio.h>
+
+#include "files/dequant_find.h"
+
+static const char *shape_words(const struct dti_tensor *tensor, char buffer[160])
+{
+    size_t used = (size_t)snprintf(buffer, 160, "[");
+    for (unsigned i = 0; i < tensor->rank && used < 120; i++)
+        used += (size_t)snprintf(buffer + used, 160 - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)tensor->shape[i]);
+    (void)snprintf(buffer + used, 160 - used, "]");
+    return buffer;
+}
+
+/* "3, 4 or 5" */
+static void list_widths(unsigned widths, char buffer[32])
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (unsigned bits = 1; widths >> bits != 0; bits++) {
+        if ((widths >> bits & 1) == 0)
+            continue;
+        const char *const between = used == 0 ? "" : widths >> (bits + 1) == 0 ? " or " : ", ";
+        used += (size_t)snprintf(buffer + used, 32 - used, "%s%u", between, bits);
+    }
+}
+
+enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
+                                         const struct dti_dequant_doubt *doubt,
+                                         struct dti_error *reterr)
+{
+    char text[160];
+    if (doubt->widths > 0) {
+        list_widths(doubt->widths, text);
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "codes of %s bits would fill as many words, and neither metadata "
+                                  "nor config.json says which they are; say it with --bits",
+                                  text);
+    }
+    if (doubt->lengths.other > 0)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+                                  "by its shape %s a scale is for %llu or for %llu places along "
+                                  "axis %u, and neither metadata nor config.json says which; say "
+                                  "it with --block",
+                                  shape_words(dti_dequant_of(group, DTI_PART_SCALE), text),
+                                  (unsigned long long)doubt->lengths.length,
+                                  (unsigned long long)doubt->lengths.other, doubt->axis);
+    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                              "it may hold uint8 or several narrower codes a byte: it has no zero "
+                              "points; --bits 8 reads it as uint8");
+}
+
+enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, const char *one,
+                                       const char *other, struct dti_error *reterr)
+{
+    if (!one)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+                                  "its shape fits several groups of config.json; say which is "
+                                  "meant with --bits or --block");
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_CODES], reterr,
+        "may hold %s or %s: neither dtypes nor shapes tell, and no entry '%s...' of the metadata "
+        "does; say which with --bits",
+        one, other, DTI_QUANT_KEY);
+}
+
+enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
+                                         const struct dti_dequant_knowledge *known,
+                                         struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
+    char codes_shape[160], scale_shape[160], said[DTI_QUANT_HINT_TEXT], more[48] = "";
+    if (known->count > 1)
+        (void)snprintf(more, sizeof more, " (or its %zu other groups)", known->count - 1);
+    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+                              "its shape %s with %s codes of shape %s contradicts %s: %s%s%s",
+                              shape_words(scale, scale_shape), codes->format->name,
+                              shape_words(codes, codes_shape), known->source,
+                              dti_quant_hint_words(&known->hints[0], said), more,
+                              known->configured ? "; --bits or --block is used in its place" : "");
+}
+
+enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
+                                          bool shape, struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
+    char codes_shape[160], scale_shape[160];
+    if (!dtypes)
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+                                  "holds %s, which are no scales of %s codes%s%s",
+                                  scale->format->name, codes->format->name,
+                                  group->told ? " of " : "", group->told ? group->told_dtype : "");
+    if (codes->format->id == DTI_INT32 && !shape)
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+                                  "packed codes need a tensor '..._shape' beside them, with the "
+                                  "dimensions that they had before");
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_SCALE], reterr,
+        "its shape %s does not fit %s codes of shape %s: one scale, one for each place along an "
+        "axis or one for each group of equal length was expected",
+        shape_words(scale, scale_shape), codes->format->name, shape_words(codes, codes_shape));
+}

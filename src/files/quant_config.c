@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * config.json and hf_quant_config.json: finding them, and from what they say to hints. */
+#include "files/quant_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files/quant_config_block.h"
+
+enum { CONFIG_MAX = 16 << 20 };
+
+/* Where the object may stand, the first that is there. */
+enum place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
+struct found {
+    struct dti_config_block blocks[PLACES];
+    char expert[DTI_CONFIG_WORD];
+};
+
+/* "text_config" of models that see more than text. */
+static enum dti_status read_text(struct dti_config_reading *reading, struct found *found,
+                                 struct dti_error *reterr)
+{
+    char key[DTI_CONFIG_WORD];
+    bool there;
+    enum dti_status status = dti_config_open_object(reading, "text_config", &there, reterr);
+    while (status == DTI_OK && there &&
+           (status = dti_config_next_key(reading, key, reterr)) == DTI_OK && key[0] != '\0')
+        status = strcmp(key, "quantization_config") == 0
+                     ? dti_config_read_block(reading, key, &found->blocks[OF_TEXT], reterr)
+                     : dti_config_skip(reading, reterr);
+    return status;
+}
+
+/* modelopt: whether the file is ModelOpt's own, which calls the object "quantization". */
+static enum dti_status read_members(struct dti_config_reading *reading, bool modelopt,
+                                    struct found *found, struct dti_error *reterr)
+{
+    char key[DTI_CONFIG_WORD];
+    enum dti_json_token token;
+    enum dti_status status = dti_config_next(reading, &token, reterr);
+    const char *const name = modelopt ? "quantization" : "quantization_config";
+    if (status == DTI_OK && token != DTI_JSON_OBJECT)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s is not a JSON object" DTI_CONFIG_REMEDY,
+                        reading->label);
+    while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
+           key[0] != '\0') {
+        if (strcmp(key, name) == 0)
+            status = dti_config_read_block(reading, key, &found->blocks[QUANTIZATION], reterr);
+        else if (!modelopt && strcmp(key, "compression_config") == 0)
+            status = dti_config_read_block(reading, key, &found->blocks[COMPRESSION], reterr);
+        else if (!modelopt && strcmp(key, "text_config") == 0)
+            status = read_text(reading, found, reterr);
+        else if (strcmp(key, "expert_dtype") == 0)
+            status = dti_config_read_word(reading, key, found->expert, reterr);
+        else
+            status = dti_config_skip(reading, reterr);
+    }
+    return status == DTI_OK ? dti_config_next(reading, &token, reterr) : status; /* the end */
+}
+
+static void add(struct dti_quant_config *config, unsigned bits, enum dti_quant_strategy strategy,
+                uint64_t rows, uint64_t columns)
+{
+    config->hints[config->count++] = (struct dti_quant_hint){
+        .bits = bits, .number = DTI_NUMBER_FLOAT, .strategy = strategy, .group = {rows, columns}};
+}
+
+/* ModelOpt's names of whole recipes; one that is not here says nothing. */
+static bool use_algorithm(const struct dti_config_block *block, struct dti_quant_config *config)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+        enum dti_quant_strategy strategy;
+        uint64_t rows, columns;
+    } algorithms[] = {
+        {"FP8", 8, DTI_STRATEGY_TENSOR, 0, 0},
+        {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, 0, 0},
+        {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, 128, 128},
+        {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, 128, 128},
+        {"NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
+        {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, 0, 16},
+        {"MXFP8", 8, DTI_STRATEGY_GROUP, 0, 32},
+    };
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        if (strcmp(block->algorithm, algorithms[i].name) != 0)
+            continue;
+        const bool own = algorithms[i].strategy == DTI_STRATEGY_GROUP && block->group_size > 0;
+        add(config, algorithms[i].bits, algorithms[i].strategy, algorithms[i].rows,
+            own ? block->group_size : algorithms[i].columns);
+        return true;
+    }
+    return false;
+}
+
+/* DeepSeek: rectangles or one scale; experts of two codes a byte in blocks of 32. */
+static void use_fp8(const struct dti_config_block *block, const char *expert,
+                    struct dti_quant_config *config)
+{
+    const char *const own = block->expert[0] != '\0' ? block->expert : expert;
+    add(config, 8, block->side[0] > 0 ? DTI_STRATEGY_BLOCK : DTI_STRATEGY_OPEN, block->side[0],
+        block->side[1]);
+    if (strcmp(own, "fp4") == 0)
+        add(config, 4, DTI_STRATEGY_GROUP, 0, 32);
+}
+
+static void use(const struct dti_config_block *block, const char *expert,
+                struct dti_quant_config *config)
+{
+    const bool compressed = strncmp(block->method, "compressed", 10) == 0;
+    struct dti_config_block formats = *block;
+    if (compressed || block->count > 0)
+        dti_config_look_at_format(block->format, &formats);
+    if (strcmp(block->method, "bitnet") == 0)
+        (void)snprintf(formats.unread, sizeof formats.unread, "bitnet");
+    memcpy(config->unread, formats.unread, sizeof config->unread);
+    if (strcmp(block->method, "fp8") == 0) {
+        use_fp8(block, expert, config);
+    } else if (!use_algorithm(block, config)) {
+        memcpy(config->hints, block->hints, sizeof config->hints);
+        config->count = block->count;
+    }
+}
+
+static void clear(struct dti_quant_config *config)
+{
+    config->file = NULL;
+    config->unread[0] = '\0';
+    config->count = 0;
+}
+
+enum dti_status dti_quant_config_parse(const char *label, const char *file, const char *text,
+                                       size_t length, struct dti_quant_config *ret,
+                                       struct dti_error *reterr)
+{
+    struct found *const found = calloc(1, sizeof *found);
+    struct dti_config_reading reading;
+    if (!found)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    const bool modelopt = strcmp(file, "config.json") != 0;
+    (void)snprintf(reading.label, sizeof reading.label, "%s", label);
+    dti_json_reader_init(&reading.json, text, length);
+    const enum dti_status status = read_members(&reading, modelopt, found, reterr);
+    dti_json_reader_free(&reading.json);
+    if (status == DTI_OK)
+        clear(ret);
+    for (unsigned i = 0; i < PLACES && status == DTI_OK; i++) {
+        if (!found->blocks[i].there)
+            continue;
+        ret->file = file;
+        use(&found->blocks[i], found->expert, ret);
+        break;
+    }
+    free(found);
+    return status;
+}
+
+static enum dti_status read_file(const char *path, const char *file, struct dti_quant_config *ret,
+                                 struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    struct dti_input input;
+    enum dti_status status = dti_input_open_file(&input, path, reterr);
+    if (status != DTI_OK)
+        return status;
+    (void)dti_input_label(&input, label);
+    const size_t size = input.seekable && input.size <= CONFIG_MAX ? (size_t)input.size : 0;
+    char *const text = malloc(size + 1);
+    if (!input.seekable)
+        status =
+            dti_fail(reterr, DTI_BAD_INPUT, "%s is not a regular file" DTI_CONFIG_REMEDY, label);
+    else if (input.size > CONFIG_MAX)
+        status = dti_fail(reterr, DTI_BAD_INPUT,
+                          "%s has %llu bytes, and a configuration at most %d" DTI_CONFIG_REMEDY,
+                          label, (unsigned long long)input.size, (int)CONFIG_MAX);
+    else if (!text)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (status == DTI_OK)
+        status = dti_input_read_at(&input, text, size, 0, reterr);
+    if (status == DTI_OK)
+        status = dti_quant_config_parse(label, file, text, size, ret, reterr);
+    free(text);
+    dti_input_close(&input);
+    return status;
+}
+
+enum dti_status dti_quant_config_read(const struct dti_container *container,
+                                      struct dti_quant_config *ret, struct dti_error *reterr)
+{
+    static const char *const names[] = {"config.json", "hf_quant_config.json"};
+    enum dti_status status = DTI_OK;
+    clear(ret);
+    if (container->file_count == 0 || strcmp(container->files[0].path, "-") == 0)
+        return DTI_OK;
+    const char *const first = container->files[0].path;
+    const char *const slash = strrchr(first, '/');
+    const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
+    char *const path = malloc(folder + DTI_CONFIG_NAME);
+    if (!path)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    memcpy(path, first, folder);
+    for (unsigned i = 0; i < 2 && status == DTI_OK && !ret->file; i++) {
+        memcpy(path + folder, names[i], strlen(names[i]) + 1);
+        if (access(path, F_OK) == 0)
+            status = read_file(path, names[i], ret, reterr);
+    }
+    free(path);
+    return status;
+}
+
+const char *dti_quant_hint_words(const struct dti_quant_hint *hint,
+                                 char buffer[DTI_QUANT_HINT_TEXT])
+{
+    static const char *const strategies[] = {"", ", strategy tensor", ", strategy channel",
+                                             ", strategy group", ", strategy block"};
+    static const char *const numbers[] = {"", ", type int", ", type float"};
+    char bits[32] = "", length[64] = "";
+    if (hint->bits > 0)
+        (void)snprintf(bits, sizeof bits, ", num_bits %u", hint->bits);
+    if (hint->strategy == DTI_STRATEGY_BLOCK && hint->group[0] > 0)
+        (void)snprintf(length, sizeof length, ", blocks of %llu x %llu",
+                       (unsigned long long)hint->group[0], (unsigned long long)hint->group[1]);
+    else if (hint->group[1] > 0)
+        (void)snprintf(length, sizeof length, ", group_size %llu",
+                       (unsigned long long)hint->group[1]);
+    char all[DTI_QUANT_HINT_TEXT + 2];
+    (void)snprintf(all, sizeof all, "%s%s%s%s", bits, numbers[hint->number],
+                   strategies[hint->strategy], length);
+    (void)snprintf(buffer, DTI_QUANT_HINT_TEXT, "%s", all[0] != '\0' ? all + 2 : "nothing");
+    return buffer;
+}
