@@ -73,5 +73,5 @@ enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_erro
     };
     dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_no_cast(cast);
-    return DTI_OK;
+    return dti_file_cast_warn_scaled(cast, reterr);
 }
