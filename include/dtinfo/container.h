@@ -86,7 +86,8 @@ struct dti_container {
     struct dti_container_file *files;
     size_t tensor_count; /* in the order of their data, file after file */
     struct dti_tensor *tensors;
-    size_t metadata_count; /* in the file's order; sharded: of the first shard that has any */
+    size_t metadata_count; /* in the file's order; sharded: each key once, of the first shard that
+                              has it */
     struct dti_metadata *metadata;
     size_t note_count;
     struct dti_container_note *notes;

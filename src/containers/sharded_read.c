@@ -21,6 +21,7 @@ struct work {
     const char *label; /* of the index or the folder, for messages */
     struct dti_notes notes;
     size_t capacity; /* of the container's tensors */
+    size_t metadata_capacity;
 };
 
 static const char *quote_text(char buffer[DTI_QUOTE_SIZE], const char *text)
@@ -116,9 +117,13 @@ static enum dti_status join_shard(struct work *work, size_t shard,
         memcpy(container->tensors + container->tensor_count, found->tensors,
                found->tensor_count * sizeof *found->tensors);
     container->tensor_count += found->tensor_count;
-    if (container->metadata_count == 0) {
-        container->metadata = found->metadata;
-        container->metadata_count = found->metadata_count;
+    for (size_t i = 0; i < found->metadata_count; i++) {
+        void *list = container->metadata;
+        if (!dti_list_grow(&work->whole->pool, &list, container->metadata_count,
+                           &work->metadata_capacity, sizeof *container->metadata))
+            return dti_container_no_memory(reterr);
+        container->metadata = list;
+        container->metadata[container->metadata_count++] = found->metadata[i];
     }
     for (size_t i = 0; i < found->note_count; i++) {
         char line[2 * DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
@@ -127,6 +132,26 @@ static enum dti_status join_shard(struct work *work, size_t shard,
         if (!dti_notes_add(&work->notes, found->notes[i].code, line))
             return dti_container_no_memory(reterr);
     }
+    return DTI_OK;
+}
+
+/* Most shards say the same: each key is kept once, as the first shard that has it spells it. */
+static enum dti_status unite_metadata(struct dti_container *container, struct dti_error *reterr)
+{
+    struct dti_name_order order;
+    size_t count = 0, first;
+    if (!dti_name_order_init(&order, container->metadata_count))
+        return dti_container_no_memory(reterr);
+    for (size_t i = 0; i < container->metadata_count; i++)
+        dti_name_order_add(&order, container->metadata[i].key, container->metadata[i].key_length);
+    dti_name_order_sort(&order);
+    for (size_t i = 0; i < container->metadata_count; i++) {
+        const struct dti_metadata entry = container->metadata[i];
+        if (dti_name_order_find(&order, entry.key, entry.key_length, &first) && first == i)
+            container->metadata[count++] = entry;
+    }
+    container->metadata_count = count;
+    dti_name_order_free(&order);
     return DTI_OK;
 }
 
@@ -142,7 +167,7 @@ static enum dti_status read_shards(struct work *work, struct dti_error *reterr)
         if (status != DTI_OK)
             return status;
     }
-    return DTI_OK;
+    return unite_metadata(container, reterr);
 }
 
 static enum dti_status fail_tensor(const struct work *work, const char *name, size_t length,

@@ -6,6 +6,7 @@
 
 #include "dtinfo/checked.h"
 #include "files/file_cast_parts.h"
+#include "files/told_metadata.h"
 
 /* One that takes exactly one tensor got several, or none. */
 static enum dti_status check_count(const struct dti_file_cast *cast, struct dti_error *reterr)
@@ -22,11 +23,15 @@ static enum dti_status check_count(const struct dti_file_cast *cast, struct dti_
                                            : "there is nothing to write");
 }
 
+/* metadata: taken, whatever comes of it. */
 static enum dti_status lay_out_shards(struct dti_file_cast *cast, struct dti_new_tensor *tensors,
-                                      const struct dti_metadata *metadata, size_t metadata_count,
+                                      struct dti_metadata *metadata, size_t metadata_count,
                                       struct dti_error *reterr)
 {
+    struct dti_told_metadata told;
     enum dti_status status = DTI_OK;
+    if (!dti_told_metadata_init(&told, metadata, metadata_count))
+        status = dti_file_cast_no_memory(reterr);
     for (size_t first = 0, next; first < cast->tensor_count && status == DTI_OK; first = next) {
         const unsigned shard = dti_file_cast_source(cast, first)->file;
         for (next = first; next < cast->tensor_count; next++) {
@@ -34,9 +39,13 @@ static enum dti_status lay_out_shards(struct dti_file_cast *cast, struct dti_new
                 break;
             cast->tensors[next].file = cast->files.count;
         }
+        size_t count;
+        const struct dti_metadata *const own =
+            dti_told_metadata_of(&told, tensors + first, next - first, &count);
         status = dti_new_files_add(&cast->files, dti_new_files_shard(&cast->files, shard),
-                                   tensors + first, next - first, metadata, metadata_count, reterr);
+                                   tensors + first, next - first, own, count, reterr);
     }
+    dti_told_metadata_free(&told);
     return status;
 }
 
@@ -98,12 +107,13 @@ enum dti_status dti_file_cast_layout(struct dti_file_cast *cast, struct dti_new_
                                     &metadata, &metadata_count, reterr);
     if (status != DTI_OK)
         return status;
-    if (sharded)
+    if (sharded) {
         status = lay_out_shards(cast, tensors, metadata, metadata_count, reterr);
-    else
+    } else {
         status = dti_new_files_add(&cast->files, NULL, tensors, cast->tensor_count, metadata,
                                    metadata_count, reterr);
-    free(metadata);
+        free(metadata);
+    }
     if (status == DTI_OK && cast->request.index)
         status = write_index(cast, tensors, reterr);
     if (status == DTI_OK)

@@ -7,6 +7,7 @@
 
 #include "dtinfo/checked.h"
 #include "files/file_quant_parts.h"
+#include "files/told_metadata.h"
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
 struct list {
@@ -16,6 +17,8 @@ struct list {
     size_t shape_count;
     struct dti_buffer names; /* likewise */
     size_t *name_at;         /* of each tensor: place in names, or SIZE_MAX */
+    struct dti_name_order
+        quantized; /* of the input's tensors, the names of those that become parts */
 };
 
 static void free_list(struct list *list)
@@ -24,6 +27,7 @@ static void free_list(struct list *list)
     free(list->shapes);
     free(list->name_at);
     dti_buffer_free(&list->names);
+    dti_name_order_free(&list->quantized);
 }
 
 static enum dti_status init_list(const struct dti_file_quant *quant, struct list *ret,
@@ -41,7 +45,10 @@ static enum dti_status init_list(const struct dti_file_quant *quant, struct list
     ret->tensors = calloc(tensors + 1, sizeof *ret->tensors);
     ret->name_at = calloc(tensors + 1, sizeof *ret->name_at);
     ret->shapes = calloc(shapes + 1, sizeof *ret->shapes);
-    return ret->tensors && ret->name_at && ret->shapes ? DTI_OK : dti_file_quant_no_memory(reterr);
+    if (!ret->tensors || !ret->name_at || !ret->shapes ||
+        !dti_name_order_init(&ret->quantized, quant->quantized_count))
+        return dti_file_quant_no_memory(reterr);
+    return DTI_OK;
 }
 
 static void add_kept(const struct dti_file_quant *quant, size_t at, struct list *list)
@@ -66,6 +73,7 @@ static enum dti_status add_parts(const struct dti_file_quant *quant, size_t at, 
     const struct dti_tensor *const source = dti_file_quant_source(quant, at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
+    dti_name_order_add(&list->quantized, source->name, source->name_length);
     dti_file_quant_stored(quant, at, &stored);
     const enum dti_status status = dti_quant_parts(&stored, parts, reterr);
     for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
@@ -104,6 +112,7 @@ static enum dti_status make_list(const struct dti_file_quant *quant, struct list
         else
             add_kept(quant, i, ret);
     }
+    dti_name_order_sort(&ret->quantized);
     if (status == DTI_OK && ret->names.failed)
         status = dti_file_quant_no_memory(reterr);
     for (size_t i = 0; i < ret->count && status == DTI_OK; i++) {
@@ -125,39 +134,62 @@ static void note_places(struct dti_file_quant *quant, const struct dti_new_tenso
     }
 }
 
-/* One file with the tensors first to first + count - 1, which are so many parts. */
-static enum dti_status add_file(struct dti_file_quant *quant, size_t first, size_t count,
-                                struct dti_new_tensor *tensors, size_t parts, const char *name,
+/* One file with some tensors of the list. */
+static enum dti_status add_file(struct dti_file_quant *quant, const char *name,
+                                struct dti_new_tensor *tensors, size_t count,
+                                const struct dti_metadata *metadata, size_t metadata_count,
                                 struct dti_error *reterr)
 {
-    struct dti_quant_metadata metadata;
-    enum dti_status status = dti_file_quant_metadata(quant, first, count, &metadata, reterr);
+    const enum dti_status status =
+        dti_new_files_add(&quant->files, name, tensors, count, metadata, metadata_count, reterr);
     if (status == DTI_OK)
-        status = dti_new_files_add(&quant->files, name, tensors, parts, metadata.entries,
-                                   metadata.count, reterr);
-    dti_file_quant_metadata_free(&metadata);
-    if (status == DTI_OK)
-        note_places(quant, tensors, parts, quant->files.count - 1);
+        note_places(quant, tensors, count, quant->files.count - 1);
     return status;
 }
 
 static enum dti_status add_shards(struct dti_file_quant *quant, struct list *list,
-                                  struct dti_error *reterr)
+                                  struct dti_told_metadata *metadata, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     size_t part = 0;
     for (size_t first = 0, next; first < quant->tensor_count && status == DTI_OK; first = next) {
         const unsigned shard = dti_file_quant_source(quant, first)->file;
+        struct dti_new_tensor *const tensors = list->tensors + part;
         const size_t first_part = part;
+        size_t count;
         for (next = first; next < quant->tensor_count; next++) {
             if (dti_file_quant_source(quant, next)->file != shard)
                 break;
             while (part < list->count && list->tensors[part].source / DTI_PART_COUNT == next)
                 part++;
         }
-        status = add_file(quant, first, next - first, list->tensors + first_part, part - first_part,
-                          dti_new_files_shard(&quant->files, shard), reterr);
+        const struct dti_metadata *const own =
+            dti_told_metadata_of(metadata, tensors, part - first_part, &count);
+        status = add_file(quant, dti_new_files_shard(&quant->files, shard), tensors,
+                          part - first_part, own, count, reterr);
     }
+    return status;
+}
+
+/* safetensors: one file, or shards. */
+static enum dti_status add_files(struct dti_file_quant *quant, struct list *list,
+                                 struct dti_error *reterr)
+{
+    struct dti_quant_metadata metadata;
+    enum dti_status status = dti_file_quant_metadata(quant, &list->quantized, &metadata, reterr);
+    if (status == DTI_OK && quant->request.kind == DTI_CONTAINER_SHARDED) {
+        struct dti_told_metadata told;
+        if (dti_told_metadata_init(&told, metadata.entries, metadata.count))
+            status = add_shards(quant, list, &told, reterr);
+        else
+            status = dti_file_quant_no_memory(reterr);
+        metadata.entries = NULL;
+        dti_told_metadata_free(&told);
+    } else if (status == DTI_OK) {
+        status = add_file(quant, NULL, list->tensors, list->count, metadata.entries, metadata.count,
+                          reterr);
+    }
+    dti_file_quant_metadata_free(&metadata);
     return status;
 }
 
@@ -228,17 +260,13 @@ static enum dti_status add_up(struct dti_file_quant *quant, struct dti_error *re
 
 enum dti_status dti_file_quant_layout(struct dti_file_quant *quant, struct dti_error *reterr)
 {
-    const enum dti_container_kind kind = quant->request.kind;
     struct list list;
     enum dti_status status = make_list(quant, &list, reterr);
     if (status == DTI_OK) {
-        if (kind == DTI_CONTAINER_SHARDED)
-            status = add_shards(quant, &list, reterr);
-        else if (kind == DTI_CONTAINER_NPY)
+        if (quant->request.kind == DTI_CONTAINER_NPY)
             status = add_arrays(quant, &list, reterr);
         else
-            status =
-                add_file(quant, 0, quant->tensor_count, list.tensors, list.count, NULL, reterr);
+            status = add_files(quant, &list, reterr);
     }
     if (status == DTI_OK && quant->request.index)
         status = add_index(quant, &list, reterr);

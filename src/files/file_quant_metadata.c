@@ -6,22 +6,15 @@
 #include <string.h>
 
 #include "files/file_quant_parts.h"
+#include "files/told_metadata.h"
 
 /* An entry of the input about a tensor that is quantized again. */
-static bool is_stale(const struct dti_file_quant *quant, const struct dti_metadata *entry)
+static bool is_stale(const struct dti_name_order *quantized, const struct dti_metadata *entry)
 {
-    static const char key[] = DTI_QUANT_KEY;
-    const size_t length = sizeof key - 1;
-    if (entry->key_length <= length || memcmp(entry->key, key, length) != 0)
-        return false;
-    for (size_t i = 0; i < quant->tensor_count; i++) {
-        const struct dti_tensor *const source = dti_file_quant_source(quant, i);
-        if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED &&
-            source->name_length == entry->key_length - length &&
-            memcmp(source->name, entry->key + length, source->name_length) == 0)
-            return true;
-    }
-    return false;
+    const size_t length = strlen(DTI_QUANT_KEY);
+    size_t at;
+    return dti_is_told(entry) &&
+           dti_name_order_find(quantized, entry->key + length, entry->key_length - length, &at);
 }
 
 static void add_told(const struct dti_file_quant *quant, size_t at,
@@ -47,25 +40,25 @@ static void add_told(const struct dti_file_quant *quant, size_t at,
     dti_buffer_append(&metadata->texts, value, strlen(value) + 1);
 }
 
-enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant, size_t first,
-                                        size_t count, struct dti_quant_metadata *ret,
-                                        struct dti_error *reterr)
+enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
+                                        const struct dti_name_order *quantized,
+                                        struct dti_quant_metadata *ret, struct dti_error *reterr)
 {
     const struct dti_file_quant_request *const request = &quant->request;
     size_t kept = 0;
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->texts);
-    const enum dti_status status = /* what is left out is said once */
-        dti_new_files_metadata(&quant->files, count, first == 0 ? request->warn : NULL,
+    const enum dti_status status =
+        dti_new_files_metadata(&quant->files, quant->quantized_count, request->warn,
                                request->warn_context, &ret->entries, &ret->count, reterr);
     if (status != DTI_OK)
         return status;
     for (size_t i = 0; i < ret->count; i++) {
-        if (!is_stale(quant, &ret->entries[i]))
+        if (!is_stale(quantized, &ret->entries[i]))
             ret->entries[kept++] = ret->entries[i];
     }
     ret->count = kept;
-    for (size_t i = first; i < first + count; i++) {
+    for (size_t i = 0; i < quant->tensor_count; i++) {
         if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED)
             add_told(quant, i, ret);
     }

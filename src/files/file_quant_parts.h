@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "containers/name_order.h"
 #include "dtinfo/file_quant.h"
 #include "files/tensor_choice.h"
 
@@ -16,16 +17,16 @@ enum dti_status dti_file_quant_choose(struct dti_file_quant *quant, struct dti_e
 enum dti_status dti_file_quant_plan(struct dti_file_quant *quant, struct dti_error *reterr);
 /* file_quant_layout.c: fills files, and the parts of the tensors. */
 enum dti_status dti_file_quant_layout(struct dti_file_quant *quant, struct dti_error *reterr);
-/* file_quant_metadata.c: what the input has, and what the parts of the tensors first to first +
- * count - 1 do not tell. To be freed in any case. */
+/* file_quant_metadata.c: what the input has, save what it says of the tensors of `quantized`, and
+ * what the parts of new ones do not tell. To be freed in any case. */
 struct dti_quant_metadata {
     struct dti_metadata *entries;
     size_t count;
     struct dti_buffer texts; /* of entries that are not the input's */
 };
-enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant, size_t first,
-                                        size_t count, struct dti_quant_metadata *ret,
-                                        struct dti_error *reterr);
+enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
+                                        const struct dti_name_order *quantized,
+                                        struct dti_quant_metadata *ret, struct dti_error *reterr);
 void dti_file_quant_metadata_free(struct dti_quant_metadata *metadata);
 
 static inline const struct dti_tensor *dti_file_quant_source(const struct dti_file_quant *quant,

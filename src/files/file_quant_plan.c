@@ -65,36 +65,6 @@ static enum dti_block_order order_of(const struct dti_quant_stored *stored)
     return last % (32 / dti_quant_row_bits(stored->row)) == 0 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
 }
 
-static bool same_plan(const struct dti_quant_request *a, const struct dti_quant_request *b)
-{
-    return strcmp(a->number.name, b->number.name) == 0 && a->layout.swapped == b->layout.swapped &&
-           a->order == b->order && a->outer == b->outer && a->length == b->length &&
-           a->inner == b->inner;
-}
-
-/* The plan for a request, made at its first use. */
-static enum dti_status find_plan(struct dti_file_quant *quant,
-                                 const struct dti_quant_request *request,
-                                 const struct dti_quant_plan **ret, struct dti_error *reterr)
-{
-    for (size_t i = quant->plan_count; i-- > 0;) { /* neighbours are alike */
-        if (same_plan(dti_quant_plan_request(quant->plans[i]), request)) {
-            *ret = quant->plans[i];
-            return DTI_OK;
-        }
-    }
-    struct dti_quant_plan **const more =
-        realloc(quant->plans, (quant->plan_count + 1) * sizeof *quant->plans);
-    if (!more)
-        return dti_file_quant_no_memory(reterr);
-    quant->plans = more;
-    const enum dti_status status =
-        dti_quant_plan_new(&more[quant->plan_count], request, quant->request.level, reterr);
-    if (status == DTI_OK)
-        *ret = more[quant->plan_count++];
-    return status;
-}
-
 /* What to do about a tensor whose shape does not fit. */
 static const char *remedy_of(const struct dti_file_quant *quant)
 {
@@ -103,11 +73,11 @@ static const char *remedy_of(const struct dti_file_quant *quant)
                                        : "--keep leaves it as it is";
 }
 
-static enum dti_status plan_quantized(struct dti_file_quant *quant, size_t at,
-                                      struct dti_error *reterr)
+/* Checks a tensor that is to be quantized. */
+static enum dti_status check_quantized(struct dti_file_quant *quant, size_t at,
+                                       struct dti_error *reterr)
 {
     struct dti_file_quant_tensor *const tensor = &quant->tensors[at];
-    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
     struct dti_error why;
@@ -121,6 +91,21 @@ static enum dti_status plan_quantized(struct dti_file_quant *quant, size_t at,
         return dti_fail(reterr, status, "%s %s; %s",
                         dti_tensor_place(quant->container, tensor->source, place), why.text,
                         remedy_of(quant));
+    return DTI_OK;
+}
+
+/* A tensor, and what its plan depends on. */
+struct need {
+    const struct dti_tensor *source;
+    uint64_t outer, length, inner;
+    size_t at;
+};
+
+static struct dti_quant_request request_of(const struct dti_file_quant *quant, size_t at)
+{
+    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    struct dti_quant_stored stored;
+    dti_file_quant_stored(quant, at, &stored);
     struct dti_quant_request request = {
         .scheme = quant->request.scheme,
         .number = *source->format,
@@ -129,7 +114,62 @@ static enum dti_status plan_quantized(struct dti_file_quant *quant, size_t at,
         .pad = stored.pad,
     };
     find_sizes(quant, at, &request);
-    return find_plan(quant, &request, &tensor->plan, reterr);
+    return request;
+}
+
+static int compare_plans(const struct need *a, const struct need *b)
+{
+    const int names = strcmp(a->source->format->name, b->source->format->name);
+    return names != 0               ? names
+           : a->outer != b->outer   ? (a->outer < b->outer ? -1 : 1)
+           : a->length != b->length ? (a->length < b->length ? -1 : 1)
+           : a->inner != b->inner   ? (a->inner < b->inner ? -1 : 1)
+                                    : a->source->layout.swapped - b->source->layout.swapped;
+}
+
+static int compare_needs(const void *a, const void *b)
+{
+    const struct need *const one = a, *const other = b;
+    const int plans = compare_plans(one, other);
+    return plans != 0 ? plans : one->at < other->at ? -1 : one->at > other->at;
+}
+
+/* Tensors that are alike share a plan: they are sorted, as there may be many of either. */
+static enum dti_status make_plans(struct dti_file_quant *quant, struct dti_error *reterr)
+{
+    struct need *const needs = calloc(quant->quantized_count + 1, sizeof *needs);
+    enum dti_status status = DTI_OK;
+    size_t count = 0, different = 0;
+    if (!needs)
+        return dti_file_quant_no_memory(reterr);
+    for (size_t i = 0; i < quant->tensor_count; i++) {
+        if (quant->tensors[i].fate != DTI_QUANT_FATE_QUANTIZED)
+            continue;
+        const struct dti_quant_request request = request_of(quant, i);
+        needs[count++] = (struct need){.source = dti_file_quant_source(quant, i),
+                                       .outer = request.outer,
+                                       .length = request.length,
+                                       .inner = request.inner,
+                                       .at = i};
+    }
+    qsort(needs, count, sizeof *needs, compare_needs);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || compare_plans(&needs[i - 1], &needs[i]) != 0;
+    quant->plans = calloc(different + 1, sizeof(struct dti_quant_plan *));
+    if (!quant->plans)
+        status = dti_file_quant_no_memory(reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (i == 0 || compare_plans(&needs[i - 1], &needs[i]) != 0) {
+            const struct dti_quant_request request = request_of(quant, needs[i].at);
+            status = dti_quant_plan_new(&quant->plans[quant->plan_count], &request,
+                                        quant->request.level, reterr);
+            quant->plan_count += status == DTI_OK;
+        }
+        if (status == DTI_OK)
+            quant->tensors[needs[i].at].plan = quant->plans[quant->plan_count - 1];
+    }
+    free(needs);
+    return status;
 }
 
 static bool is_safetensors(enum dti_container_kind kind)
@@ -194,7 +234,7 @@ enum dti_status dti_file_quant_plan(struct dti_file_quant *quant, struct dti_err
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < quant->tensor_count && status == DTI_OK; i++)
         status = quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED
-                     ? plan_quantized(quant, i, reterr)
+                     ? check_quantized(quant, i, reterr)
                      : plan_kept(quant, i, reterr);
-    return status;
+    return status == DTI_OK ? make_plans(quant, reterr) : status;
 }

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Quantized files that names, dtypes and shapes alone could tell to be several things: refused, until options, metadata
-or a configuration beside them say what they are; and configurations of all kinds.
+or a configuration beside them say what they are; configurations of all kinds; and shards that tell of their tensors.
 
 usage: judge_dequant_open.py DTINFO
 """
 import json
 import os
 import struct
+import subprocess
 
-from dequant_check import RANDOM, check, judge, numbers_of, run, run_parts
-from dequant_files import read_file, words, write_file
+from dequant_check import PROGRAM, RANDOM, check, judge, numbers_of, run, run_parts
+from dequant_files import BLOCKS, bits_of, floats, pack, read_file, words, write_file
 
 
 def open_shapes():
@@ -114,4 +115,38 @@ def configured():
         judge("config in %s" % at, (json.loads(report)["config"], json.loads(report)["totals"]["dequantized"]), ("config.json", 1))
 
 
-run_parts((open_shapes, configured))
+def shards():
+    """Each shard tells of its own tensors, and what is written of them does, too."""
+    os.mkdir("told")
+    codes = {i: [RANDOM.randrange(64) for _ in range(64)] for i in (1, 2)}
+    for i in (1, 2):
+        write_file("told/m-%d.safetensors" % i,
+                   {"w%d_packed" % i: ("U8", [2, 24], pack(codes[i], 6)), "w%d_scale" % i: ("U8", [2, 1], bytes([127, 128])),
+                    "n%d" % i: ("F32", [1], struct.pack("<f", 0.5))},
+                   {"format": "pt", "dtinfo.quant.w%d" % i: "mxfp6_e3m2 low"})
+    with open("told/model.safetensors.index.json", "w") as file:
+        json.dump({"metadata": {}, "weight_map": {name % i: "m-%d.safetensors" % i for i in (1, 2)
+                                                  for name in ("w%d_packed", "w%d_scale", "n%d")}}, file)
+
+    def look(folder):
+        run(folder, "fp32", "--dequant", "-o", "numbers", "--force", "-q")
+        for i in (1, 2):
+            got = floats(read_file("numbers/m-%d.safetensors" % i)["w%d" % i][2])
+            judge("%s: shard %d" % (folder, i), got, [bits_of(BLOCKS["mxfp6_e3m2"][0][c] * (1 if k < 32 else 2))
+                                                      for k, c in enumerate(codes[i])])
+
+    def keys(path):
+        with open(path, "rb") as file:
+            length = struct.unpack("<Q", file.read(8))[0]
+            return json.loads(file.read(length)).get("__metadata__", {})
+    look("told")
+    subprocess.run([PROGRAM, "cast", "told", "bf16", "-o", "cast", "-q"], check=True)
+    run("told", "int8", "-o", "quantized", "-q")
+    for folder in ("cast", "quantized"):
+        look(folder)
+        for i in (1, 2):
+            judge("%s: metadata of shard %d" % (folder, i), keys("%s/m-%d.safetensors" % (folder, i)),
+                  {"format": "pt", "dtinfo.quant.w%d" % i: "mxfp6_e3m2 low"})
+
+
+run_parts((open_shapes, configured, shards))
