@@ -315,6 +315,7 @@ static void run_line(const char *line, const struct files *files)
     const bool makes = strstr(line, "@o") && !strstr(line, "--dry-run");
     const int count = make_words(line, files, text, words);
     fuzz_command(words, count, &answer);
+    fuzz_check_text(answer.out, answer.out_length);
     const bool found = find_output(name);
     REQUIRE(found == (makes && answer.code == 0));
     REQUIRE(count_entries(fuzz_path("in")) == files->entries);

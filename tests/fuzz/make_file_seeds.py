@@ -92,6 +92,12 @@ def seeds():
     yield "small_floats", safetensors(b"A", [("a", "F8_E4M3", [8, 4]), ("b", "F4", [8, 4]), ("c", "F8_E8M0", [4]),
                                              ("e", "F6_E3M2", [4, 4]), ("c64", "C64", [2])])
     yield "out_of_range", safetensors(b"A", [("a", "F32", [3], struct.pack("<f", 3e9) + b"\0\0\xc0\x7f\0\0\x80\x7f")])
+    names = make_checkpoint.HOSTILE[:9] + make_checkpoint.HOSTILE[13:14]
+    yield "hostile", safetensors(b"A", [(name, "F32", [1]) for name in names], {name: name for name in names})
+    yield "hostile_npz", npz([(name.encode() + b".npy", npy_part("'<f4'", (1,), floats(1))) for name in names[:8]])
+    raw_names = [name for name in make_checkpoint.HOSTILE_BYTES if len(name) < 64 and name][:10]
+    yield "hostile_gguf", gguf([(name, "F32", (1,), floats(1)) for name in raw_names],
+                               metadata=[(b"k" + name, "string", name) for name in raw_names])
     yield "lenient", safetensors(b"A", ROWS) + b"trailing"
     yield "raw_safetensors", raw(b"L", make_checkpoint.safetensors([make_checkpoint.tensor("a", "F32", [2], [1, 2])]))
     yield "sharded", index({"a": SHARDS[0], "b": SHARDS[1]}) + safetensors(b"B", ROWS) + \
