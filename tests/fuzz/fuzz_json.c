@@ -76,6 +76,7 @@ const char *const dti_fuzz_words[] = {
 };
 
 enum { INPUT_MAX = 4096, LINE_MAX_LENGTH = 3 * INPUT_MAX, FRONT = 2 };
+enum { STDIN_MAX = 64 }; /* each line of it becomes a document */
 enum { FORM_LINES = 1, FORM_VERBOSE = 2, FORM_QUIET = 4, FORM_RAW = 8 };
 
 /* $0 to $3: a text. @s @p @d @z @o @g @i: the path of a file made of the texts. @n: the path of an
@@ -207,7 +208,8 @@ static void run_line(const char *line, const struct texts *texts, uint8_t form)
         words[count++] = quiet;
     fuzz_prepare();
     if (*line == '<') {
-        fuzz_write("in", texts->text[0], texts->length[0]);
+        const size_t length = texts->length[0];
+        fuzz_write("in", texts->text[0], length < STDIN_MAX ? length : STDIN_MAX);
         const int fd = open(fuzz_path("in"), O_RDONLY);
         REQUIRE(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && close(fd) == 0);
         line++;

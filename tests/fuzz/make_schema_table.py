@@ -62,7 +62,7 @@ class Tables:
                 words = None if some is None or words is None else words + some
         items = [one["items"] for one in ones if "items" in one]
         objects = [one for one in ones if "properties" in one]
-        names = sorted({name for one in objects for name in one["properties"]})
+        names = list(dict.fromkeys(name for one in objects for name in one["properties"]))
         rows = [(name, self.node(root, [one["properties"][name] for one in objects if name in one["properties"]]),
                  all(name in one.get("required", []) for one in objects)) for name in names]
         assert len(rows) <= MOST_MEMBERS and ("object" not in types or rows), names
@@ -81,9 +81,10 @@ class Tables:
             rows("static const struct schema_node schema_nodes[]",
                  ["0x%x, %d, %d, %d, %d, %d" % node for node in self.nodes])
             rows("static const struct schema_member schema_members[]",
-                 ["%s, %d, %s" % (json.dumps(name), node, str(required).lower())
+                 ["%s, %d, %d, %s" % (json.dumps(name), len(name), node, str(required).lower())
                   for name, node, required in self.members])
-            rows("static const struct schema_word schema_words[]", [json.dumps(word) for word in self.words])
+            rows("static const struct schema_word schema_words[]",
+                 ["%s, %d" % (json.dumps(word), len(word)) for word in self.words])
             rows("static const struct schema_root schema_roots[]",
                  ["%s, %d" % (json.dumps(name), node) for name, node in self.roots])
 

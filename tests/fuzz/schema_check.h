@@ -27,12 +27,13 @@ struct schema_node {
 
 struct schema_member {
     const char *name;
-    uint16_t node;
+    uint16_t length, node;
     bool required;
 };
 
 struct schema_word {
     const char *text;
+    uint16_t length;
 };
 
 struct schema_root {
@@ -42,12 +43,13 @@ struct schema_root {
 
 #include "schema_table.h"
 
-static inline bool schema_token_is(const struct dti_json_reader *reader, const char *text)
+static inline bool schema_token_is(const struct dti_json_reader *reader, const char *text,
+                                   size_t text_length)
 {
     const char *value;
     size_t length;
     dti_json_string_value(reader, &value, &length);
-    return strlen(text) == length && memcmp(value, text, length) == 0;
+    return length == text_length && memcmp(value, text, length) == 0;
 }
 
 static inline enum dti_json_token schema_next(struct dti_json_reader *reader)
@@ -83,15 +85,18 @@ static inline unsigned schema_types_of(const struct dti_json_reader *reader,
     }
 }
 
-/* The member of that name, or the number of members. */
+/* The member of that name, or the number of members. Documents mostly have them in the order of the
+ * schema: `next` is looked at first. */
 static inline unsigned schema_find(const struct dti_json_reader *reader,
-                                   const struct schema_node *node)
+                                   const struct schema_node *node, unsigned next)
 {
-    unsigned i = 0;
-    while (i < node->members &&
-           !schema_token_is(reader, schema_members[node->first_member + i].name))
-        i++;
-    return i;
+    for (unsigned i = 0; i < node->members; i++, next++) {
+        next = next < node->members ? next : 0;
+        const struct schema_member *const member = &schema_members[node->first_member + next];
+        if (schema_token_is(reader, member->name, member->length))
+            return next;
+    }
+    return node->members;
 }
 
 static inline void schema_check_word(const struct dti_json_reader *reader,
@@ -99,7 +104,8 @@ static inline void schema_check_word(const struct dti_json_reader *reader,
 {
     bool is_word = node->words == 0;
     for (unsigned i = 0; i < node->words && !is_word; i++)
-        is_word = schema_token_is(reader, schema_words[node->first_word + i].text);
+        is_word = schema_token_is(reader, schema_words[node->first_word + i].text,
+                                  schema_words[node->first_word + i].length);
     REQUIRE(is_word);
 }
 
@@ -111,12 +117,12 @@ static inline void schema_check_object(struct dti_json_reader *reader,
                                        const struct schema_node *node)
 {
     uint64_t seen = 0;
-    for (;;) {
+    for (unsigned member = 0;; member++) {
         const enum dti_json_token token = schema_next(reader);
         if (token == DTI_JSON_OBJECT_END)
             break;
         REQUIRE(token == DTI_JSON_KEY);
-        const unsigned member = schema_find(reader, node);
+        member = schema_find(reader, node, member);
         REQUIRE(member < node->members);
         REQUIRE(!(seen >> member & 1));
         seen |= UINT64_C(1) << member;
