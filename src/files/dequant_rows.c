@@ -284,7 +284,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
     if (any)
         return DTI_OK;
     const struct dti_quant_hint *const first = &known->hints[0];
-    if (candidates && (known->configured || first->bits > 0 || first->group[1] > 0))
+    const bool said = first->bits > 0 || first->group[1] > 0 || known->count > 1;
+    if (candidates && said)
         return dti_dequant_refuse_hints(group, known, reterr);
     return dti_dequant_refuse_shapes(group, candidates, told != NULL, reterr);
 }
