@@ -238,7 +238,9 @@ static bool is_open_width(const struct dti_quant_stored *stored)
  * ones. */
 static bool is_open_group(const struct dti_quant_stored *stored)
 {
-    if (stored->per != DTI_PER_GROUP || stored->rank == 0 || dti_block_lookup(stored->row->dtype))
+    const struct dti_block_format *const block = dti_block_lookup(stored->row->dtype);
+    if (stored->per != DTI_PER_GROUP || stored->rank == 0 ||
+        (block && block->id != DTI_BLOCK_Q8_0)) /* which looks like int8 in groups */
         return false;
     const uint64_t length = stored->shape[stored->axis];
     const bool either = stored->row->packing == DTI_QUANT_PLAIN &&

@@ -149,4 +149,22 @@ def shards():
                   {"format": "pt", "dtinfo.quant.w%d" % i: "mxfp6_e3m2 low"})
 
 
-run_parts((open_shapes, configured, shards))
+def own():
+    """What quant writes of a row or a column comes back: shapes alone leave the length of its groups open."""
+    for shape in ([1, 192], [192, 1], [1, 320], [2, 192]):
+        count, axis = shape[0] * shape[1], "0" if shape[1] == 1 else "1"
+        for target in (["q8_0"], ["int8", "--block", "32"]):
+            numbers = struct.pack("<%df" % count, *(RANDOM.gauss(0, 1) for _ in range(count)))
+            write_file("in.safetensors", {"w": ("F32", shape, numbers)})
+            run("in.safetensors", *target, "--axis", axis, "-o", "own.safetensors", "--force", "-q")
+            parts = read_file("own.safetensors")
+            kind, _, raw = parts["w_scale"]
+            scales = struct.unpack("<%d%s" % (count // 32, "e" if kind == "F16" else "f"), raw)
+            run("own.safetensors", "fp64", "--dequant", "-o", "back.safetensors", "--force", "-q")
+            got = struct.unpack("<%dd" % count, read_file("back.safetensors")["w"][2])
+            judge("%s of %s" % (target, shape), got,
+                  tuple(struct.unpack("<f", struct.pack("<f", code * scales[i // 32]))[0]
+                        for i, code in enumerate(struct.unpack("<%db" % count, parts["w"][2]))))
+
+
+run_parts((open_shapes, configured, shards, own))
