@@ -33,7 +33,7 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "per", struct quant_args, per, per_given, "WHAT", dti_choice_per,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, block, block_given, 1, 65536, "N",
-             "integers and floats: a scale for each N neighbours; --dequant: it was so"),
+             "integers and floats: a scale for each N neighbours; --dequant: that length"),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
     OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
