@@ -82,7 +82,7 @@ enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
                               shape_words(scale, scale_shape), codes->format->name,
                               shape_words(codes, codes_shape), known->source,
                               dti_quant_hint_words(&known->hints[0], said), more,
-                              known->configured ? "; --bits or --block is used in its place" : "");
+                              known->configured ? "; --bits or --block overrides it" : "");
 }
 
 enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,

@@ -113,7 +113,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
             return DTI_OK;
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
                                   "config.json says symmetric false, and there is no tensor "
-                                  "'..._zero_point'; --bits or --block is used in its place");
+                                  "'..._zero_point'; --bits or --block overrides it");
     }
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);

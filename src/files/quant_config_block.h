@@ -9,7 +9,7 @@
 #include "dtinfo/json_read.h"
 #include "files/quant_config.h"
 
-#define DTI_CONFIG_REMEDY "; with --bits or --block it is not read"
+#define DTI_CONFIG_REMEDY "; --bits or --block overrides it"
 
 enum { DTI_CONFIG_WORD = 32 };
 
