@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Numbers of small formats, and files with codes and scales made by hand, for judge_dequant.py."""
-import json
 import math
+import pathlib
 import struct
+import sys
 
-SIZES = {"F32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "I64": 8, "F8_E4M3": 1,
-         "F8_E5M2": 1, "F8_E8M0": 1, "F4": 0.5}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "oracle"))
+from tensor_files import read_file, write_file  # noqa: E402,F401
+
 NF4 = [-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
        -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
        0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1]
@@ -92,29 +94,6 @@ def words(rows, bits):
 
 
 # Files.
-
-def write_file(path, tensors, metadata=None):
-    header, data = {}, b""
-    if metadata:
-        header["__metadata__"] = metadata
-    for name, (dtype, shape, raw) in tensors.items():
-        assert len(raw) == math.prod(shape) * SIZES[dtype], (name, dtype, shape, len(raw))
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-
-
-def read_file(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack_from("<Q", content)[0]
-    header = json.loads(content[8:8 + length])
-    header.pop("__metadata__", None)
-    return {name: (t["dtype"], t["shape"], content[8 + length:][slice(*t["data_offsets"])])
-            for name, t in header.items()}
-
 
 def write_gguf(path, tensors, big=False):
     order = ">" if big else "<"

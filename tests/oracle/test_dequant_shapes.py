@@ -12,7 +12,6 @@ import concurrent.futures
 import json
 import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,8 @@ try:
 except ImportError:
     print("skipped: needs numpy")
     sys.exit(77)
+
+from tensor_files import read_file, write_file
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ALL = "--all" in sys.argv
@@ -77,24 +78,15 @@ TYPES = {"int8": "I8", "uint8": "U8", "int32": "I32", "int64": "I64", "float32":
 
 def write(path, tensors, metadata):
     """tensors: arrays, or (dtype of safetensors, array of the same bytes)."""
-    head, data = ({"__metadata__": metadata} if metadata else {}), b""
-    for name, array in tensors.items():
-        dtype, array = array if isinstance(array, tuple) else (TYPES[array.dtype.name], array)
-        raw = np.ascontiguousarray(array).tobytes()
-        head[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(head).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    pairs = {name: array if isinstance(array, tuple) else (TYPES[array.dtype.name], array)
+             for name, array in tensors.items()}
+    write_file(path, {name: (dtype, array.shape, np.ascontiguousarray(array).tobytes())
+                      for name, (dtype, array) in pairs.items()}, metadata)
 
 
 def read(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack_from("<Q", content)[0]
-    head = json.loads(content[8:8 + length])
-    entry = head["m.weight"]
-    return np.frombuffer(content[8 + length:][slice(*entry["data_offsets"])], "<f4").reshape(entry["shape"])
+    _, shape, raw = read_file(path)["m.weight"]
+    return np.frombuffer(raw, "<f4").reshape(shape)
 
 
 # A case: what it is, its tensors, the numbers, the configuration, and whether each of the two files (with and without

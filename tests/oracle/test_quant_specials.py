@@ -17,7 +17,6 @@ Usage: test_quant_specials.py QUANT_PROBE DTINFO [--long]
 import json
 import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import warnings
 import harness
 import quant_arrays as arrays
 import quant_model as model
+from tensor_files import read_file, write_file
 
 np = arrays.np
 SCALE_NAN = {"fp8_e8m0": 0xFF, "fp8_e4m3fn": 0x7F, "fp16": 0x7E00, "fp32": 0x7FC00000}
@@ -180,20 +180,12 @@ def gfloat_specials(tally, probe, gfloat):
 # Files: the kernels, and ranges.
 
 def write(path, x):
-    text = json.dumps({"a": {"dtype": "F32", "shape": list(x.shape), "data_offsets": [0, x.nbytes]}}).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + x.tobytes())
+    write_file(path, {"a": ("F32", x.shape, x.tobytes())})
 
 
 def read(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack_from("<Q", content)[0]
-    header = json.loads(content[8:8 + length])
-    header.pop("__metadata__", None)
     kinds = {"F32": np.float32, "I8": np.int8, "U8": np.uint8, "I16": np.int16, "U16": np.uint16, "F16": np.uint16}
-    return {name: np.frombuffer(content[8 + length:][slice(*t["data_offsets"])], kinds.get(t["dtype"], np.uint8))
-            for name, t in header.items()}
+    return {name: np.frombuffer(raw, kinds.get(dtype, np.uint8)) for name, (dtype, _, raw) in read_file(path).items()}
 
 
 def files(tally, program, turns):

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 import harness
 from formats import FORMATS
+from tensor_files import read_file, write_file
 
 decimal.getcontext().prec = 60
 RELATIVE, ABSOLUTE = Decimal("1e-12"), Decimal("4.4e-12")
@@ -122,26 +123,9 @@ def arrays(tally, program, rng, turns):
                 judge(tally, "%s to %s, %s" % (source, target, kind), answer["loss"], values(source, data), values(target, made))
 
 
-def write(path, tensors):
-    header, data = {}, b""
-    for name, (dtype, shape, raw) in tensors.items():
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-
-
 def read(path):
-    """name: (dtype, numbers)."""
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack_from("<Q", content)[0]
-    header = json.loads(content[8:8 + length])
-    header.pop("__metadata__", None)
-    data = content[8 + length:]
-    return {name: values(NAMES[row["dtype"]], data[slice(*row["data_offsets"])]) for name, row in header.items()
-            if row["dtype"] in NAMES}
+    """name: numbers, of those that are not codes."""
+    return {name: values(NAMES[dtype], raw) for name, (dtype, _, raw) in read_file(path).items() if dtype in NAMES}
 
 
 def checkpoint(rng, dtype, kinds):
@@ -170,7 +154,7 @@ def judge_file(tally, subject, answer, x, y):
 def files(tally, program, rng, turns):
     for _ in range(turns):
         for source, target in (("F32", "bf16"), ("F32", "fp8_e4m3fn"), ("F64", "fp32"), ("BF16", "fp8_e5m2")):
-            write("in.safetensors", checkpoint(rng, source, KINDS))
+            write_file("in.safetensors", checkpoint(rng, source, KINDS))
             answer = ask(program, "cast", "in.safetensors", target, "-o", "out.safetensors", "--force")
             judge_file(tally, "file of %s to %s" % (source, target), answer, read("in.safetensors"), read("out.safetensors"))
 
@@ -179,7 +163,7 @@ def quantization(tally, program, rng, turns):
     """What comes back is read from the file that --dequant makes; other oracles judge that."""
     for target in QUANTIZED:
         for _ in range(turns):
-            write("in.safetensors", checkpoint(rng, "F32", ("normal", "offset", "lost", "wide")))
+            write_file("in.safetensors", checkpoint(rng, "F32", ("normal", "offset", "lost", "wide")))
             answer = ask(program, "quant", "in.safetensors", target, "-o", "q.safetensors", "--force")
             ask(program, "quant", "q.safetensors", "fp32", "--dequant", "-o", "back.safetensors", "--force")
             judge_file(tally, "quant to " + target, answer, read("in.safetensors"), read("back.safetensors"))

@@ -68,7 +68,7 @@ static void make(const char *path, unsigned count, bool pairs)
     }
     put("}", 0, 0, 0);
     for (unsigned i = 0; i < 8; i++)
-        text[i] = (char)((length - 8) >> (8 * i));
+        text[i] = (char)((uint64_t)(length - 8) >> (8 * i));
     file_make(path, text, length);
     CHECK(truncate(path, (off_t)(length + at)) == 0);
 }
