@@ -15,6 +15,8 @@ static struct dti_input fuzz_file_input;
 static inline struct dti_input fuzz_file(const uint8_t *data, size_t size)
 {
     static bool is_open;
+    if (!is_open && access("/dev/shm", W_OK) == 0) /* several times as fast as a disk */
+        REQUIRE(setenv("TMPDIR", "/dev/shm", 0) == 0);
     if (!is_open)
         REQUIRE(dti_scratch_open(&fuzz_file_input, "input", 0, NULL) == DTI_OK);
     is_open = true;
