@@ -10,6 +10,7 @@
 #include "cli/file_source.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/file_digest.h"
+#include "dtinfo/scaled_codes.h"
 #include "dtinfo/table.h"
 
 enum inspect_sort {
@@ -92,7 +93,8 @@ struct inspect_report {
     struct inspect_figures *figures; /* of each shown, or NULL */
     struct inspect_figures all;
     struct dti_digest *digests; /* of each file, or NULL */
-    size_t unread;              /* shown tensors whose values cannot be read */
+    struct dti_scaled_codes scaled;
+    size_t unread; /* shown tensors whose values cannot be read */
 };
 
 /* Whether a tensor's values can be read. */

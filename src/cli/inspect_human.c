@@ -324,9 +324,11 @@ static bool is_order_assumed(const struct inspect_report *report)
 static void put_notes(const struct inspect_report *report)
 {
     const struct dti_container *const container = report->container;
-    char cell[CELL];
+    char cell[CELL], text[DTI_SCALED_CODES_TEXT];
     for (size_t i = 0; i < container->note_count; i++)
         put_note(report, container->notes[i].text);
+    if (report->scaled.count > 0)
+        put_note(report, dti_scaled_codes_words(&report->scaled, text));
     if (report->shown_count == 0 && container->tensor_count > 0)
         put_note(report, "no tensor has such a name");
     if (is_order_assumed(report))

@@ -134,15 +134,23 @@ static enum dti_status put_metadata(const struct dti_container *container, struc
     return status;
 }
 
-static void put_notes(const struct dti_container *container, struct dti_json *json)
+static void put_note(struct dti_json *json, const char *code, const char *message)
 {
+    dti_json_object(json, NULL);
+    dti_json_string(json, "code", code);
+    dti_json_string(json, "message", message);
+    dti_json_end(json);
+}
+
+static void put_notes(const struct inspect_report *report, struct dti_json *json)
+{
+    const struct dti_container *const container = report->container;
+    char text[DTI_SCALED_CODES_TEXT];
     dti_json_array(json, "notes");
-    for (size_t i = 0; i < container->note_count; i++) {
-        dti_json_object(json, NULL);
-        dti_json_string(json, "code", container->notes[i].code);
-        dti_json_string(json, "message", container->notes[i].text);
-        dti_json_end(json);
-    }
+    for (size_t i = 0; i < container->note_count; i++)
+        put_note(json, container->notes[i].code, container->notes[i].text);
+    if (report->scaled.count > 0)
+        put_note(json, DTI_SCALED_CODES_NOTE, dti_scaled_codes_words(&report->scaled, text));
     dti_json_end(json);
 }
 
@@ -182,7 +190,7 @@ enum dti_status dti_inspect_json(const struct inspect_report *report, struct dti
     put_sums(&report->totals, json);
     if (status == DTI_OK)
         status = put_metadata(container, json, reterr);
-    put_notes(container, json);
+    put_notes(report, json);
     put_totals(report, json);
     const struct inspect_figures *const all = report->all.there ? &report->all : NULL;
     if (status == DTI_OK)

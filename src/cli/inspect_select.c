@@ -156,5 +156,7 @@ enum dti_status dti_inspect_select(struct inspect_report *report, const regex_t 
     sort(report->shown, report->shown_count, (enum inspect_sort)report->args->sort);
     if (report->args->reverse)
         reverse(report->shown, report->shown_count);
-    return DTI_OK;
+    return dti_scaled_codes_find(&report->scaled, container, report->shown, report->shown_count)
+               ? DTI_OK
+               : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/scaled_codes.h"
 #include "files/file_cast_parts.h"
 
 static enum dti_fate fate_of(const struct dti_file_cast_request *request,
@@ -45,6 +46,30 @@ static void warn_of_no_cast(const struct dti_file_cast *cast)
                                : "nothing is cast: all tensors keep their dtypes");
 }
 
+/* Codes are cast as they are. A view has applied scales. */
+static enum dti_status warn_of_codes(const struct dti_file_cast *cast, struct dti_error *reterr)
+{
+    const struct dti_file_cast_request *const request = &cast->request;
+    struct dti_scaled_codes codes = {.count = 0};
+    char text[DTI_SCALED_CODES_TEXT];
+    size_t count = 0;
+    if (request->view || !request->warn)
+        return DTI_OK;
+    const struct dti_tensor **const those = calloc(cast->tensor_count + 1, sizeof *those);
+    for (size_t i = 0; i < cast->tensor_count && those; i++) {
+        if (cast->tensors[i].fate == DTI_FATE_CAST)
+            those[count++] = dti_file_cast_source(cast, i);
+    }
+    const bool done = those && dti_scaled_codes_find(&codes, cast->container, those, count);
+    free((void *)those);
+    if (!done)
+        return dti_file_cast_no_memory(reterr);
+    if (codes.count > 0)
+        request->warn(request->warn_context, DTI_SCALED_CODES_NOTE,
+                      dti_scaled_codes_words(&codes, text));
+    return DTI_OK;
+}
+
 enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_error *reterr)
 {
     const struct dti_container *const container = cast->container;
@@ -73,5 +98,5 @@ enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_erro
     };
     dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_no_cast(cast);
-    return dti_file_cast_warn_scaled(cast, reterr);
+    return warn_of_codes(cast, reterr);
 }

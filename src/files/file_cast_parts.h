@@ -12,10 +12,6 @@
 /* file_cast_choose.c: fills tensors with source and fate, in the container's order. */
 enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_error *reterr);
 
-/* file_cast_scaled.c: says which of them are codes whose scales are not applied. */
-enum dti_status dti_file_cast_warn_scaled(const struct dti_file_cast *cast,
-                                          struct dti_error *reterr);
-
 /* file_cast_plan.c: fills plan and format, and *ret_new, an array to be freed that describes the
  * tensors to be written; its `source` is the index into cast->tensors. */
 enum dti_status dti_file_cast_plan(struct dti_file_cast *cast, struct dti_new_tensor **ret_new,

@@ -18,3 +18,6 @@ dtinfo cast scaled.safetensors bf16 -o c.safetensors --keep 'a.weight,b.weight,c
 dtinfo cast one.safetensors fp32 -o d.safetensors --json | jq -c .warnings
 dtinfo quant one.safetensors fp32 --dequant -o e.safetensors -v
 dtinfo inspect e.safetensors --stats
+dtinfo inspect one.safetensors | grep note
+dtinfo inspect scaled.safetensors --only '[ab].*' --json | jq -c '.files[0].notes'
+dtinfo inspect scaled.safetensors --only d | grep -c note || true

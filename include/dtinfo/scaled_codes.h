@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors that are codes by their dtypes and names, with scales beside them: their elements are not
+ * the numbers that they stand for, and whoever reads them as numbers is told. */
+#ifndef DTINFO_SCALED_CODES_H
+#define DTINFO_SCALED_CODES_H
+
+#include "dtinfo/container.h"
+
+struct dti_scaled_codes {
+    size_t count;                           /* of such tensors */
+    const struct dti_tensor *first, *scale; /* the first of them, and its scales; or NULL */
+};
+/* Looks at `count` of the container's tensors. False: memory ran out. */
+bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_container *container,
+                           const struct dti_tensor *const *tensors, size_t count);
+
+/* "tensor 'w' holds codes, and its scale 'w_scale' is not applied; ..." Needs a count above 0.
+ * Returns buffer. */
+enum { DTI_SCALED_CODES_TEXT = 2 * DTI_QUOTE_SIZE + 256 };
+const char *dti_scaled_codes_words(const struct dti_scaled_codes *codes,
+                                   char buffer[DTI_SCALED_CODES_TEXT]);
+#define DTI_SCALED_CODES_NOTE "scale_not_applied" /* the code of such a note or warning */
+
+#endif

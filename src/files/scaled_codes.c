@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finding tensors of codes whose scales lie beside them, and saying so. */
+#include "dtinfo/scaled_codes.h"
+
+#include <stdio.h>
+
+#include "files/quant_names.h"
+
+/* Most files have no codes, and need no order of names. */
+static bool any_narrow(const struct dti_tensor *const *tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_format *const format = tensors[i]->format;
+        if (format && (format->width <= 8 || dti_format_is_integer(format)))
+            return true;
+    }
+    return false;
+}
+
+bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_container *container,
+                           const struct dti_tensor *const *tensors, size_t count)
+{
+    struct dti_scaled_codes found = {.count = 0};
+    struct dti_quant_names names = {.room = NULL};
+    const bool narrow = any_narrow(tensors, count);
+    const bool done = !narrow || dti_quant_names_init(&names, container);
+    for (size_t i = 0; i < count && narrow && done; i++) {
+        struct dti_named_codes codes;
+        if (!dti_quant_names_codes(&names, (size_t)(tensors[i] - container->tensors), &codes) ||
+            !codes.scaled)
+            continue;
+        if (found.count++ == 0) {
+            found.first = tensors[i];
+            found.scale = &container->tensors[codes.scale];
+        }
+    }
+    dti_quant_names_free(&names);
+    if (done)
+        *ret = found;
+    return done;
+}
+
+const char *dti_scaled_codes_words(const struct dti_scaled_codes *codes,
+                                   char buffer[DTI_SCALED_CODES_TEXT])
+{
+    char name[DTI_QUOTE_SIZE], scale[DTI_QUOTE_SIZE], more[64] = "";
+    if (codes->count == 2)
+        (void)snprintf(more, sizeof more, ", nor is that of another tensor");
+    else if (codes->count > 2)
+        (void)snprintf(more, sizeof more, ", nor are those of %zu other tensors", codes->count - 1);
+    (void)snprintf(buffer, DTI_SCALED_CODES_TEXT,
+                   "tensor %s holds codes, and its scale %s is not applied%s; 'quant --dequant' "
+                   "applies scales",
+                   dti_quote(name, codes->first->name, codes->first->name_length),
+                   dti_quote(scale, codes->scale->name, codes->scale->name_length), more);
+    return buffer;
+}
