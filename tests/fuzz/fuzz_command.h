@@ -49,6 +49,34 @@ static inline size_t fuzz_check_lines(const char *text, size_t length)
     return lines;
 }
 
+/* The words of a line, which lie in text. What stands for something else, a sign and a letter, is
+ * written by `expand`, which returns the end of it. Returns how many words there are. */
+typedef char *fuzz_expand(char *to, char sign, char letter, const void *context);
+
+static inline int fuzz_words(const char *line, fuzz_expand *expand, const void *context, char *text,
+                             char **words)
+{
+    int count = 0;
+    for (bool inside = false; *line; line++) {
+        if (*line == ' ') {
+            *text++ = '\0';
+            inside = false;
+            continue;
+        }
+        if (!inside)
+            words[count++] = text;
+        inside = true;
+        if (*line == '@' || *line == '$') {
+            text = expand(text, line[0], line[1], context);
+            line++;
+        } else {
+            *text++ = *line;
+        }
+    }
+    *text = '\0';
+    return count;
+}
+
 static const struct dti_cpuid_source *fuzz_processor;
 
 /* What the processor says, asked once: in a virtual machine each answer costs more than a run. */

@@ -227,25 +227,10 @@ static const char *operand(char letter, const struct files *files)
     return fuzz_path(name);
 }
 
-static int make_words(const char *line, const struct files *files, char *text, char **words)
+static char *expand(char *to, char sign, char letter, const void *context)
 {
-    int count = 0;
-    for (bool inside = false; *line; line++) {
-        if (*line == ' ') {
-            *text++ = '\0';
-            inside = false;
-            continue;
-        }
-        if (!inside)
-            words[count++] = text;
-        inside = true;
-        if (*line == '@')
-            text += snprintf(text, FUZZ_PATH, "%s", operand(*++line, files));
-        else
-            *text++ = *line;
-    }
-    *text = '\0';
-    return count;
+    (void)sign;
+    return to + snprintf(to, FUZZ_PATH, "%s", operand(letter, context));
 }
 
 /* What stands in the folder beside the input: only what begins with the name of the output. Finds
@@ -313,7 +298,7 @@ static void run_line(const char *line, const struct files *files)
     char *words[FUZZ_WORDS], name[FUZZ_PATH / 2];
     struct fuzz_answer answer;
     const bool makes = strstr(line, "@o") && !strstr(line, "--dry-run");
-    const int count = make_words(line, files, text, words);
+    const int count = fuzz_words(line, expand, files, text, words);
     fuzz_command(words, count, &answer);
     fuzz_check_text(answer.out, answer.out_length);
     const bool found = find_output(name);

@@ -154,31 +154,16 @@ static const char *const lines[] = {
 
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* The words of a line; they lie in text. */
-static int make_words(const char *line, const struct texts *texts, char *text, char **words)
+/* $ and a digit: a text; @ and a letter: the path of a file. */
+static char *expand(char *to, char sign, char letter, const void *context)
 {
-    int count = 0;
-    for (bool inside = false; *line; line++) {
-        if (*line == ' ') {
-            *text++ = '\0';
-            inside = false;
-            continue;
-        }
-        if (!inside)
-            words[count++] = text;
-        inside = true;
-        if (*line == '$') {
-            const size_t number = (size_t)(*++line - '0');
-            for (size_t i = 0; i < texts->length[number] && texts->text[number][i]; i++)
-                *text++ = texts->text[number][i];
-        } else if (*line == '@') {
-            text += snprintf(text, FUZZ_PATH, "%s", make_file(*++line, texts));
-        } else {
-            *text++ = *line;
-        }
-    }
-    *text = '\0';
-    return count;
+    const struct texts *const texts = context;
+    if (sign == '@')
+        return to + snprintf(to, FUZZ_PATH, "%s", make_file(letter, texts));
+    const size_t number = (size_t)(letter - '0');
+    for (size_t i = 0; i < texts->length[number] && texts->text[number][i]; i++)
+        *to++ = texts->text[number][i];
+    return to;
 }
 
 /* Each line is a document; without --jsonl there is one. */
@@ -214,7 +199,7 @@ static void run_line(const char *line, const struct texts *texts, uint8_t form)
         REQUIRE(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && close(fd) == 0);
         line++;
     }
-    count += make_words(line, texts, text, words + count);
+    count += fuzz_words(line, expand, texts, text, words + count);
     fuzz_command(words, count, &answer);
     check_documents(&answer, form & FORM_LINES);
     fuzz_answer_free(&answer);
