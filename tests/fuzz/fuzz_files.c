@@ -72,6 +72,7 @@ static const struct {
     {"raw.npz", RAW},
     {"a_scale.npy", NPY},
     {"a_zero_point.npy", NPY},
+    {"list.sha256", RAW},
 };
 
 /* @1, @2: the first file and the second, or the first again. @m: the folder where several files are
@@ -118,6 +119,11 @@ static const char *const lines[] = {
     "quant @m fp32 --dequant -o @o/ --threads 1",
     "quant @1 fp32 --dequant -q -o @o.npy --threads 1",
     "quant @1 fp16 --dequant --layout modelopt --lenient -o @o.safetensors --threads 1",
+    "quant @m fp16 --dequant --bits 4 -q -o @o.safetensors --threads 1",
+    "quant @m fp32 --dequant --block 32 -q -o @o.safetensors --threads 1",
+    "inspect @m @2 --digest",
+    "check @m --digest @2",
+    "check @1 --digest @2 --lenient",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

@@ -5,6 +5,7 @@ engine changes begins deep inside.
 
     make_file_seeds.py FOLDER
 """
+import hashlib
 import json
 import pathlib
 import struct
@@ -79,6 +80,8 @@ def floats(count):
 
 SHARDS = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
 ROWS = [("a", "F32", [4, 8])]
+WHOLE = make_checkpoint.safetensors([make_checkpoint.tensor("a", "F32", [2], [1, 2])])
+DIGEST = hashlib.sha256(WHOLE).hexdigest().encode()
 CONFIG = FILE + b"I" + json.dumps({"quantization_config": {"config_groups": {"group_0": {"weights": {
     "num_bits": 4, "symmetric": False, "group_size": 32, "strategy": "group", "type": "int"}}},
     "format": "pack-quantized", "quant_method": "compressed-tensors"}}).encode()
@@ -99,7 +102,12 @@ def seeds():
     yield "hostile_gguf", gguf([(name, "F32", (1,), floats(1)) for name in raw_names],
                                metadata=[(b"k" + name, "string", name) for name in raw_names])
     yield "lenient", safetensors(b"A", ROWS) + b"trailing"
-    yield "raw_safetensors", raw(b"L", make_checkpoint.safetensors([make_checkpoint.tensor("a", "F32", [2], [1, 2])]))
+    yield "raw_safetensors", raw(b"L", WHOLE)
+    yield "digest", raw(b"L", WHOLE) + raw(b"Q", b"# of all\n" + DIGEST + b"  raw.safetensors\n" + DIGEST + b" *./other\r\n\\" +
+                                           DIGEST + b"  odd\\nname\\\\\nSHA256 (tagged) = " + DIGEST.upper() + b"\n")
+    yield "digest_differs", raw(b"L", WHOLE) + raw(b"Q", DIGEST[::-1] + b" *raw.safetensors\n")
+    yield "digest_malformed", raw(b"L", WHOLE) + raw(b"Q", DIGEST + b"  raw.safetensors\n" + DIGEST[1:] + b"  b\n")
+    yield "digest_missing", raw(b"L", WHOLE) + raw(b"Q", DIGEST + b"  another\n")
     yield "sharded", index({"a": SHARDS[0], "b": SHARDS[1]}) + safetensors(b"B", ROWS) + \
         safetensors(b"C", [("b", "F16", [4, 8])])
     yield "sharded_folder", safetensors(b"B", ROWS) + safetensors(b"C", [("b", "BF16", [2, 32])]) + CONFIG
@@ -138,6 +146,10 @@ def seeds():
     yield "gguf_big", gguf([("a", "F32", (2,), struct.pack(">2f", 1, 2)),
                             ("q8", "Q8_0", (1, 32), bytes(range(34)))], ">")
     yield "int8", safetensors(b"A", [("w", "I8", [4, 8]), ("w_scale", "F32", [4, 1]), ("w_zero_point", "I8", [4, 1])])
+    yield "open_row", safetensors(b"A", [("w", "I8", [1, 192]), ("w_scale", "F16", [1, 6])])
+    yield "open_group", safetensors(b"A", [("w", "I8", [2, 124]), ("w_scale", "F32", [2, 4])])
+    yield "open_width", safetensors(b"A", [("w_packed", "I32", [4, 8]), ("w_scale", "F32", [4, 1]),
+                                           ("w_shape", "I64", [2], words(4, 32))])
     yield "int8_tensor", safetensors(b"A", [("w", "I8", [4, 8]), ("w_scale", "F32", [1]), ("b", "F32", [8])])
     yield "int4", safetensors(b"A", [("w_packed", "I32", [8, 8]), ("w_scale", "F32", [8, 2]),
                                      ("w_shape", "I64", [2], words(8, 64)), ("w_zero_point", "I32", [1, 2])]) + CONFIG
