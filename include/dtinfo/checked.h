@@ -24,4 +24,10 @@ static inline bool dti_mul_u64(uint64_t a, uint64_t b, uint64_t *ret)
     return true;
 }
 
+/* a / b rounded up, which always fits; b is not 0. */
+static inline uint64_t dti_divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 #endif

@@ -122,18 +122,13 @@ static bool is_little(const struct dti_dequant_shape *shape, const struct dti_de
     return true;
 }
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* Whether rows are filled up to groups of the length that is told. */
 static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t words,
                        uint64_t per_word)
 {
     uint64_t all;
-    return dti_mul_u64(length, count, &all) && divide_up(last, length) == count &&
-           divide_up(all, per_word) == words;
+    return dti_mul_u64(length, count, &all) && dti_divide_up(last, length) == count &&
+           dti_divide_up(all, per_word) == words;
 }
 
 /* Whether rows are filled by the codes alone, or by groups whose length is told: the last dimension

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which scale an element has: by the shapes of codes and scales, and by what else is known. */
+#include "dtinfo/checked.h"
 #include "files/dequant_find.h"
 #include "files/quant_reading.h"
 
@@ -58,11 +59,6 @@ static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint
     return true;
 }
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 enum division { DIVIDED_IN_GROUPS, DIVIDED_IN_EITHER, DIVIDED_IN_RECTANGLES };
 
 /* How many places along an axis share a scale; 0: that cannot be. */
@@ -78,9 +74,9 @@ static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axi
     if (count == 0)
         return 0;
     if (given > 0 && (hint->strategy != DTI_STRATEGY_OPEN || !trivial))
-        return divide_up(length, given) == count ? given : 0;
+        return dti_divide_up(length, given) == count ? given : 0;
     if (trivial)
-        return divide_up(length, count);
+        return dti_divide_up(length, count);
     const struct dti_quant_lengths found =
         division == DIVIDED_IN_RECTANGLES
             ? dti_quant_sides_of(length, count, shape->rectangles)
@@ -182,12 +178,12 @@ static bool is_strategy(const struct dti_dequant_shape *shape)
     case DTI_STRATEGY_GROUP:
         return rank > 0 && equal_before(shape, 1) &&
                (group[1] == 0 ||
-                scales->shape[rank - 1] == divide_up(shape->stored[rank - 1], group[1]));
+                scales->shape[rank - 1] == dti_divide_up(shape->stored[rank - 1], group[1]));
     case DTI_STRATEGY_BLOCK:
         return rank > 1 && equal_before(shape, 2) &&
                (group[0] == 0 ||
-                (scales->shape[rank - 2] == divide_up(shape->stored[rank - 2], group[0]) &&
-                 scales->shape[rank - 1] == divide_up(shape->stored[rank - 1], group[1])));
+                (scales->shape[rank - 2] == dti_divide_up(shape->stored[rank - 2], group[0]) &&
+                 scales->shape[rank - 1] == dti_divide_up(shape->stored[rank - 1], group[1])));
     default:
         return true;
     }

@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/checked.h"
 #include "files/file_quant_parts.h"
 
 enum { CHUNK = 1024 }; /* numbers that are put into the file's order at once */
-
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 static uint64_t last_dimension(const struct dti_quant_stored *stored)
 {
     const uint64_t last = stored->shape[stored->rank - 1];
     const bool padded =
         stored->pad && stored->per == DTI_PER_GROUP && stored->axis + 1 == stored->rank;
-    return padded ? divide_up(last, stored->group) * stored->group : last;
+    return padded ? dti_divide_up(last, stored->group) * stored->group : last;
 }
 
 void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quant, size_t at,
@@ -45,7 +41,7 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quan
     const uint64_t grains = piece_bytes / ret->item / grain;
     ret->piece = (grains > 0 ? grains : 1) * grain;
     if (ret->piece > ret->sizes.elements)
-        ret->piece = divide_up(ret->sizes.elements, grain) * grain;
+        ret->piece = dti_divide_up(ret->sizes.elements, grain) * grain;
     if (ret->piece < grain)
         ret->piece = grain;
 }
@@ -98,7 +94,7 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
         return status;
     if (dti_quant_plan_needs_range(task->plan))
         status = dti_quant_ranges_new(&task->ranges, task->plan, reterr);
-    const uint64_t pieces = divide_up(task->sizes.elements, task->piece);
+    const uint64_t pieces = dti_divide_up(task->sizes.elements, task->piece);
     if (task->columns > 0 && pieces > 0) {
         if (pieces <= SIZE_MAX)
             task->borders = calloc((size_t)pieces, 2 * sizeof *task->borders);

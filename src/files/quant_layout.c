@@ -83,11 +83,6 @@ bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
     return longest > 0;
 }
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* The last dimension, packed. */
 static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits,
                             struct dti_quant_part_shape *codes, struct dti_error *reterr)
@@ -97,7 +92,7 @@ static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits
     if (codes->rank == 0 || !dti_mul_u64(*last, bits, &all))
         return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension that can be packed");
     if (stored->row->packing == DTI_QUANT_WORDS) {
-        *last = divide_up(all, 32);
+        *last = dti_divide_up(all, 32);
         return DTI_OK;
     }
     if (all % 8 != 0)
@@ -113,7 +108,7 @@ static enum dti_status find_groups(const struct dti_quant_stored *stored,
                                    struct dti_quant_part_shape *scale, struct dti_error *reterr)
 {
     const uint64_t length = stored->shape[stored->axis];
-    const uint64_t groups = divide_up(length, stored->group);
+    const uint64_t groups = dti_divide_up(length, stored->group);
     if (length % stored->group != 0 && !stored->pad)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "has %llu elements along axis %u, which are no whole blocks of %lu",
@@ -151,7 +146,7 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
 
 static uint64_t words_of(uint64_t codes, unsigned bits)
 {
-    return codes / 32 * bits + divide_up(codes % 32 * bits, 32);
+    return codes / 32 * bits + dti_divide_up(codes % 32 * bits, 32);
 }
 
 static void shape_zero_point(const struct dti_quant_stored *stored, unsigned bits,

@@ -5,17 +5,12 @@
 
 #include "dtinfo/checked.h"
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 bool dti_quant_fills_words(uint64_t columns, uint64_t words, unsigned bits)
 {
     uint64_t all;
-    if (dti_mul_u64(columns, bits, &all) && divide_up(all, 32) == words)
+    if (dti_mul_u64(columns, bits, &all) && dti_divide_up(all, 32) == words)
         return true;
-    return 32 % bits != 0 && divide_up(columns, 32 / bits) == words;
+    return 32 % bits != 0 && dti_divide_up(columns, 32 / bits) == words;
 }
 
 unsigned dti_quant_widths(uint64_t columns, uint64_t words)
@@ -29,7 +24,7 @@ unsigned dti_quant_widths(uint64_t columns, uint64_t words)
 static uint64_t power_of_two(uint64_t length, uint64_t count)
 {
     for (uint64_t side = 1; side > 0; side <<= 1) {
-        if (divide_up(length, side) == count)
+        if (dti_divide_up(length, side) == count)
             return side;
     }
     return 0;
@@ -38,15 +33,15 @@ static uint64_t power_of_two(uint64_t length, uint64_t count)
 /* A length beside this one with which there are as many parts; 0: none. */
 static uint64_t neighbour(uint64_t length, uint64_t count, uint64_t side)
 {
-    return divide_up(length, side + 1) == count               ? side + 1
-           : side > 1 && divide_up(length, side - 1) == count ? side - 1
-                                                              : 0;
+    return dti_divide_up(length, side + 1) == count               ? side + 1
+           : side > 1 && dti_divide_up(length, side - 1) == count ? side - 1
+                                                                  : 0;
 }
 
 struct dti_quant_lengths dti_quant_sides_of(uint64_t length, uint64_t count, bool fixed)
 {
     struct dti_quant_lengths found = {.length = 0};
-    if (count == 0 || divide_up(length, DTI_QUANT_SIDE) != count)
+    if (count == 0 || dti_divide_up(length, DTI_QUANT_SIDE) != count)
         return found;
     found.length = DTI_QUANT_SIDE;
     if (count == 1 || length % DTI_QUANT_SIDE == 0)
