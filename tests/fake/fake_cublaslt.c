@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/cublaslt_types.h"
+#include "bench/engines/cublaslt_types.h"
 #include "devices/cuda_types.h"
 
 #define CUBLASLT(name, result, parameters) result name parameters;

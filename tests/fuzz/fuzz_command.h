@@ -5,7 +5,7 @@
 #ifndef DTINFO_FUZZ_COMMAND_H
 #define DTINFO_FUZZ_COMMAND_H
 
-#include "cli/command.h"
+#include "cli/shell/command.h"
 #include "dtinfo/utf8.h"
 #include "fuzz_folder.h"
 #include "kernels/cpuid.h"

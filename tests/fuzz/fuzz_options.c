@@ -5,8 +5,8 @@
  * were. */
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/globals.h"
+#include "cli/shell/command.h"
+#include "cli/shell/globals.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {

@@ -19,6 +19,18 @@ LAYERS = {
     "report": {"util"},
     "cli": {"bench", "files", "containers", "convert", "devices", "kernels", "report", "core", "util"},
 }
+# Folders of a layer, and the others of its folders that they may include. A command's folder is not named
+# here: it sees "shell", "shared" and itself.
+ROOMS = {
+    "cli": {"shell": set(), "shared": {"shell"}},
+    "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
+}
+COMMAND_ROOM = {"cli": {"shell", "shared"}}
+# Crossings that are still to go.
+CROSSINGS = {
+    "src/cli/quant/": {"cast"},
+    "src/cli/shared/": {"cast"},
+}
 # Public headers whose layer does not follow from a source file of the same name.
 HEADERS = {
     "status.def": "util",
@@ -123,6 +135,22 @@ def check_includes(name, layer, text, stems):
                 yield "%s: %s may include <%s>" % (where, owners, header)
 
 
+def check_rooms(name, layer, text):
+    """A folder of a layer sees only the folders that its row names."""
+    parts = name.split("/")
+    if layer not in ROOMS or len(parts) < 4:
+        return
+    room = parts[2]
+    allowed = {room} | ROOMS[layer].get(room, COMMAND_ROOM.get(layer, set()))
+    for path, known in CROSSINGS.items():
+        if name.startswith(path):
+            allowed |= known
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*"%s/(\w+)/' % layer, text, re.MULTILINE):
+        if match.group(1) not in allowed:
+            where = "%s:%d" % (name, text.count("\n", 0, match.start()) + 1)
+            yield "%s: the room %s may not include the room %s" % (where, room, match.group(1))
+
+
 def check_calls(name, layer, text):
     for number, line in enumerate(text.splitlines(), 1):
         where = "%s:%d" % (name, number)
@@ -131,7 +159,7 @@ def check_calls(name, layer, text):
             call = re.search(r"\b(%s)\s*\(" % pattern, code)
             if call:
                 yield "%s: %s() %s" % (where, call.group(1), why)
-        if re.search(r"\b(%s)\s*\(" % EXITS, code) and name != "src/cli/main.c":
+        if re.search(r"\b(%s)\s*\(" % EXITS, code) and name != "src/cli/shell/main.c":
             yield "%s: only main.c may end the process" % where
         if layer == "core" and re.search(r"\b(%s)\s*\(" % CORE_CALLS, code):
             yield "%s: the core does no input or output" % where
@@ -168,6 +196,7 @@ def main():
             continue
         text = tree.without_comments(path.read_text(encoding="utf-8"))
         problems += check_includes(name, layer, text, stems)
+        problems += check_rooms(name, layer, text)
         problems += check_calls(name, layer, text)
     return tree.report(problems, "layers, %d files" % len(todo))
 

@@ -51,7 +51,7 @@ def program():
     lines = ["#include <stddef.h>", "#include <cublasLt.h>"]
     lines += ["enum { THEIR_%s = %s };" % (name, name) for name in TYPES]
     lines += ["#define %s OUR_%s" % (name, name) for name in TYPES]
-    lines.append('#include "bench/cublaslt_types.h"')
+    lines.append('#include "bench/engines/cublaslt_types.h"')
     pairs = [("THEIR_" + name, "OUR_" + name) for name in TYPES] + [(b, a) for a, b in OTHERS.items()]
     lines += ['_Static_assert((int)%s == (int)%s, "%s");' % (theirs, ours, ours) for theirs, ours in pairs]
     return "\n".join(lines) + STRUCTURES + FUNCTIONS

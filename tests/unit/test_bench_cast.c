@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cast_buffers.h"
+#include "bench/workloads/cast_buffers.h"
 #include "unit.h"
 
 enum { N = 32 * DTI_TILE };

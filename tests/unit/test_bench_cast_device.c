@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_cast_device.h"
+#include "bench/workloads/bench_cast_device.h"
 #include "unit.h"
 
 static struct dti_error error;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/bench_comparison.h"
+#include "cli/bench/bench_comparison.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"cast\","

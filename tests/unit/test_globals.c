@@ -3,8 +3,8 @@
  * Colour and environment: who overrules whom, and what is refused. */
 #include <stdlib.h>
 
-#include "cli/environment.h"
-#include "cli/globals.h"
+#include "cli/shell/environment.h"
+#include "cli/shell/globals.h"
 #include "unit.h"
 
 static void set(const char *name, const char *value)

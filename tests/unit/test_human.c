@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shares of a whole: nothing but all of it is 100 %. */
-#include "cli/human.h"
+#include "cli/shared/human.h"
 
 #include "unit.h"
 

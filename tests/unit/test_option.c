@@ -3,7 +3,7 @@
  * The option parser against a table of its own. */
 #include <stdlib.h>
 
-#include "cli/option.h"
+#include "cli/shell/option.h"
 #include "unit.h"
 
 enum { ZERO = 10, NEAREST, NEAREST_AWAY };

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operands of all dtypes from the same fp32 numbers, and what that costs in all. */
+#include "bench/measure/operands.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "dtinfo/quant.h"
+#include "dtinfo/scalar.h"
+#include "dtinfo/storage.h"
+
+bool dti_operands_are_scaled(enum dti_dtype dtype)
+{
+    const struct dti_format *const format = dti_format_get(dtype);
+    return dti_format_is_integer(format) || format->width <= 8;
+}
+
+static uint32_t code_of(float number)
+{
+    uint32_t code;
+    memcpy(&code, &number, sizeof code);
+    return code;
+}
+
+static bool recipe_of(struct dti_affine_recipe *ret, enum dti_dtype dtype)
+{
+    return dti_operands_are_scaled(dtype) &&
+           dti_affine_recipe_init(ret, dti_format_get(dtype), DTI_SYMMETRY_FULL);
+}
+
+float dti_operand_scale(enum dti_dtype dtype, float amax)
+{
+    struct dti_affine_recipe recipe;
+    struct dti_affine_scale scale;
+    float number;
+    if (!recipe_of(&recipe, dtype))
+        return 1;
+    dti_affine_choose(&recipe, code_of(-amax), code_of(amax), &scale);
+    memcpy(&number, &scale.scale, sizeof number);
+    return number;
+}
+
+void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
+                       size_t n)
+{
+    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *const format = dti_format_get(dtype);
+    const struct dti_affine_scale affine_scale = {.scale = code_of(scale)};
+    struct dti_affine_recipe recipe;
+    const bool scaled = recipe_of(&recipe, dtype);
+    for (size_t i = 0; i < n; i++) {
+        struct dti_quantized quantized;
+        struct dti_outcome outcome;
+        struct dti_value value;
+        if (scaled) {
+            dti_affine_quantize(&recipe.affine, &affine_scale, code_of(numbers[i]), &quantized);
+            dti_storage_put(format, &layout, codes, i, quantized.code);
+        } else {
+            dti_decode(dti_format_get(DTI_FP32), code_of(numbers[i]), &value);
+            dti_encode(format, &value, &nearest, 0, &outcome);
+            dti_storage_put(format, &layout, codes, i, outcome.code);
+        }
+    }
+}
+
+void dti_total_error_init(struct dti_total_error *ret)
+{
+    *ret = (struct dti_total_error){.total = {.elements = 0}};
+}
+
+void dti_total_error_add(struct dti_total_error *error, double got, double exact)
+{
+    struct dti_bench_total *const total = &error->total;
+    const double off = fabs(got - exact);
+    error->squares += off * off;
+    error->exact_squares += exact * exact;
+    if (total->elements == 0 || off > total->largest) {
+        total->largest = off;
+        total->got = got;
+        total->exact = exact;
+    }
+    total->elements++;
+}
+
+void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_total *ret)
+{
+    *ret = error->total;
+    ret->relative =
+        error->exact_squares > 0 ? sqrt(error->squares / error->exact_squares) : (double)NAN;
+    ret->sqnr = error->squares > 0 ? -20 * log10(ret->relative) : (double)INFINITY;
+    if (ret->elements < 2)
+        ret->sqnr = (double)NAN;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Taking one sample. Members shake hands before the clock starts, so that the time one of them
+ * takes to wake up is not in it; the sample ends when the last has done its passes. */
+#include "bench/measure/sample.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "bench/measure/disturbance.h"
+#include "dtinfo/clock.h"
+
+enum dti_status dti_sampler_init(struct dti_sampler *ret, struct dti_team *team,
+                                 struct dti_error *reterr)
+{
+    const size_t size = team ? dti_team_size(team) : 1;
+    void *const members =
+        aligned_alloc(_Alignof(struct dti_member_sample), size * sizeof(struct dti_member_sample));
+    if (!members)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    *ret = (struct dti_sampler){.team = team, .size = size, .members = members};
+    atomic_init(&ret->arrived, 0);
+    return DTI_OK;
+}
+
+void dti_sampler_free(struct dti_sampler *sampler)
+{
+    free(sampler->members);
+    sampler->members = NULL;
+}
+
+static void run_all(struct dti_sampler *sampler, void (*job)(void *, size_t, size_t))
+{
+    if (sampler->team)
+        dti_team_run(sampler->team, job, sampler);
+    else
+        job(sampler, 0, 1);
+}
+
+/* Spins, but lets go now and then: there may be more members than CPUs. */
+static void wait_until(const atomic_size_t *counter, size_t value)
+{
+    enum { SPINS = 20000 };
+    for (unsigned spins = 1; atomic_load_explicit(counter, memory_order_acquire) < value; spins++) {
+        if (spins % SPINS == 0)
+            (void)sched_yield();
+    }
+}
+
+static void sample_job(void *context, size_t member, size_t size)
+{
+    struct dti_sampler *const sampler = context;
+    const struct dti_bench_candidate *const candidate = sampler->candidate;
+    struct dti_member_sample *const mine = &sampler->members[member];
+    size_t set = sampler->first_set;
+    /* what has been measured in between is in the caches now; where the same buffers are used
+     * again and again they must be there from the start */
+    if (candidate->sets == 1 && sampler->passes > 1)
+        candidate->run(candidate->context, set, member, size);
+    const long preemptions = dti_preemptions();
+    (void)atomic_fetch_add_explicit(&sampler->arrived, 1, memory_order_acq_rel);
+    wait_until(&sampler->arrived, size);
+    mine->start = dti_clock_now();
+    for (uint64_t pass = 0; pass < sampler->passes; pass++) {
+        candidate->run(candidate->context, set, member, size);
+        if (++set == candidate->sets)
+            set = 0;
+    }
+    mine->end = dti_clock_now();
+    mine->preemptions = dti_preemptions() - preemptions;
+}
+
+/* By the clock of a device, which other programs on this CPU disturb only as far as they keep this
+ * thread from giving it work. */
+static uint64_t take_timed(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
+                           uint64_t passes, size_t first_set, bool *ret_disturbed)
+{
+    const long preemptions = dti_preemptions();
+    const double nanoseconds = candidate->timed(candidate->context, first_set, passes) * 1e9;
+    *ret_disturbed = dti_preemptions() != preemptions;
+    if (!(nanoseconds >= 0))
+        sampler->failed = true;
+    return nanoseconds >= 1 && nanoseconds < 1e18 ? (uint64_t)nanoseconds : 1;
+}
+
+uint64_t dti_sampler_take(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
+                          uint64_t passes, size_t *first_set, bool *ret_disturbed)
+{
+    const size_t first = *first_set;
+    *first_set = (size_t)((first + passes) % candidate->sets);
+    if (candidate->timed)
+        return take_timed(sampler, candidate, passes, first, ret_disturbed);
+    const uint64_t stolen = dti_stolen_ticks();
+    sampler->candidate = candidate;
+    sampler->passes = passes;
+    sampler->first_set = first;
+    atomic_store(&sampler->arrived, 0);
+    run_all(sampler, sample_job);
+    uint64_t start = sampler->members[0].start, end = sampler->members[0].end;
+    bool disturbed = dti_stolen_ticks() != stolen;
+    for (size_t i = 0; i < sampler->size; i++) {
+        const struct dti_member_sample *const member = &sampler->members[i];
+        start = member->start < start ? member->start : start;
+        end = member->end > end ? member->end : end;
+        disturbed = disturbed || member->preemptions > 0;
+    }
+    *ret_disturbed = disturbed;
+    return end > start ? end - start : 1;
+}
+
+/* The ball is hit by member 0 at even counts, by the partner at odd ones. */
+struct rally {
+    _Alignas(64) atomic_size_t ball;
+    size_t partner;
+    uint64_t nanoseconds;
+};
+
+enum { RALLY_TRIPS = 300, RALLIES = 4 };
+
+static void rally_job(void *context, size_t member, size_t size)
+{
+    struct rally *const rally = context;
+    (void)size;
+    if (member != 0 && member != rally->partner)
+        return;
+    const size_t mine = member == 0 ? 0 : 1;
+    uint64_t start = 0;
+    /* the first trips wake the partner up */
+    for (size_t trip = 0; trip < 2 * RALLY_TRIPS; trip++) {
+        wait_until(&rally->ball, 2 * trip + mine);
+        if (trip == RALLY_TRIPS && mine == 0)
+            start = dti_clock_now();
+        atomic_store_explicit(&rally->ball, 2 * trip + mine + 1, memory_order_release);
+    }
+    if (mine == 0) {
+        wait_until(&rally->ball, 4 * RALLY_TRIPS);
+        rally->nanoseconds = dti_clock_now() - start;
+    }
+}
+
+/* The quickest of a few: a rally during which one of the two was preempted tells nothing. */
+static double round_trip_with(struct dti_team *team, size_t partner)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < RALLIES; i++) {
+        struct rally rally = {.partner = partner};
+        atomic_init(&rally.ball, 0);
+        dti_team_run(team, rally_job, &rally);
+        best = rally.nanoseconds < best ? rally.nanoseconds : best;
+    }
+    return (double)best / RALLY_TRIPS;
+}
+
+double dti_sampler_round_trip(struct dti_sampler *sampler)
+{
+    if (sampler->size < 2)
+        return 0;
+    const double next = round_trip_with(sampler->team, 1);
+    const double last =
+        sampler->size > 2 ? round_trip_with(sampler->team, sampler->size - 1) : next;
+    return next > last ? next : last;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Matrices to be multiplied, and what their product is exactly. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/measure/operands.h"
+#include "bench/measure/splitmix.h"
+#include "bench/workloads/matmul_parts.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/exact_sum.h"
+
+enum {
+    PAGE = 4096,
+    JUDGED = 256,           /* elements of a product, beside its corners, */
+    JUDGED_TERMS = 1 << 22, /* if they are not too long */
+};
+
+static bool matrix_bytes(uint64_t rows, uint64_t columns, size_t element, uint64_t *ret)
+{
+    uint64_t count;
+    return dti_mul_u64(rows, columns, &count) && dti_mul_u64(count, element, ret) &&
+           *ret <= SIZE_MAX / 8;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype, uint64_t m,
+                                  uint64_t n, uint64_t k, struct dti_error *reterr)
+{
+    struct dti_matrices matrices = {.dtype = dtype, .m = m, .n = n, .k = k, .scales = {1, 1}};
+    matrices.result = dtype == DTI_FP64 ? DTI_FP64 : dtype == DTI_INT8 ? DTI_INT32 : DTI_FP32;
+    matrices.element = dti_format_container(dti_format_get(dtype));
+    matrices.result_element = dti_format_container(dti_format_get(matrices.result));
+    if (!matrix_bytes(m, k, matrices.element, &matrices.a_bytes) ||
+        !matrix_bytes(k, n, matrices.element, &matrices.b_bytes) ||
+        !matrix_bytes(m, n, matrices.result_element, &matrices.c_bytes))
+        return dti_fail(reterr, DTI_UNAVAILABLE,
+                        "matrices of %llux%llu and %llux%llu are more than there can be here",
+                        (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
+                        (unsigned long long)n);
+    matrices.a_at = round_up(matrices.b_bytes);
+    matrices.c_at = matrices.a_at + round_up(matrices.a_bytes);
+    matrices.bytes = matrices.c_at + round_up(matrices.c_bytes);
+    *ret = matrices;
+    return DTI_OK;
+}
+
+enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr)
+{
+    const struct dti_format *const format = dti_format_get(DTI_FP32);
+    float *const pool = calloc(DTI_MATRIX_POOL, sizeof *pool);
+    if (!pool)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_bench_data_fill(pool, DTI_MATRIX_POOL, format, format, DTI_BENCH_NORMAL, seed);
+    *ret = pool;
+    return DTI_OK;
+}
+
+void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
+{
+    size_t from = (size_t)(dti_splitmix(random) % DTI_MATRIX_POOL);
+    for (uint64_t done = 0; done < n;) {
+        const uint64_t left = n - done;
+        const size_t count = left < DTI_MATRIX_POOL - from ? (size_t)left : DTI_MATRIX_POOL - from;
+        memcpy((unsigned char *)row + done * element, (const unsigned char *)pool + from * element,
+               count * element);
+        done += count;
+        from = 0;
+    }
+}
+
+/* The largest magnitude in a matrix whose rows begin at these places. */
+static float amax_of(uint64_t rows, uint64_t n, const float *pool, uint64_t random)
+{
+    float amax = 0;
+    for (uint64_t row = 0; row < rows; row++) {
+        const size_t from = (size_t)(dti_splitmix(&random) % DTI_MATRIX_POOL);
+        for (uint64_t i = 0; i < n && i < DTI_MATRIX_POOL; i++) {
+            const float number = fabsf(pool[(from + i) % DTI_MATRIX_POOL]);
+            amax = number > amax ? number : amax;
+        }
+    }
+    return amax;
+}
+
+/* A matrix of codes of the numbers in the pool. */
+static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned char *matrix,
+                                   uint64_t rows, uint64_t n, const float *pool, float *ret_scale,
+                                   uint64_t *random, struct dti_error *reterr)
+{
+    const size_t element = matrices->element;
+    unsigned char *const codes = calloc(DTI_MATRIX_POOL, element);
+    if (!codes)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (dti_operands_are_scaled(matrices->dtype))
+        *ret_scale = dti_operand_scale(matrices->dtype, amax_of(rows, n, pool, *random));
+    dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
+    for (uint64_t row = 0; row < rows; row++)
+        dti_matrix_row(matrix + row * n * element, n, codes, element, random);
+    free(codes);
+    return DTI_OK;
+}
+
+enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *memory,
+                                  uint64_t seed, struct dti_error *reterr)
+{
+    uint64_t random = seed;
+    float *pool;
+    enum dti_status status = dti_matrix_pool_new(&pool, seed, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = fill_matrix(matrices, memory, matrices->k, matrices->n, pool, &matrices->scales[1],
+                         &random, reterr);
+    if (status == DTI_OK)
+        status = fill_matrix(matrices, memory + matrices->a_at, matrices->m, matrices->k, pool,
+                             &matrices->scales[0], &random, reterr);
+    free(pool);
+    return status;
+}
+
+static double fp16_number(uint16_t code)
+{
+    const int exponent = code >> 10 & 31, fraction = code & 1023;
+    const double magnitude =
+        exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
+    return code >> 15 ? -magnitude : magnitude;
+}
+
+static double fp8_number(unsigned char code)
+{
+    const int exponent = code >> 3 & 15, fraction = code & 7;
+    const double magnitude =
+        exponent == 0 ? ldexp(fraction, -9) : ldexp(fraction + 8, exponent - 10);
+    return code >> 7 ? -magnitude : magnitude;
+}
+
+/* One element, exactly. There are no infinities and NaNs among them. */
+double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype)
+{
+    double wide;
+    float single;
+    uint16_t half;
+    int8_t byte;
+    int32_t whole;
+    uint32_t bits;
+    switch (dtype) {
+    case DTI_FP64:
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    case DTI_BF16:
+        memcpy(&half, at, sizeof half);
+        bits = (uint32_t)half << 16;
+        memcpy(&single, &bits, sizeof single);
+        return (double)single;
+    case DTI_FP16:
+        memcpy(&half, at, sizeof half);
+        return fp16_number(half);
+    case DTI_INT8:
+        memcpy(&byte, at, sizeof byte);
+        return byte;
+    case DTI_FP8_E4M3FN:
+        return fp8_number(*at);
+    case DTI_INT32:
+        memcpy(&whole, at, sizeof whole);
+        return whole;
+    default: /* fp32, and tf32 in its place */
+        memcpy(&single, at, sizeof single);
+        return (double)single;
+    }
+}
+
+/* The exact element, and the sum of the magnitudes of its terms. A product of doubles is the sum of
+ * two; those of the narrower dtypes are exact. */
+static double exact_element(const struct dti_matrices *matrices, const unsigned char *memory,
+                            uint64_t row, uint64_t column, double *ret_magnitudes)
+{
+    const unsigned char *a = memory + matrices->a_at + row * matrices->k * matrices->element;
+    const unsigned char *b = memory + column * matrices->element;
+    struct dti_exact_sum sum;
+    double magnitudes = 0;
+    dti_exact_sum_init(&sum);
+    for (uint64_t i = 0; i < matrices->k; i++) {
+        const double x = dti_matrix_number(a, matrices->dtype),
+                     y = dti_matrix_number(b, matrices->dtype);
+        const double product = x * y;
+        dti_exact_sum_add(&sum, product);
+        if (matrices->dtype == DTI_FP64)
+            dti_exact_sum_add(&sum, fma(x, y, -product));
+        magnitudes += fabs(product);
+        a += matrices->element;
+        b += matrices->n * matrices->element;
+    }
+    *ret_magnitudes = magnitudes;
+    return dti_exact_sum_value(&sum);
+}
+
+/* What rounding explains, relative to the sum of magnitudes: each term is rounded once in its
+ * product and at most once for each of the others that it is added to, in any order (Higham,
+ * Accuracy and Stability of Numerical Algorithms, 3.1), with room for second-order terms. */
+static double allowed(const struct dti_matrices *matrices, bool on_device)
+{
+    if (matrices->dtype == DTI_INT8)
+        return 0;
+    if (matrices->dtype == DTI_FP8_E4M3FN) /* sums of 14 bits, of 32 terms at a time */
+        return ((double)matrices->k / 32 + 4) * 0x1p-13;
+    const double unit = matrices->result == DTI_FP64 ? 0x1p-53 : 0x1p-24;
+    const double allowed = ((double)matrices->k + 16) * unit * 1.01;
+    /* tensor cores cut off what is below the last place of the largest of a few terms */
+    return on_device && matrices->result != DTI_FP64 ? 4 * allowed : allowed;
+}
+
+/* int8: what is left modulo 2^32. */
+static double wrapped(double exact)
+{
+    const double turns = floor((exact + 0x1p31) * 0x1p-32);
+    return exact - turns * 0x1p32;
+}
+
+static void judge_element(struct dti_matmul_errors *ret, const struct dti_matrices *matrices,
+                          const unsigned char *memory, bool on_device, uint64_t row,
+                          uint64_t column)
+{
+    double magnitudes;
+    double exact = exact_element(matrices, memory, row, column, &magnitudes);
+    if (matrices->dtype == DTI_INT8) { /* scales are for later */
+        exact = wrapped(exact);
+    } else {
+        exact *= (double)matrices->scales[0] * (double)matrices->scales[1];
+        magnitudes *= (double)matrices->scales[0] * (double)matrices->scales[1];
+    }
+    const unsigned char *const at =
+        memory + matrices->c_at + (row * matrices->n + column) * matrices->result_element;
+    const double got = dti_matrix_number(at, matrices->result);
+    const double error = fabs(got - exact), relative = magnitudes > 0 ? error / magnitudes : error;
+    const bool wrong = !(relative <= allowed(matrices, on_device)); /* a NaN is wrong */
+    if (ret->wrong || (!wrong && relative < ret->relative))
+        return;
+    *ret = (struct dti_matmul_errors){.got = got,
+                                      .exact = exact,
+                                      .error = error,
+                                      .relative = relative,
+                                      .row = row,
+                                      .column = column,
+                                      .wrong = wrong};
+}
+
+void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices *matrices,
+                        const unsigned char *memory, bool on_device, uint64_t seed)
+{
+    const uint64_t m = matrices->m, n = matrices->n;
+    uint64_t random = seed;
+    *ret = (struct dti_matmul_errors){.relative = 0};
+    judge_element(ret, matrices, memory, on_device, 0, 0);
+    if (m == 1 && n == 1)
+        return;
+    judge_element(ret, matrices, memory, on_device, m - 1, n - 1);
+    judge_element(ret, matrices, memory, on_device, 0, n - 1);
+    judge_element(ret, matrices, memory, on_device, m - 1, 0);
+    for (uint64_t i = 0; i < JUDGED && i < JUDGED_TERMS / matrices->k; i++) {
+        const uint64_t row = dti_splitmix(&random) % m;
+        judge_element(ret, matrices, memory, on_device, row, dti_splitmix(&random) % n);
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The measurement of matrix products: what its candidates share. */
+#ifndef DTINFO_BENCH_MATMUL_PARTS_H
+#define DTINFO_BENCH_MATMUL_PARTS_H
+
+#include <stdatomic.h>
+
+#include "bench/engines/engine.h"
+#include "bench/workloads/quantizing.h"
+#include "dtinfo/bench_table.h"
+#include "dtinfo/matmul.h"
+
+/* Where the matrices of a product are, B first, from the start of an operand. */
+struct dti_matrices {
+    enum dti_dtype dtype, result; /* of A and B; of C */
+    uint64_t m, n, k;
+    size_t element, result_element; /* bytes */
+    uint64_t a_bytes, b_bytes, c_bytes;
+    uint64_t a_at, c_at, bytes; /* offsets; of all three */
+    float scales[2];            /* of A and B where they are quantized; else 1 */
+};
+/* Fails with DTI_UNAVAILABLE where they cannot be at all. */
+enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype, uint64_t m,
+                                  uint64_t n, uint64_t k, struct dti_error *reterr);
+/* Fills A and B with fp32 numbers that are near to normal, the same for every dtype: rounded to it,
+ * or quantized by one scale for each matrix, which it sets. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *memory,
+                                  uint64_t seed, struct dti_error *reterr);
+
+/* Rows of matrices are pieces of a pool of so many numbers, each from another place on. */
+enum { DTI_MATRIX_POOL = 1 << 16 };
+/* Fails with DTI_NO_MEMORY; free() it. */
+enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr);
+/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
+ * before those of A. */
+void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random);
+/* One element of an array, exactly. */
+double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype);
+
+/* How far off a product is: the element with the largest error relative to the sum of the
+ * magnitudes of its terms, of some hundred that were drawn, corners included. */
+struct dti_matmul_errors {
+    double got, exact, error, relative;
+    uint64_t row, column;
+    bool wrong; /* more than rounding explains; int8: not exact */
+};
+/* on_device: units that multiply matrices may add up with less care than IEEE 754 asks for. */
+void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices *matrices,
+                        const unsigned char *memory, bool on_device, uint64_t seed);
+
+/* Some rows of the product of the fp32 numbers, in fp64, and what a product of matrices that were
+ * made of them is beside it. */
+struct dti_matmul_truth;
+/* Fails with DTI_NO_MEMORY. */
+enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
+                                     uint64_t k, uint64_t seed, struct dti_error *reterr);
+void dti_matmul_truth_free(struct dti_matmul_truth *truth); /* NULL is fine */
+/* Sets the item's total error and scales; nothing for fp64, in which the truth itself is rounded.
+ */
+void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_bench_item *item,
+                              const struct dti_matrices *matrices, const unsigned char *memory);
+
+enum { DTI_MATMUL_DTYPES = 8, DTI_MATMUL_ENGINES = 2 };
+
+struct dti_matmuls;
+
+/* A dtype. */
+struct dti_matmul_product {
+    struct dti_matmuls *all;
+    struct dti_matrices matrices;
+    const struct dti_matmul_kernel *kernel; /* NULL: there is none */
+    struct dti_matmul *own;
+    struct dti_bench_memory *memory;
+    struct dti_bench_memory *numbers; /* fp32, that A and B are quantized from; or NULL */
+    struct dti_quantizing quantizing;
+    struct dti_bench_limit limits[DTI_BENCH_LIMITS_MAX];
+    size_t peak;                   /* its item; SIZE_MAX */
+    size_t first_limit, end_limit; /* items that read B */
+};
+
+/* A candidate that multiplies. */
+struct dti_matmul_pass {
+    struct dti_matmul_product *product;
+    const struct dti_engine *engine; /* NULL: our own */
+};
+
+struct dti_matmuls {
+    const struct dti_bench_request *request;
+    struct dti_bench_table *table;
+    size_t threads;
+    struct dti_engine engines[DTI_MATMUL_ENGINES];
+    size_t engine_count;
+    struct dti_matmul_product products[DTI_MATMUL_DTYPES];
+    size_t product_count;
+    struct dti_matmul_truth *truth;
+    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
+    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX];
+    atomic_bool refused; /* an engine would not */
+};
+
+/* Whether the user wants that engine. */
+bool dti_matmuls_want(const struct dti_bench_request *request, const char *engine);
+/* Adds the candidates of a product, whose memory is there. */
+void dti_matmul_add_passes(struct dti_matmul_product *product);
+/* matmul_quantizing.c: bytes of the fp32 numbers that matrices are quantized from, 0 where they are
+ * not; takes the memory of these numbers, and adds their quantization as a candidate; whether it
+ * left the codes that had been there. */
+uint64_t dti_matmul_numbers_bytes(const struct dti_matrices *matrices);
+enum dti_status dti_matmul_add_quantizing(struct dti_matmul_product *product, struct dti_team *team,
+                                          struct dti_error *reterr);
+enum dti_status dti_matmul_verify_quantizing(struct dti_matmul_product *product,
+                                             struct dti_error *reterr);
+/* Multiplies once more with each candidate and judges what it leaves. */
+enum dti_status dti_matmuls_verify(struct dti_matmuls *all, struct dti_team *team,
+                                   struct dti_error *reterr);
+
+/* The same on a CUDA device. */
+enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request,
+                                         struct dti_error *reterr);
+enum dti_status dti_matmuls_run_device(struct dti_bench_table *table,
+                                       const struct dti_bench_request *request,
+                                       struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ways to quantize that are measured, and their buffers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/workloads/cast_buffers.h"
+#include "bench/workloads/matmul_parts.h"
+#include "bench/workloads/quant_bench.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/kernel.h"
+
+enum { PAGE = 4096, ROW = 4096, POISON = 0xA5 };
+
+/* Rows of 4096, unless the user said how many there are. */
+static void find_shape(struct dti_quant_bench *bench)
+{
+    const struct dti_bench_request *const request = bench->request;
+    bench->rows = request->m > 0 ? request->m : request->n % ROW == 0 ? request->n / ROW : 1;
+    bench->columns = bench->rows > 0 ? request->n / bench->rows : 0;
+}
+
+static bool place(uint64_t *size, uint64_t bytes, uint64_t *ret_at)
+{
+    *ret_at = *size;
+    return dti_add_u64(*size, bytes, size) && dti_add_u64(*size, PAGE - 1, size) &&
+           (*size = *size / PAGE * PAGE, *size <= SIZE_MAX / 8);
+}
+
+static enum dti_status add_way(struct dti_quant_bench *bench, const char *name, const char *words,
+                               bool has_back, const struct dti_quant_request *request,
+                               struct dti_error *reterr)
+{
+    struct dti_quant_way *const way = &bench->ways[bench->way_count++];
+    *way =
+        (struct dti_quant_way){.bench = bench, .name = name, .words = words, .has_back = has_back};
+    const enum dti_status status =
+        dti_quant_plan_new(&way->plan, request, bench->request->level, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_quant_plan_sizes(way->plan, &way->sizes);
+    const uint64_t zeros = way->sizes.scales * sizeof(int32_t);
+    if (!place(&bench->set_size, way->sizes.code_bytes, &way->codes_at) ||
+        !place(&bench->set_size, way->sizes.scale_bytes, &way->scales_at) ||
+        !place(&bench->set_size, zeros, &way->zeros_at))
+        bench->set_size = SIZE_MAX;
+    return DTI_OK;
+}
+
+static struct dti_quant_request array_of(uint64_t outer, uint64_t length, uint64_t inner)
+{
+    return (struct dti_quant_request){.number = *dti_format_get(DTI_FP32),
+                                      .layout = {.packing = DTI_PACKING_LOW},
+                                      .order = DTI_BLOCK_LOW,
+                                      .outer = outer,
+                                      .length = length,
+                                      .inner = inner};
+}
+
+/* A scale that is there before the numbers are. */
+static void fix_scale(struct dti_quant_scheme *scheme)
+{
+    static const float range = 4; /* of normal numbers hardly any is beyond that */
+    uint32_t min, max;
+    const float low = -range;
+    memcpy(&min, &low, sizeof min);
+    memcpy(&max, &range, sizeof max);
+    dti_affine_choose(&scheme->affine, min, max, &scheme->scale);
+    scheme->fixed = true;
+}
+
+static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype dtype,
+                                  struct dti_error *reterr)
+{
+    const struct dti_format *const format = dti_format_get(dtype);
+    struct dti_quant_request request = array_of(1, bench->request->n, 1);
+    const enum dti_quant_symmetry symmetry =
+        format->kind == DTI_KIND_UINT ? DTI_SYMMETRY_NONE : DTI_SYMMETRY_FULL;
+    if (!dti_affine_recipe_init(&request.scheme.affine, format, symmetry))
+        return dti_fail(reterr, DTI_WRONG_KIND, "nothing is quantized to %s", format->name);
+    enum dti_status status =
+        add_way(bench, "", "fp32, per tensor: the range, then the codes", true, &request, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_quant_request given = request;
+    fix_scale(&given.scheme);
+    status = add_way(bench, "given", "fp32, per tensor, by a given scale", false, &given, reterr);
+    struct dti_quant_request by_rows = array_of(1, bench->rows, bench->columns);
+    by_rows.scheme = request.scheme;
+    by_rows.scheme.per = DTI_PER_CHANNEL;
+    if (status == DTI_OK)
+        status = add_way(bench, "rows", "fp32, per row: the ranges, then the codes", true, &by_rows,
+                         reterr);
+    return status;
+}
+
+static enum dti_status add_block(struct dti_quant_bench *bench, enum dti_block block,
+                                 struct dti_error *reterr)
+{
+    static const uint32_t one = UINT32_C(0x3f800000); /* 1 in fp32 */
+    const struct dti_block_format *const format = &dti_block_formats[block];
+    struct dti_quant_request request = array_of(1, bench->request->n, 1);
+    request.scheme.block = format;
+    request.scheme.blocks = (struct dti_block_recipe){.format = format, .tensor_scale = one};
+    request.scheme.per = DTI_PER_GROUP;
+    request.scheme.group = format->length;
+    const bool two = format->family == DTI_BLOCKS_NV;
+    request.scheme.tensor_scale = two;
+    enum dti_status status = add_way(
+        bench, "", two ? "fp32, the range of the tensor, then its blocks" : "fp32, in one pass",
+        true, &request, reterr);
+    request.scheme.tensor_scale = false;
+    if (status == DTI_OK && two)
+        status = add_way(bench, "alone", "fp32, in one pass, without a scale of the tensor", false,
+                         &request, reterr);
+    return status;
+}
+
+/* How many rows there will be. */
+static size_t rows_of(const struct dti_bench_request *request)
+{
+    size_t rows = 5 * request->dtype_count;
+    for (size_t i = 0; i < request->block_count; i++)
+        rows += dti_block_formats[request->blocks[i]].family == DTI_BLOCKS_NV ? 3 : 2;
+    return rows;
+}
+
+enum dti_status dti_quant_bench_open(struct dti_quant_bench *bench,
+                                     const struct dti_bench_request *request,
+                                     struct dti_error *reterr)
+{
+    uint64_t unused;
+    enum dti_status status = DTI_OK;
+    bench->request = request;
+    find_shape(bench);
+    if (!dti_mul_u64(request->n, sizeof(float), &bench->bytes) ||
+        !place(&bench->set_size, bench->bytes, &unused) ||
+        !place(&bench->set_size, bench->bytes, &bench->back_at))
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements are more than there can be here",
+                        (unsigned long long)request->n);
+    if (rows_of(request) > DTI_BENCH_ITEMS_MAX - DTI_BENCH_LIMITS_MAX)
+        return dti_fail(reterr, DTI_USAGE, "too many dtypes for one table; measure them in parts");
+    for (size_t i = 0; i < request->dtype_count && status == DTI_OK; i++)
+        status = add_affine(bench, request->dtypes[i], reterr);
+    for (size_t i = 0; i < request->block_count && status == DTI_OK; i++)
+        status = add_block(bench, request->blocks[i], reterr);
+    /* in and out together as much as fp32 to 8 bits */
+    bench->copy_bytes = bench->bytes / 8 * 5 + 1;
+    bench->sets = 1;
+    if (request->cache == DTI_BENCH_COLD)
+        bench->sets =
+            (size_t)(2 * (uint64_t)dti_last_cache_bytes() / (bench->bytes / 4 * 5 + 1) + 1);
+    return status;
+}
+
+void dti_quant_bench_close(struct dti_quant_bench *bench)
+{
+    for (size_t i = 0; i < bench->way_count; i++)
+        dti_quant_plan_free(bench->ways[i].plan);
+    dti_bench_memory_free(bench->copied);
+    if (bench->arena.data)
+        dti_arena_free(&bench->arena);
+}
+
+uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench)
+{
+    uint64_t bytes, copied;
+    if (!dti_mul_u64(bench->set_size, bench->sets, &bytes) ||
+        !dti_mul_u64(2 * bench->copy_bytes, bench->sets, &copied) ||
+        !dti_add_u64(bytes, copied, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+/* Each member touches what it will use; the numbers are those of the pool again and again. */
+struct filling {
+    const struct dti_quant_bench *bench;
+    const float *pool;
+};
+
+static void fill_job(void *context, size_t member, size_t size)
+{
+    const struct filling *const filling = context;
+    const struct dti_quant_bench *const bench = filling->bench;
+    for (size_t set = 0; set < bench->sets; set++) {
+        unsigned char *const at = dti_quant_set(bench, set);
+        const size_t numbers = (size_t)(bench->bytes / sizeof(float));
+        const struct dti_part part = dti_part_of(numbers, DTI_MATRIX_POOL, member, size);
+        for (size_t done = 0; done < part.count; done += DTI_MATRIX_POOL) {
+            const size_t left = part.count - done;
+            const size_t count = left < DTI_MATRIX_POOL ? left : DTI_MATRIX_POOL;
+            memcpy(at + (part.first + done) * sizeof(float), filling->pool, count * sizeof(float));
+        }
+        const size_t rest = (size_t)(bench->set_size - bench->back_at);
+        const struct dti_part results = dti_part_of(rest, PAGE, member, size);
+        memset(at + bench->back_at + results.first, POISON, results.count);
+    }
+}
+
+enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr)
+{
+    const uint64_t huge = dti_huge_page_bytes();
+    struct filling filling = {.bench = bench};
+    float *pool;
+    enum dti_status status =
+        dti_arena_new(&bench->arena, bench->set_size * (uint64_t)bench->sets, reterr);
+    if (status == DTI_OK)
+        status = dti_matrix_pool_new(&pool, bench->request->seed, reterr);
+    if (status != DTI_OK)
+        return status;
+    filling.pool = pool;
+    dti_in_team(bench->team, fill_job, &filling);
+    free(pool);
+    status = dti_bench_memory_new(&bench->copied, 2, bench->copy_bytes, bench->request->cache,
+                                  bench->team, reterr);
+    const uint64_t huge_now = dti_huge_page_bytes();
+    bench->huge_page_bytes = huge_now > huge ? huge_now - huge : 0;
+    return status;
+}
+
+enum dti_status dti_quant_row_run(const struct dti_quant_row *row, size_t set,
+                                  struct dti_error *reterr)
+{
+    struct dti_quant_way *const way = row->way;
+    const struct dti_quant_bench *const bench = way->bench;
+    unsigned char *const at = dti_quant_set(bench, set);
+    struct dti_quantized_array array = {.codes = at + way->codes_at,
+                                        .scales = at + way->scales_at,
+                                        .tensor_scale = way->tensor_scale};
+    const struct dti_quant_request *const request = dti_quant_plan_request(way->plan);
+    void *const zeros = at + way->zeros_at;
+    if (!request->scheme.block)
+        array.zero_points = zeros;
+    if (row->back)
+        return dti_quant_array_back(way->plan, bench->team, &array, at + bench->back_at,
+                                    bench->stores, reterr);
+    const enum dti_status status =
+        dti_quant_array(way->plan, bench->team, at, &array, bench->stores, NULL, reterr);
+    way->tensor_scale = array.tensor_scale;
+    return status;
+}

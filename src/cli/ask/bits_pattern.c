@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bit patterns as text. */
+#include <string.h>
+
+#include "cli/ask/bits.h"
+#include "dtinfo/spell.h"
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static int digit_bits(const char *text)
+{
+    if (text[0] != '0')
+        return 0;
+    if (text[1] == 'x' || text[1] == 'X')
+        return 4;
+    return text[1] == 'b' || text[1] == 'B' ? 1 : 0;
+}
+
+bool dti_bits_is_pattern(const char *text)
+{
+    int bits = digit_bits(text);
+    return bits != 0 && (bits == 1 || strpbrk(text, ".pP/") == NULL);
+}
+
+enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *text,
+                                       struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    int bits = digit_bits(text);
+    const char *start = text + 2, *at = start;
+    struct bits_pattern pattern = {0, 0, 0};
+    for (; *at; at++) {
+        int value = digit_value(*at);
+        if (*at == '_' && at > start && at[-1] != '_' && at[1] != '\0')
+            continue;
+        if (value < 0 || value >= 1 << bits)
+            break;
+        if (pattern.width + (unsigned)bits > 128) {
+            (void)dti_fail(reterr, DTI_BAD_PATTERN, "%s has more than 128 bits",
+                           dti_quote(quoted, text, strlen(text)));
+            dti_error_argument(reterr, text, strlen(text));
+            return DTI_BAD_PATTERN;
+        }
+        pattern.hi = pattern.hi << bits | pattern.lo >> (64 - bits);
+        pattern.lo = pattern.lo << bits | (uint64_t)value;
+        pattern.width += (unsigned)bits;
+    }
+    if (*at || pattern.width == 0) {
+        enum dti_status status =
+            dti_fail(reterr, DTI_BAD_PATTERN,
+                     "%s is not a bit pattern; write 0x with hexadecimal or 0b with "
+                     "binary digits",
+                     dti_quote(quoted, text, strlen(text)));
+        dti_error_argument(reterr, text, strlen(text));
+        return status;
+    }
+    *ret = pattern;
+    return DTI_OK;
+}
+
+struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
+{
+    struct bits_anatomy a;
+    uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
+    a.field = magnitude >> f->man_bits;
+    a.mantissa = magnitude & dti_low_bits(f->man_bits);
+    a.subnormal = a.field == 0 && f->specials != DTI_SPECIALS_SCALE;
+    a.exponent = (int32_t)a.field + a.subnormal - f->bias;
+    uint64_t hidden = a.subnormal ? 0 : UINT64_C(1) << f->man_bits;
+    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)f->man_bits);
+    return a;
+}
+
+bool dti_bits_noncanonical(const struct bits_reading *reading)
+{
+    return reading->dtype.kind == DTI_KIND_BOOL && reading->code[0] > 1;
+}

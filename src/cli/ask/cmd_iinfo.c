@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo iinfo: the range of integer dtypes. */
+#include <stdlib.h>
+
+#include "cli/ask/info_style.h"
+#include "cli/shared/dtype_json.h"
+#include "cli/shared/dtype_operands.h"
+#include "cli/shell/command.h"
+#include "dtinfo/limits.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/table.h"
+
+struct iinfo_args {
+    int style;
+    bool style_given;
+};
+
+static const struct dti_option options[] = {
+    OPT_CHOICE(0, "style", struct iinfo_args, style, style_given, "LIBRARY", dti_info_styles,
+               "print what this library prints"),
+    OPT_END,
+};
+
+static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
+{
+    if (dti_format_is_integer(format))
+        return DTI_OK;
+    const char *what = format->kind == DTI_KIND_COMPLEX ? "a complex dtype" : "a float dtype";
+    return dti_dtype_wrong_kind(format, what, "finfo", reterr);
+}
+
+static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
+                                   struct dti_context *cx, struct dti_error *reterr)
+{
+    static const char *const titles[] = {"dtype", "bits", "signed", "min", "max"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    struct dti_table *table = dti_table_new(COLUMNS);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (i != 0 && i != 2)
+            dti_table_right(table, i);
+        dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_format *format = &list[i].format;
+        struct dti_limit min, max;
+        char text[DTI_TEXT_SIZE];
+        dti_integer_limits(format, &min, &max);
+        dti_table_cell(table, DTI_STYLE_BOLD, format->name);
+        (void)dti_spell_u64(text, format->width);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_is_signed(format) ? "yes" : "no");
+        (void)dti_spell_shortest(text, format, min.code);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        (void)dti_spell_shortest(text, format, max.code);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+    }
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static enum dti_status write_json(const struct dti_dtype_operand *list, size_t count,
+                                  struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_json *json = dti_json_new();
+    if (!json)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_json_begin(json, "dtinfo.iinfo/1");
+    dti_json_array(json, "results");
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_format *format = &list[i].format;
+        struct dti_limit min, max;
+        dti_integer_limits(format, &min, &max);
+        dti_json_object(json, NULL);
+        dti_json_string(json, "dtype", format->name);
+        dti_json_uint(json, "bits", format->width);
+        dti_json_string(json, "kind", dti_kind_name(format->kind));
+        dti_json_bool(json, "signed", dti_format_is_signed(format));
+        status = dti_json_limit(json, "min", format, &min, reterr);
+        if (status == DTI_OK)
+            status = dti_json_limit(json, "max", format, &max, reterr);
+        dti_json_dtype_names(json, format);
+        dti_json_end(json);
+    }
+    dti_json_end(json);
+    dti_json_operand_notes(json, list, count);
+    if (status == DTI_OK)
+        status = dti_json_write(json, cx->out, reterr);
+    dti_json_free(json);
+    return status;
+}
+
+static enum dti_status run(const void *args_, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    const struct iinfo_args *args = args_;
+    struct dti_dtype_operand *list = NULL;
+    size_t count = 0;
+    enum dti_status status =
+        dti_dtype_operands_read(operands, operand_count, takes, cx, &list, &count, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (args->style_given)
+        status = dti_iinfo_in_style((enum dti_info_style)args->style, list, count,
+                                    operand_count == 0, cx, reterr);
+    else if (cx->output != DTI_OUTPUT_HUMAN)
+        status = write_json(list, count, cx, reterr);
+    else
+        status = print_table(list, count, cx, reterr);
+    free(list);
+    return status;
+}
+
+const struct dti_command dti_command_iinfo = {
+    .name = "iinfo",
+    .group = "ask",
+    .summary = "integer limits",
+    .synopsis = "[DTYPE...]",
+    .details = "Without operands: all integer dtypes and bool.",
+    .examples = "dtinfo iinfo\n"
+                "dtinfo iinfo int8 uint64\n"
+                "dtinfo iinfo uint64 --json\n"
+                "dtinfo iinfo int64 --style torch",
+    .schema = "dtinfo.iinfo/1",
+    .operands = DTI_OPERANDS_DTYPES,
+    .options = options,
+    .args_size = sizeof(struct iinfo_args),
+    .run = run,
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo list: every dtype and every block format, one line each. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shared/dtype_json.h"
+#include "cli/shared/dtype_operands.h"
+#include "cli/shell/command.h"
+#include "dtinfo/limits.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/table.h"
+
+struct list_args {
+    bool names, aliases;
+};
+
+static const struct dti_option options[] = {
+    OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
+    OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
+    OPT_END,
+};
+
+enum { DIGITS = 8, TEXT_SIZE = 128 };
+
+/* The limits of any dtype as the list shows them; complex ones have those of their parts. */
+struct summary {
+    struct dti_limit lowest, max, smallest; /* smallest positive */
+    bool has_inf, has_nan, has_minus_zero, has_subnormals;
+};
+
+static void summarize(const struct dti_format *dtype, struct summary *ret)
+{
+    const struct dti_format *format = dti_real_format(dtype);
+    memset(ret, 0, sizeof *ret);
+    if (dti_format_is_integer(format)) {
+        dti_integer_limits(format, &ret->lowest, &ret->max);
+        return;
+    }
+    struct dti_limits limits;
+    dti_limits_compute(&limits, format);
+    ret->lowest = limits.lowest;
+    ret->max = limits.max;
+    ret->smallest =
+        limits.smallest_subnormal.present ? limits.smallest_subnormal : limits.smallest_normal;
+    ret->has_inf = limits.has_inf;
+    ret->has_nan = limits.has_nan;
+    ret->has_minus_zero = limits.has_minus_zero;
+    ret->has_subnormals = limits.has_subnormals;
+}
+
+static void put_number(struct dti_table *table, const struct dti_format *dtype,
+                       const struct dti_limit *limit)
+{
+    char text[DTI_TEXT_SIZE] = "-";
+    if (limit->present && dti_format_is_integer(dtype))
+        (void)dti_spell_shortest(text, dtype, limit->code);
+    else if (limit->present)
+        (void)dti_spell_digits(text, &limit->value, DIGITS);
+    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+}
+
+/* "1/8/7": sign, exponent, mantissa; "2 x fp32". */
+static void put_layout(struct dti_table *table, const struct dti_format *format)
+{
+    char text[TEXT_SIZE] = "-";
+    if (format->kind == DTI_KIND_COMPLEX)
+        (void)snprintf(text, sizeof text, "2 x %s", dti_format_get(format->part)->name);
+    else if (dti_format_is_float(format))
+        (void)snprintf(text, sizeof text, "%d/%u/%u", dti_format_is_signed(format) ? 1 : 0,
+                       (unsigned)format->exp_bits, (unsigned)format->man_bits);
+    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+}
+
+static void put_specials(struct dti_table *table, const struct dti_format *format,
+                         const struct summary *summary)
+{
+    char text[TEXT_SIZE];
+    if (dti_format_is_integer(format)) {
+        dti_table_cell(table, DTI_STYLE_PLAIN, "");
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%s%s%s%s", summary->has_inf ? "inf " : "",
+                   summary->has_nan ? "nan " : "", summary->has_minus_zero ? "-0 " : "",
+                   summary->has_subnormals ? "subnormals" : "");
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == ' ')
+        text[length - 1] = '\0';
+    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+}
+
+static void put_titles(struct dti_table *table, const char *const *titles, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
+}
+
+static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *reterr)
+{
+    static const char *const titles[] = {"dtype", "bits",     "layout",  "lowest",
+                                         "max",   "smallest", "specials"};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    struct dti_table *table = dti_table_new(COLUMNS);
+    put_titles(table, titles, COLUMNS);
+    for (size_t i = 1; i < COLUMNS - 1; i++) {
+        if (i != 2)
+            dti_table_right(table, i);
+    }
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
+        const struct dti_format *format = dti_format_get((enum dti_dtype)id);
+        struct summary summary;
+        char text[DTI_TEXT_SIZE];
+        summarize(format, &summary);
+        dti_table_cell(table, DTI_STYLE_BOLD, format->name);
+        (void)dti_spell_u64(text, format->width);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        put_layout(table, format);
+        put_number(table, format, &summary.lowest);
+        put_number(table, format, &summary.max);
+        put_number(table, format, &summary.smallest);
+        put_specials(table, format, &summary);
+    }
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+/* Bits of a block with its scale for each element; lengths are powers of 2, so that it is exact. */
+static void bits_per_weight(char text[DTI_TEXT_SIZE], const struct dti_block_format *block)
+{
+    struct dti_value value;
+    int64_t log2_length = 0;
+    while (block->length >> log2_length > 1)
+        log2_length++;
+    dti_value_set(&value, false, UINT64_C(8) * block->bytes, -log2_length);
+    (void)dti_spell_text(text, &value);
+}
+
+static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
+{
+    static const char *const titles[] = {"block format", "elements",    "scale", "block",
+                                         "bytes",        "bits/weight", ""};
+    enum { COLUMNS = sizeof titles / sizeof *titles };
+    struct dti_table *table = dti_table_new(COLUMNS);
+    put_titles(table, titles, COLUMNS);
+    for (size_t i = 3; i < COLUMNS - 1; i++)
+        dti_table_right(table, i);
+    for (size_t i = 0; i < dti_block_format_count; i++) {
+        const struct dti_block_format *block = &dti_block_formats[i];
+        char text[DTI_TEXT_SIZE];
+        dti_table_cell(table, DTI_STYLE_BOLD, block->name);
+        dti_table_cell(table, DTI_STYLE_PLAIN, block->element);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_get(block->scale)->name);
+        (void)dti_spell_u64(text, block->length);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        (void)dti_spell_u64(text, block->bytes);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        bits_per_weight(text, block);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_cell(table, DTI_STYLE_DIM, block->summary);
+    }
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static void print_names(struct dti_context *cx)
+{
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)
+        (void)fprintf(cx->out, "%s\n", dti_format_get((enum dti_dtype)id)->name);
+}
+
+/* All names of a dtype in a system, "float64 double" or "DOUBLE (11)"; false when there are none.
+ */
+static bool names_in(char text[TEXT_SIZE], enum dti_dtype dtype, enum dti_system system)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < dti_dtype_name_count; i++) {
+        const struct dti_dtype_name *row = &dti_dtype_names[i];
+        if (row->dtype != dtype || row->system != system || length >= TEXT_SIZE)
+            continue;
+        const char *blank = length > 0 ? " " : "";
+        int written = row->number >= 0
+                          ? snprintf(text + length, TEXT_SIZE - length, "%s%s (%d)", blank,
+                                     row->name, row->number)
+                          : snprintf(text + length, TEXT_SIZE - length, "%s%s", blank, row->name);
+        length += written > 0 ? (size_t)written : 0;
+    }
+    return length > 0;
+}
+
+static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *reterr)
+{
+    static const char *const titles[] = {"dtype", "system", "names"};
+    struct dti_table *table = dti_table_new(3);
+    put_titles(table, titles, 3);
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
+        for (unsigned system = 0; system < DTI_SYSTEM_COUNT; system++) {
+            char text[TEXT_SIZE];
+            if (!names_in(text, (enum dti_dtype)id, (enum dti_system)system))
+                continue;
+            dti_table_cell(table, DTI_STYLE_BOLD, dti_format_get((enum dti_dtype)id)->name);
+            dti_table_cell(table, DTI_STYLE_PLAIN, dti_system_title((enum dti_system)system));
+            dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        }
+    }
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static enum dti_status put_dtype(struct dti_json *json, const struct dti_format *dtype,
+                                 struct dti_error *reterr)
+{
+    const struct dti_format *format = dti_real_format(dtype);
+    struct summary summary;
+    summarize(dtype, &summary);
+    dti_json_object(json, NULL);
+    dti_json_string(json, "dtype", dtype->name);
+    dti_json_uint(json, "bits", dtype->width);
+    dti_json_string(json, "kind", dti_kind_name(dtype->kind));
+    dti_json_string(json, "part", format != dtype ? format->name : NULL);
+    dti_json_layout(json, dtype);
+    enum dti_status status = dti_json_limit(json, "lowest", format, &summary.lowest, reterr);
+    if (status == DTI_OK)
+        status = dti_json_limit(json, "max", format, &summary.max, reterr);
+    if (status == DTI_OK)
+        status = dti_json_limit(json, "smallest", format, &summary.smallest, reterr);
+    dti_json_bool(json, "has_inf", summary.has_inf);
+    dti_json_bool(json, "has_nan", summary.has_nan);
+    dti_json_bool(json, "has_minus_zero", summary.has_minus_zero);
+    dti_json_bool(json, "has_subnormals", summary.has_subnormals);
+    dti_json_dtype_names(json, dtype);
+    dti_json_end(json);
+    return status;
+}
+
+static void put_block(struct dti_json *json, const struct dti_block_format *block)
+{
+    char text[DTI_TEXT_SIZE];
+    bits_per_weight(text, block);
+    dti_json_object(json, NULL);
+    dti_json_string(json, "name", block->name);
+    dti_json_string(json, "element", block->element);
+    dti_json_string(json, "scale", dti_format_get(block->scale)->name);
+    dti_json_uint(json, "block_elements", block->length);
+    dti_json_uint(json, "block_bytes", block->bytes);
+    dti_json_number(json, "bits_per_weight", text, strlen(text));
+    dti_json_string(json, "summary", block->summary);
+    dti_json_end(json);
+}
+
+static enum dti_status write_json(struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_json *json = dti_json_new();
+    if (!json)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_json_begin(json, "dtinfo.list/1");
+    dti_json_array(json, "dtypes");
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT && status == DTI_OK; id++)
+        status = put_dtype(json, dti_format_get((enum dti_dtype)id), reterr);
+    dti_json_end(json);
+    dti_json_array(json, "block_formats");
+    for (size_t i = 0; i < dti_block_format_count; i++)
+        put_block(json, &dti_block_formats[i]);
+    dti_json_end(json);
+    if (status == DTI_OK)
+        status = dti_json_write(json, cx->out, reterr);
+    dti_json_free(json);
+    return status;
+}
+
+static enum dti_status run(const void *args_, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    const struct list_args *args = args_;
+    if (operand_count > 0) {
+        char quoted[DTI_QUOTE_SIZE];
+        size_t length = strlen(operands[0]);
+        (void)dti_fail(reterr, DTI_USAGE, "no operand is taken; for %s try 'dtinfo finfo'",
+                       dti_quote(quoted, operands[0], length));
+        dti_error_argument(reterr, operands[0], length);
+        return DTI_USAGE;
+    }
+    if (cx->output != DTI_OUTPUT_HUMAN)
+        return write_json(cx, reterr);
+    if (args->names) {
+        print_names(cx);
+        return DTI_OK;
+    }
+    if (args->aliases)
+        return print_aliases(cx, reterr);
+    const enum dti_status status = print_dtypes(cx, reterr);
+    if (status != DTI_OK)
+        return status;
+    (void)fputc('\n', cx->out);
+    return print_blocks(cx, reterr);
+}
+
+const struct dti_command dti_command_list = {
+    .name = "list",
+    .group = "ask",
+    .summary = "every dtype, one line each",
+    .synopsis = "",
+    .details = "With --json all names and block formats are always in the answer.",
+    .examples = "dtinfo list\n"
+                "dtinfo list --names\n"
+                "dtinfo list --aliases",
+    .schema = "dtinfo.list/1",
+    .operands = DTI_OPERANDS_NONE,
+    .options = options,
+    .args_size = sizeof(struct list_args),
+    .run = run,
+};

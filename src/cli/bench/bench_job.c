@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `bench` is to measure, from its options and operands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench_lists.h"
+#include "dtinfo/nearest.h"
+
+static const char default_pairs[] = "fp32:bf16,fp32:fp16,bf16:fp32,fp16:fp32,fp64:fp32,"
+                                    "fp32:fp8_e4m3fn,fp32:fp8_e5m2,fp8_e4m3fn:fp32,"
+                                    "fp32:int8,int8:fp32";
+static const char default_sizes[] = "4KiB,1MiB,64MiB";
+
+/* A run of the default suite takes about a minute. */
+static const uint64_t suite_nanoseconds = 42000000000, least_nanoseconds = 1000000000,
+                      most_nanoseconds = 5000000000;
+
+uint64_t dti_bench_seed(const struct bench_job *job)
+{
+    return job->args->seed_given ? job->args->seed : 1;
+}
+
+const char *dti_bench_name(const struct bench_job *job)
+{
+    return job->kind ? job->kind->name : "cast";
+}
+
+static enum dti_status look_up(const struct bench_job *job, const char *text, size_t length,
+                               struct dti_format *ret, struct dti_error *reterr)
+{
+    char name[64];
+    const char *note = NULL;
+    const struct bench_word word = {.text = text, .length = length};
+    if (length == 0)
+        return dti_fail(reterr, DTI_USAGE,
+                        "a cast is SRC:DST, as in fp32:bf16; a dtype is missing beside the colon");
+    if (length >= sizeof name)
+        return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", &word, reterr);
+    memcpy(name, text, length);
+    name[length] = '\0';
+    const enum dti_status status = dti_format_lookup(name, ret, &note, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (note)
+        dti_warn(job->cx, "%s", note);
+    if (ret->kind != DTI_KIND_COMPLEX)
+        return DTI_OK;
+    (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a pair of numbers; measure its parts, %s",
+                   ret->name, dti_format_get(ret->part)->name);
+    dti_error_argument(reterr, text, length);
+    return DTI_WRONG_KIND;
+}
+
+static enum dti_status parse_pairs(struct bench_job *job, const char *list,
+                                   struct dti_error *reterr)
+{
+    while (list) {
+        const struct bench_word word = dti_bench_next_word(&list);
+        const char *const colon = memchr(word.text, ':', word.length);
+        if (!colon)
+            return dti_bench_refuse(DTI_USAGE, "a cast is SRC:DST, as in fp32:bf16", &word, reterr);
+        if (job->pair_count == BENCH_PAIRS_MAX)
+            return dti_bench_too_many("casts", reterr);
+        struct bench_pair *const pair = &job->pairs[job->pair_count];
+        const size_t first = (size_t)(colon - word.text);
+        enum dti_status status = look_up(job, word.text, first, &pair->src, reterr);
+        if (status == DTI_OK)
+            status = look_up(job, colon + 1, word.length - first - 1, &pair->dst, reterr);
+        if (status == DTI_OK && job->args->overflow == DTI_OVERFLOW_WRAP &&
+            !dti_format_is_integer(&pair->dst))
+            status = dti_fail(reterr, DTI_USAGE,
+                              "--overflow wrap is for integer dtypes; %s is a float: use saturate",
+                              pair->dst.name);
+        if (status != DTI_OK)
+            return status;
+        job->pair_count++;
+    }
+    return DTI_OK;
+}
+
+static void share_time(struct bench_job *job)
+{
+    const uint64_t subjects = job->kind ? job->level_count : job->pair_count;
+    const uint64_t measurements =
+        subjects * job->thread_count * job->size_count * job->device_count;
+    const uint64_t share = suite_nanoseconds / measurements;
+    job->nanoseconds = share < least_nanoseconds  ? least_nanoseconds
+                       : share > most_nanoseconds ? most_nanoseconds
+                                                  : share;
+}
+
+static enum dti_status no_operand(const struct dti_bench_kind *kind, const char *operand,
+                                  struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    const size_t length = strlen(operand);
+    (void)dti_fail(reterr, DTI_USAGE, "'bench %s' takes options only; %s is none%s", kind->name,
+                   dti_quote(quoted, operand, length),
+                   kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
+    dti_error_argument(reterr, operand, length);
+    return DTI_USAGE;
+}
+
+/* The option that means nothing to what is measured, or NULL. */
+static const char *useless_option(const struct bench_args *args, const struct dti_bench_kind *kind)
+{
+    const struct {
+        bool given, useful;
+        const char *name;
+    } options[] = {
+        {args->loss, !kind, "loss"},
+        {args->data_given, !kind, "data"},
+        {args->round_given, !kind, "round"},
+        {args->overflow_given, !kind, "overflow"},
+        {args->dtypes, kind && kind->dtypes[0] != '\0', "dtypes"},
+        {args->engine, kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
+        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory,
+         "with-alloc"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (options[i].given && !options[i].useful)
+            return options[i].name;
+    }
+    return NULL;
+}
+
+static enum dti_status check_engine(const char *engine, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    const size_t length = strlen(engine);
+    dti_nearest_init(&nearest, engine, length);
+    for (const struct dti_choice *choice = dti_choice_bench_engine; choice->name; choice++) {
+        if (strcmp(engine, choice->name) == 0)
+            return DTI_OK;
+        dti_nearest_offer(&nearest, choice->name);
+    }
+    (void)dti_fail(reterr, DTI_USAGE,
+                   "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
+                   dti_quote(quoted, engine, length));
+    dti_error_argument(reterr, engine, length);
+    dti_nearest_suggest(&nearest, reterr);
+    return DTI_USAGE;
+}
+
+static enum dti_status check_options(const struct bench_job *job, struct dti_error *reterr)
+{
+    const struct dti_bench_kind *const kind = job->kind;
+    const char *const useless = useless_option(job->args, kind);
+    if (useless)
+        return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", useless,
+                        dti_bench_name(job),
+                        !kind && job->args->dtypes ? "; name the casts, as in fp32:bf16" : "");
+    return job->args->engine ? check_engine(job->args->engine, reterr) : DTI_OK;
+}
+
+enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
+                                   const struct bench_args *args, char **operands,
+                                   int operand_count, const struct dti_context *cx,
+                                   struct dti_error *reterr)
+{
+    *ret = (struct bench_job){.kind = kind, .args = args, .cx = cx, .cpus = dti_cpu_count()};
+    enum dti_status status = check_options(ret, reterr);
+    if (status == DTI_OK)
+        status = dti_bench_parse_levels(ret, args->level, reterr);
+    if (status == DTI_OK)
+        status = dti_bench_parse_sizes(ret,
+                                       args->size ? args->size
+                                       : kind     ? kind->sizes
+                                                  : default_sizes,
+                                       reterr);
+    if (status == DTI_OK)
+        status = dti_bench_parse_threads(ret, args->threads ? args->threads : "1", reterr);
+    if (status == DTI_OK && kind && operand_count > 0)
+        status = no_operand(kind, operands[0], reterr);
+    for (int i = 0; !kind && i < operand_count && status == DTI_OK; i++)
+        status = parse_pairs(ret, operands[i], reterr);
+    if (status == DTI_OK && !kind && operand_count == 0)
+        status = parse_pairs(ret, default_pairs, reterr);
+    if (status == DTI_OK && kind && (args->dtypes || kind->dtypes[0] != '\0'))
+        status = dti_bench_parse_dtypes(ret, args->dtypes ? args->dtypes : kind->dtypes, reterr);
+    if (status == DTI_OK && args->time)
+        status = dti_bench_parse_time(ret, args->time, reterr);
+    if (status == DTI_OK)
+        status = dti_bench_devices_open(ret, args->device, reterr);
+    if (status == DTI_OK && !args->time)
+        share_time(ret);
+    return status;
+}
+
+void dti_bench_job_end(struct bench_job *job)
+{
+    dti_bench_devices_close(job);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words between commas; threads, levels and seconds. */
+#include "cli/bench/bench_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/amount.h"
+#include "dtinfo/ascii.h"
+
+struct bench_word dti_bench_next_word(const char **list)
+{
+    const struct bench_word word = {.text = *list, .length = strcspn(*list, ",")};
+    *list = word.text[word.length] == ',' ? word.text + word.length + 1 : NULL;
+    return word;
+}
+
+bool dti_bench_word_is(const struct bench_word *word, const char *text)
+{
+    return word->length == strlen(text) && dti_ascii_equal_start(word->text, text, word->length);
+}
+
+enum dti_status dti_bench_refuse(enum dti_status code, const char *what,
+                                 const struct bench_word *word, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail(reterr, code, "%s; %s is not", what,
+                   dti_quote(quoted, word->text, word->length));
+    dti_error_argument(reterr, word->text, word->length);
+    return code;
+}
+
+enum dti_status dti_bench_too_many(const char *what, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE, "too many %s for one run; measure them in parts", what);
+}
+
+enum dti_status dti_bench_parse_threads(struct bench_job *job, const char *list,
+                                        struct dti_error *reterr)
+{
+    while (list) {
+        const struct bench_word word = dti_bench_next_word(&list);
+        size_t number;
+        if (job->thread_count == BENCH_THREADS_MAX)
+            return dti_bench_too_many("numbers of threads", reterr);
+        const enum dti_status status = dti_amount_threads(word.text, word.length, &number, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (number > dti_cpu_count())
+            dti_warn(job->cx,
+                     "%zu threads take turns on %zu CPU%s; that measures the system as well",
+                     number, dti_cpu_count(), dti_cpu_count() == 1 ? "" : "s");
+        job->threads[job->thread_count++] = number;
+    }
+    return DTI_OK;
+}
+
+static enum dti_status no_level(enum dti_level level, enum dti_level highest,
+                                struct dti_error *reterr)
+{
+    const char *const name = dti_level_name(level);
+    if (dti_level_present(level))
+        (void)dti_fail(reterr, DTI_UNAVAILABLE,
+                       "level '%s' is above %s, which DTINFO_CPU sets as the highest", name,
+                       dti_level_name(highest));
+    else
+        (void)dti_fail(reterr, DTI_UNAVAILABLE,
+                       "level '%s' is not available on this CPU; the highest is %s", name,
+                       dti_level_name(highest));
+    dti_error_argument(reterr, name, strlen(name));
+    return DTI_UNAVAILABLE;
+}
+
+static void add_level(struct bench_job *job, enum dti_level level)
+{
+    size_t at = 0;
+    for (; at < job->level_count; at++) {
+        if (job->levels[at] == level)
+            return;
+        if (dti_level_includes(level, job->levels[at]))
+            break;
+    }
+    memmove(job->levels + at + 1, job->levels + at, (job->level_count - at) * sizeof *job->levels);
+    job->levels[at] = level;
+    job->level_count++;
+}
+
+enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
+                                       struct dti_error *reterr)
+{
+    enum dti_level highest;
+    enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &highest, reterr);
+    if (status == DTI_OK && !list)
+        add_level(job, highest);
+    while (status == DTI_OK && list) {
+        const struct bench_word word = dti_bench_next_word(&list);
+        enum dti_level level;
+        char name[32] = "";
+        memcpy(name, word.text, word.length < sizeof name ? word.length : sizeof name - 1);
+        if (dti_bench_word_is(&word, "all")) {
+            for (unsigned i = 0; i < DTI_LEVEL_COUNT; i++) {
+                if (dti_level_includes(highest, (enum dti_level)i))
+                    add_level(job, (enum dti_level)i);
+            }
+            continue;
+        }
+        status = dti_level_lookup(name, &level, reterr);
+        if (status == DTI_OK && !dti_level_includes(highest, level))
+            status = no_level(level, highest, reterr);
+        if (status == DTI_OK)
+            add_level(job, level);
+    }
+    return status;
+}
+
+/* Seconds with up to three decimals. */
+enum dti_status dti_bench_parse_time(struct bench_job *job, const char *text,
+                                     struct dti_error *reterr)
+{
+    static const uint64_t longest = 3600;
+    const struct bench_word word = {.text = text, .length = strlen(text)};
+    struct bench_word rest = word;
+    uint64_t seconds = 0, fraction = 0;
+    bool good = dti_amount_digits(&rest.text, &rest.length, &seconds);
+    if (good && rest.length > 0 && rest.text[0] == '.') {
+        rest.text++, rest.length--;
+        const size_t digits = rest.length;
+        good = digits <= 3 && dti_amount_digits(&rest.text, &rest.length, &fraction);
+        for (size_t i = digits; i < 3; i++)
+            fraction *= 10;
+    }
+    if (!good || rest.length > 0 || seconds + fraction == 0 || seconds >= longest)
+        return dti_bench_refuse(DTI_USAGE, "--time takes seconds from 0.001 to below 3600", &word,
+                                reterr);
+    job->nanoseconds = (seconds * 1000 + fraction) * 1000000;
+    return DTI_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sizes and dtypes of `bench`: bytes, elements ("16777216", "2000x2000"), products of matrices
+ * ("1000", "1x2048x1024" for MxNxK). */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench/bench_lists.h"
+#include "cli/shared/amount.h"
+#include "dtinfo/checked.h"
+
+enum { FACTORS_MAX = 3 };
+
+/* "2000x1000": up to three numbers above 0. */
+static bool parse_factors(const struct bench_word *word, uint64_t factors[FACTORS_MAX],
+                          size_t *ret_count)
+{
+    const char *at = word->text;
+    size_t left = word->length;
+    for (size_t count = 0; count < FACTORS_MAX; count++) {
+        if (!dti_amount_digits(&at, &left, &factors[count]) || factors[count] == 0)
+            return false;
+        if (left == 0) {
+            *ret_count = count + 1;
+            return true;
+        }
+        if (*at != 'x')
+            return false;
+        at++, left--;
+    }
+    return false;
+}
+
+/* n elements in all, in m rows; the label keeps how they were written. */
+static bool parse_elements(const struct bench_word *word, struct bench_size *ret)
+{
+    uint64_t factors[FACTORS_MAX];
+    size_t count;
+    if (!parse_factors(word, factors, &count))
+        return false;
+    ret->m = count > 1 ? factors[0] : 0;
+    ret->n = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (!dti_mul_u64(ret->n, factors[i], &ret->n))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_product(const struct bench_word *word, struct bench_size *ret)
+{
+    uint64_t factors[FACTORS_MAX];
+    size_t count;
+    if (!parse_factors(word, factors, &count) || count == 2)
+        return false;
+    ret->m = factors[0];
+    ret->n = factors[count == 1 ? 0 : 1];
+    ret->k = factors[count == 1 ? 0 : 2];
+    return true;
+}
+
+static enum dti_status parse_size(const struct bench_job *job, const struct bench_word *word,
+                                  struct bench_size *ret, struct dti_error *reterr)
+{
+    if (!job->kind || job->kind->size_is == DTI_BENCH_BYTES) {
+        const enum dti_status status =
+            dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
+        if (status == DTI_OK) {
+            char text[DTI_TEXT_SIZE];
+            (void)snprintf(ret->label, sizeof ret->label, "%s", dti_bench_bytes(text, ret->n));
+        }
+        return status;
+    }
+    const bool product = job->kind->size_is == DTI_BENCH_PRODUCT;
+    if (!(product ? parse_product(word, ret) : parse_elements(word, ret)))
+        return dti_bench_refuse(DTI_USAGE,
+                                product ? "--size takes products of matrices, as in 1000 (square) "
+                                          "or 1x2048x1024 (MxNxK)"
+                                        : "--size takes elements, as in 16777216 or 2000x2000",
+                                word, reterr);
+    if (product)
+        (void)snprintf(ret->label, sizeof ret->label, "%llux%llux%llu", (unsigned long long)ret->m,
+                       (unsigned long long)ret->n, (unsigned long long)ret->k);
+    else
+        (void)snprintf(ret->label, sizeof ret->label, "%.*s%s", (int)word->length, word->text,
+                       memchr(word->text, 'x', word->length) ? ""
+                       : ret->n == 1                         ? " element"
+                                                             : " elements");
+    return DTI_OK;
+}
+
+enum dti_status dti_bench_parse_sizes(struct bench_job *job, const char *list,
+                                      struct dti_error *reterr)
+{
+    while (list) {
+        const struct bench_word word = dti_bench_next_word(&list);
+        if (job->size_count == BENCH_SIZES_MAX)
+            return dti_bench_too_many("sizes", reterr);
+        const enum dti_status status = parse_size(job, &word, &job->sizes[job->size_count], reterr);
+        if (status != DTI_OK)
+            return status;
+        job->size_count++;
+    }
+    return DTI_OK;
+}
+
+/* Whether the kind has a dtype, as its own lists say. */
+static bool offers(const struct dti_bench_kind *kind, const char *name)
+{
+    const char *const lists[] = {kind->dtypes, kind->more};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *list = lists[i];
+        while (list) {
+            const struct bench_word word = dti_bench_next_word(&list);
+            if (dti_bench_word_is(&word, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum dti_status not_offered(const struct bench_job *job, const char *name,
+                                   const struct bench_word *word, struct dti_error *reterr)
+{
+    const char *const more = job->kind->more;
+    (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s%s%s",
+                   job->kind->name, name, job->kind->dtypes, more ? "," : "", more ? more : "");
+    dti_error_argument(reterr, word->text, word->length);
+    return DTI_WRONG_KIND;
+}
+
+static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,
+                                 const struct bench_word *word, struct dti_error *reterr)
+{
+    if (!offers(job->kind, format->name))
+        return not_offered(job, format->name, word, reterr);
+    for (size_t i = 0; i < job->block_count; i++) {
+        if (job->blocks[i] == format->id)
+            return DTI_OK;
+    }
+    if (job->block_count == BENCH_DTYPES_MAX)
+        return dti_bench_too_many("dtypes", reterr);
+    job->blocks[job->block_count++] = format->id;
+    return DTI_OK;
+}
+
+static enum dti_status add_dtype(struct bench_job *job, const struct dti_format *format,
+                                 const struct bench_word *word, struct dti_error *reterr)
+{
+    if (format->id == DTI_NONE || !offers(job->kind, format->name))
+        return not_offered(job, format->name, word, reterr);
+    for (size_t i = 0; i < job->dtype_count; i++) {
+        if (job->dtypes[i] == format->id)
+            return DTI_OK;
+    }
+    if (job->dtype_count == BENCH_DTYPES_MAX)
+        return dti_bench_too_many("dtypes", reterr);
+    job->dtypes[job->dtype_count++] = format->id;
+    return DTI_OK;
+}
+
+static enum dti_status parse_dtype(struct bench_job *job, const struct bench_word *word,
+                                   struct dti_error *reterr)
+{
+    char name[64];
+    struct dti_format format;
+    const char *note = NULL;
+    if (word->length >= sizeof name)
+        return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", word, reterr);
+    memcpy(name, word->text, word->length);
+    name[word->length] = '\0';
+    const struct dti_block_format *const block = dti_block_lookup(name);
+    if (block)
+        return add_block(job, block, word, reterr);
+    const enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (note)
+        dti_warn(job->cx, "%s", note);
+    return add_dtype(job, &format, word, reterr);
+}
+
+enum dti_status dti_bench_parse_dtypes(struct bench_job *job, const char *list,
+                                       struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    while (list && status == DTI_OK) {
+        const struct bench_word word = dti_bench_next_word(&list);
+        status = parse_dtype(job, &word, reterr);
+    }
+    return status;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measurements of computations and copies as tables that grow while they are measured. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench/bench_job.h"
+#include "cli/shared/choices.h"
+#include "cli/shared/human.h"
+
+/* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
+enum {
+    COLUMN_NAME = 13, /* of a dtype, or of a limit */
+    COLUMN_ROLE = 16, /* of a copy, which has no operations to show */
+    COLUMN_BOTH = 25, /* of dtype and role, which leaves less for */
+    COLUMN_ENGINE_SHORT = 14,
+    COLUMN_ENGINE = 15, /* beside operations */
+    COLUMN_ENGINE_LONG = 17,
+    COLUMN_OPERATIONS = 10,
+    COLUMNS_LEAST = 78,
+    COLUMNS_MAD = COLUMNS_LEAST + 9,
+    COLUMNS_BAR = COLUMNS_MAD + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
+    INDENT = 4,
+    CELL = 256
+};
+
+static bool has_mad(const struct dti_context *cx)
+{
+    return cx->width >= COLUMNS_MAD;
+}
+
+void dti_bench_human_table_begin(const struct bench_job *job)
+{
+    char text[2 * CELL], quoted[DTI_QUOTE_SIZE];
+    if (job->args->engine)
+        (void)dti_quote(quoted, job->args->engine, strlen(job->args->engine));
+    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", job->kind->name,
+                   (unsigned long long)dti_bench_seed(job),
+                   dti_choice_name(dti_choice_bench_cache, job->args->cache),
+                   job->args->with_alloc ? "   with the memory of results" : "",
+                   job->args->engine ? "   engine " : "", job->args->engine ? quoted : "");
+    dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
+    if (job->cx->quiet)
+        return;
+    dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
+                        "GB/s: bytes read and written. of limit: rate beside the best that this "
+                        "device did at all in the same rounds, by operations or by bytes.",
+                        " ");
+    if (job->device_reason[0] != '\0')
+        dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0, job->device_reason, " ");
+}
+
+static bool per_element(const struct bench_done *done)
+{
+    return done->job->kind->size_is == DTI_BENCH_ELEMENTS;
+}
+
+/* Arrays that are moved have none to show, and what is done with them is told in its place. */
+static bool has_operations(const struct bench_done *done)
+{
+    const struct dti_bench_table *const table = done->table;
+    bool some = table->count == 0;
+    for (size_t i = 0; i < table->count && !some; i++)
+        some = table->items[i].operations > 0;
+    return some && done->job->kind->size_is != DTI_BENCH_BYTES;
+}
+
+static int name_width(const struct bench_done *done)
+{
+    return has_operations(done) ? COLUMN_NAME : per_element(done) ? COLUMN_BOTH : COLUMN_ROLE;
+}
+
+static int engine_width(const struct bench_done *done)
+{
+    return has_operations(done) ? COLUMN_ENGINE
+           : per_element(done)  ? COLUMN_ENGINE_SHORT
+                                : COLUMN_ENGINE_LONG;
+}
+
+/* "fp32", where nothing else is measured; "int8 quantize"; of limits "read fp32" */
+static void put_name(char name[CELL], const struct bench_done *done,
+                     const struct dti_bench_item *item)
+{
+    const bool own = !item->limit && item->dtype[0] != '\0';
+    const bool alone = own && strcmp(item->role, done->job->kind->name) == 0;
+    const char *const first = own ? item->dtype : item->role;
+    const char *const second = alone ? "" : own ? item->role : item->dtype;
+    (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
+}
+
+static void put_heading(const struct bench_done *done)
+{
+    char text[CELL], threads[CELL] = "";
+    const struct dti_context *const cx = done->job->cx;
+    if (!done->device->gpu)
+        (void)snprintf(threads, sizeof threads, "   %zu thread%s   level %s", done->threads,
+                       done->threads == 1 ? "" : "s", dti_level_name(done->level));
+    (void)snprintf(text, sizeof text, "%s   %s%s", done->size->label, done->device->id, threads);
+    dti_bench_put_line(cx, DTI_STYLE_PLAIN, "");
+    dti_bench_put_line(cx, DTI_STYLE_BOLD, text);
+    (void)snprintf(text, sizeof text, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
+                   engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
+                   has_operations(done) ? COLUMN_OPERATIONS : 0,
+                   has_operations(done) ? "GFLOP/s" : "", "of limit",
+                   has_mad(cx) ? "     MAD" : "");
+    dti_bench_put_line(cx, DTI_STYLE_DIM, text);
+}
+
+/* "64 % of read" */
+static double put_share(char text[CELL], const struct bench_done *done, size_t at,
+                        enum dti_bench_place place)
+{
+    char share[DTI_TEXT_SIZE];
+    struct dti_bench_figure ratio;
+    if (!dti_bench_of_limit(&ratio, done->table, at, place)) {
+        memcpy(text, "-", 2);
+        return 0;
+    }
+    dti_bench_percent(share, ratio.median, 0);
+    (void)snprintf(text, CELL, "%5s %s", share,
+                   done->table->items[done->table->items[at].beside].role);
+    return ratio.median;
+}
+
+static void put_rate(char text[DTI_TEXT_SIZE], double amount, double seconds)
+{
+    if (amount > 0 && seconds > 0)
+        (void)dti_bench_three(text, amount / seconds * 1e-9);
+    else
+        memcpy(text, "-", 2);
+}
+
+static void put_row(const struct bench_done *done, size_t at, enum dti_bench_place place)
+{
+    char text[2 * CELL], share[CELL], name[CELL];
+    char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE] = "-";
+    char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE], bar[BENCH_BAR_SIZE];
+    const struct dti_context *const cx = done->job->cx;
+    const struct dti_bench_item *const item = &done->table->items[at];
+    struct dti_bench_figure time;
+    dti_bench_time(&time, done->bench, at, place);
+    const bool no_bytes = item->bytes_read + item->bytes_written == 0;
+    if (time.samples == 0 || (per_element(done) && no_bytes))
+        memcpy(seconds, "-", 2);
+    else if (per_element(done))
+        (void)dti_bench_three(seconds, time.median * 1e9 / (double)done->size->n);
+    else
+        (void)dti_bench_seconds(seconds, time.median);
+    put_rate(bytes, (double)item->bytes_read + (double)item->bytes_written, time.median);
+    put_rate(operations, item->operations, time.median);
+    const double of_limit = put_share(share, done, at, place);
+    put_name(name, done, item);
+    /* of "vfmadd231ps zmm, registers alone" the instruction */
+    const bool by_kernel =
+        item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
+    const char *const engine = by_kernel ? item->kernel : item->engine;
+    const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
+    (void)snprintf(text, sizeof text, "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
+                   engine_width(done), engine_length, engine, seconds, bytes,
+                   has_operations(done) ? COLUMN_OPERATIONS : 0,
+                   has_operations(done) ? operations : "", share);
+    struct dti_line line = dti_bench_line(cx);
+    dti_line_put(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN, text);
+    if (time.has_mad)
+        dti_bench_percent(mad, time.mad, 1);
+    (void)snprintf(text, sizeof text, "  %6s", mad);
+    if (has_mad(cx))
+        dti_line_put(&line, DTI_STYLE_PLAIN, text);
+    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR) {
+        dti_line_put(&line, DTI_STYLE_PLAIN, "  ");
+        dti_line_put(&line, of_limit >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
+                     dti_bench_bar(bar, of_limit, dti_bench_utf8()));
+    }
+    dti_line_end(&line);
+}
+
+/* -v: the function, the interval, the samples and what was thrown away. */
+static void put_details(const struct bench_done *done, size_t at, enum dti_bench_place place)
+{
+    char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
+    const struct dti_bench_item *const item = &done->table->items[at];
+    struct dti_bench_figure time;
+    dti_bench_time(&time, done->bench, at, place);
+    const bool sure = time.has_interval;
+    (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
+                   item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
+                   time.samples == 1 ? "" : "s", (unsigned long long)done->bench->passes[at],
+                   done->bench->passes[at] == 1 ? "" : "es",
+                   (unsigned long long)done->bench->discarded[at], sure ? "   " : "",
+                   sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
+                   sure ? dti_bench_seconds(high, time.high) : "",
+                   item->from_events ? "   by the device's clock" : "");
+    dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, "   ");
+}
+
+/* Of limits those that something is shown beside. */
+static bool is_shown(const struct bench_done *done, size_t at)
+{
+    const struct dti_bench_table *const table = done->table;
+    bool beside = !table->items[at].limit || done->job->cx->verbose;
+    for (size_t i = 0; i < table->count && !beside; i++)
+        beside = table->items[i].beside == at;
+    return beside;
+}
+
+/* A limit that something is faster than. */
+static bool is_exceeded(const struct bench_done *done, enum dti_bench_place place)
+{
+    static const double beyond_rounding = 1.05;
+    struct dti_bench_figure ratio;
+    bool exceeded = false;
+    for (size_t i = 0; i < done->table->count && !exceeded; i++)
+        exceeded =
+            dti_bench_of_limit(&ratio, done->table, i, place) && ratio.median > beyond_rounding;
+    return exceeded;
+}
+
+static void put_place(const struct bench_done *done, enum dti_bench_place place)
+{
+    const struct dti_bench_table *const table = done->table;
+    size_t first = SIZE_MAX;
+    for (size_t limits = 0; limits < 2; limits++) {
+        for (size_t i = 0; i < table->count; i++) {
+            if (table->items[i].limit != (limits == 1) || !is_shown(done, i))
+                continue;
+            first = first == SIZE_MAX ? i : first;
+            put_row(done, i, place);
+            if (!done->job->cx->quiet)
+                dti_bench_put_errors(done, &table->items[i], INDENT);
+            if (done->job->cx->verbose)
+                put_details(done, i, place);
+        }
+    }
+    if (!done->job->cx->quiet && first < table->count)
+        dti_bench_put_notes(done, first, INDENT, place);
+    if (!done->job->cx->quiet && is_exceeded(done, place))
+        dti_bench_put_words(done->job->cx, DTI_STYLE_WARN, INDENT,
+                            "more than 100 %: other programs or the clock slowed down the limit",
+                            " ");
+}
+
+void dti_bench_human_table(const struct bench_done *done)
+{
+    char text[CELL], pages[DTI_TEXT_SIZE] = "no";
+    const struct dti_bench_table *const table = done->table;
+    const struct dti_context *const cx = done->job->cx;
+    put_heading(done);
+    for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
+        if (dti_bench_tells(done->bench, (enum dti_bench_place)i))
+            put_place(done, (enum dti_bench_place)i);
+    }
+    for (size_t i = 0; i < table->note_count; i++)
+        dti_bench_put_words(cx, DTI_STYLE_DIM, 2, table->notes[i], " ");
+    if (!cx->verbose || table->memory == 0 || done->device->gpu)
+        return;
+    dti_bench_percent(pages, (double)table->huge_page_bytes / (double)table->memory, 0);
+    (void)snprintf(text, sizeof text, "%zu set%s of buffers, %s on huge pages, verified",
+                   table->sets, table->sets == 1 ? "" : "s", pages);
+    dti_bench_put_words(cx, DTI_STYLE_DIM, 2, text, " ");
+}

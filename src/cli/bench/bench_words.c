@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sizes, figures and bars of `bench` as people read them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench_job.h"
+#include "dtinfo/ascii.h"
+
+const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    while (unit + 1 < sizeof units / sizeof *units && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu %s", (unsigned long long)bytes,
+                   bytes == 1 && unit == 0 ? "byte" : units[unit]);
+    return buffer;
+}
+
+const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned decimals)
+{
+    uint64_t power = 1;
+    for (unsigned i = 0; i < decimals; i++)
+        power *= 10;
+    const double scaled = number * (double)power;
+    if (!(scaled >= 0 && scaled < 1e18)) {
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "-");
+        return buffer;
+    }
+    const uint64_t units = (uint64_t)llround(scaled);
+    if (decimals == 0)
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu", (unsigned long long)units);
+    else
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%0*llu", (unsigned long long)(units / power),
+                       (int)decimals, (unsigned long long)(units % power));
+    return buffer;
+}
+
+const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number)
+{
+    unsigned decimals = 2;
+    for (double limit = 9.995; decimals > 0 && number >= limit; limit *= 10)
+        decimals--;
+    for (double limit = 0.9995; decimals < 9 && number > 0 && number < limit; limit /= 10)
+        decimals++;
+    return dti_bench_fixed(buffer, number, decimals);
+}
+
+const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}};
+    size_t at = 0;
+    while (at + 1 < sizeof units / sizeof *units && seconds >= 999.5 * units[at].unit)
+        at++;
+    (void)dti_bench_three(buffer, seconds / units[at].unit);
+    (void)snprintf(buffer + strlen(buffer), DTI_TEXT_SIZE - strlen(buffer), " %s", units[at].name);
+    return buffer;
+}
+
+const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
+{
+    /* U+2588 is a full block, U+258F down to U+2589 are one to seven eighths of one */
+    const unsigned parts = utf8 ? 8 : 1;
+    const double most = 1.25 * BENCH_BAR_CELLS * parts;
+    const double wanted = share > 0 ? share * BENCH_BAR_CELLS * parts : 0;
+    const unsigned units = (unsigned)lround(wanted < most ? wanted : most);
+    size_t length = 0;
+    for (unsigned i = 0; i < units / parts; i++) {
+        const char *const full = utf8 ? "\xe2\x96\x88" : "#";
+        memcpy(buffer + length, full, strlen(full));
+        length += strlen(full);
+    }
+    if (units % parts > 0) {
+        const char eighths[] = {'\xe2', '\x96', (char)(0x90 - (int)(units % parts))};
+        memcpy(buffer + length, eighths, sizeof eighths);
+        length += sizeof eighths;
+    }
+    buffer[length] = '\0';
+    return buffer;
+}
+
+bool dti_bench_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *const terminal = getenv("TERM");
+    if (terminal && strcmp(terminal, "dumb") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const value = getenv(variables[i]);
+        if (!value || value[0] == '\0')
+            continue;
+        const char *const charset = strchr(value, '.');
+        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
+    }
+    return false;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo bench: trustworthy timings beside what the machine can do at all. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench_job.h"
+#include "cli/shared/choices.h"
+#include "dtinfo/nearest.h"
+
+const struct dti_choice dti_choice_bench_data[] = {
+    {.name = "normal", .value = DTI_BENCH_NORMAL, .help = "normal; integers: over their range"},
+    {.name = "uniform", .value = DTI_BENCH_UNIFORM, .help = "uniform in [1, 2); integers: any"},
+    {.name = "bits", .value = DTI_BENCH_BITS, .help = "any code"},
+    {.name = "subnormal",
+     .value = DTI_BENCH_SUBNORMAL,
+     .help = "below the smallest normal of the destination"},
+    {.name = "nan1", .value = DTI_BENCH_NAN1, .help = "normal, 1 % NaN and infinities"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_bench_cache[] = {
+    {.name = "hot", .value = DTI_BENCH_HOT, .help = "the same buffers again and again"},
+    {.name = "warm", .value = DTI_BENCH_HOT, .help = "another word for hot"},
+    {.name = "cold", .value = DTI_BENCH_COLD, .help = "buffers by turns, beyond the caches"},
+    {.name = NULL},
+};
+
+static const struct dti_choice some_threads[] = {
+    {.name = "1", .help = "a thread alone"},
+    {.name = "all", .help = "one on each CPU"},
+    {.name = NULL},
+};
+
+static const struct dti_choice some_levels[] = {
+    {.name = "all", .help = "every level of this CPU"},
+#define LEVEL(id, level_name, architecture, what) {.name = level_name, .help = what},
+#include "dtinfo/levels.def"
+#undef LEVEL
+    {.name = NULL},
+};
+
+static const struct dti_choice some_devices[] = {
+    {.name = "cpu", .help = "the CPU (default)"},
+    {.name = "cuda", .help = "the first CUDA device"},
+    {.name = "auto", .help = "a CUDA device if there is one, else the CPU"},
+    {.name = "all", .help = "every device"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_bench_engine[] = {
+    {.name = "dtinfo", .help = "the program's own kernels"},
+    {.name = "onednn", .help = "oneDNN, where it is installed"},
+    {.name = "openblas", .help = "OpenBLAS, where it is installed"},
+    {.name = "cublaslt", .help = "cuBLASLt, for CUDA devices"},
+    {.name = NULL},
+};
+
+static const struct dti_option options[] = {
+    OPT_LIST(0, "device", struct bench_args, device, "DEVICE", some_devices,
+             "cpu, cuda, cuda:N, auto or all (default cpu)"),
+    OPT_TEXT(0, "size", struct bench_args, size, "SIZE[,SIZE...]",
+             "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
+             "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
+    OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
+             "expsin, dot, matmul, quant: these dtypes alone"),
+    OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", some_threads,
+             "numbers of threads, or all for one on each CPU (default 1)"),
+    OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", some_levels,
+             "CPU levels to compare, or all (default the highest there is)"),
+    OPT_CHOICE(0, "cache", struct bench_args, cache, cache_given, "STATE", dti_choice_bench_cache,
+               "state of the caches (default hot)"),
+    OPT_TEXT(0, "time", struct bench_args, time, "SECONDS",
+             "limit for each measurement (default 5, less when there are many)"),
+    OPT_UINT(0, "seed", struct bench_args, seed, seed_given, 0, UINT64_MAX, "N",
+             "seed of the data and of the order of measuring (default 1)"),
+    OPT_FLAG(0, "with-alloc", struct bench_args, with_alloc,
+             "expsin, matmul: also with making the memory of the result"),
+    OPT_LIST(0, "engine", struct bench_args, engine, "ENGINE", dti_choice_bench_engine,
+             "matmul: this engine alone (default all there are)"),
+    OPT_FLAG(0, "loss", struct bench_args, loss, "cast: also the cast that counts what it loses"),
+    OPT_CHOICE(0, "data", struct bench_args, data, data_given, "DATA", dti_choice_bench_data,
+               "cast: what the source holds"),
+    OPT_CHOICE('r', "round", struct bench_args, round, round_given, "MODE", dti_choice_round,
+               "cast: how to round, integers too"),
+    OPT_CHOICE(0, "overflow", struct bench_args, overflow, overflow_given, "POLICY",
+               dti_choice_overflow, "cast: what to do beyond the range"),
+    OPT_FILE(0, "baseline", struct bench_args, baseline, "FILE",
+             "exit 1 when something is slower than in this JSON document of an earlier run"),
+    OPT_TEXT(0, "max-regression", struct bench_args, max_regression, "PERCENT",
+             "by how much it may be slower with --baseline (default 10%)"),
+    OPT_FILE(0, "compare", struct bench_args, compare, "FILE",
+             "show how times compare with those of this JSON document"),
+    OPT_FLAG(0, "samples", struct bench_args, samples, "every sample in the JSON document"),
+    OPT_FLAG(0, "list", struct bench_args, list, "the kernels of casts, without measuring"),
+    OPT_END,
+};
+
+bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place)
+{
+    size_t rounds = 0;
+    for (size_t i = 0; i < bench->rounds; i++)
+        rounds += bench->places[i] == place;
+    return place == dti_bench_main_place(bench) ||
+           (place != DTI_BENCH_MOVED && rounds >= BENCH_PLACE_ROUNDS);
+}
+
+/* Whether an option was given that says how to measure. */
+static bool takes_effect(const struct bench_args *args)
+{
+    return args->size || args->threads || args->level || args->time || args->loss ||
+           args->samples || args->data_given || args->seed_given || args->cache_given ||
+           args->round_given || args->overflow_given || args->device || args->dtypes ||
+           args->engine || args->with_alloc || args->baseline || args->max_regression ||
+           args->compare;
+}
+
+/* Options that contradict each other, or lack another. */
+static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
+                                     int operand_count, struct dti_error *reterr)
+{
+    if (args->samples && cx->output == DTI_OUTPUT_HUMAN)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--samples is for JSON documents; give --json or --jsonl with it");
+    if (args->list && (operand_count > 1 || takes_effect(args)))
+        return dti_fail(reterr, DTI_USAGE, "--list measures nothing; give it alone");
+    if (args->baseline && args->compare)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--baseline and --compare are two answers; give one of them");
+    if (args->max_regression && !args->baseline)
+        return dti_fail(reterr, DTI_USAGE, "--max-regression is for --baseline FILE");
+    return DTI_OK;
+}
+
+enum { NAMES_SIZE = 128 };
+
+/* "'cast', 'expsin' or 'copy'" */
+static const char *subjects(char names[NAMES_SIZE])
+{
+    (void)snprintf(names, NAMES_SIZE, "'cast'");
+    for (size_t i = 0; i < dti_bench_kind_count; i++) {
+        const size_t used = strlen(names);
+        (void)snprintf(names + used, NAMES_SIZE - used, "%s '%s'",
+                       i + 1 < dti_bench_kind_count ? "," : " or", dti_bench_kinds[i]->name);
+    }
+    return names;
+}
+
+static enum dti_status unknown_subject(const char *word, struct dti_error *reterr)
+{
+    char names[NAMES_SIZE], quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    const size_t length = strlen(word);
+    const bool pair = strchr(word, ':');
+    (void)dti_fail(reterr, DTI_USAGE, "what to measure is %s; %s is not known%s", subjects(names),
+                   dti_quote(quoted, word, length),
+                   pair ? ", it belongs behind the word cast" : "");
+    dti_error_argument(reterr, word, length);
+    dti_nearest_init(&nearest, word, length);
+    dti_nearest_offer(&nearest, "cast");
+    for (size_t i = 0; i < dti_bench_kind_count; i++)
+        dti_nearest_offer(&nearest, dti_bench_kinds[i]->name);
+    if (!pair)
+        dti_nearest_suggest(&nearest, reterr);
+    return DTI_USAGE;
+}
+
+static enum dti_status find_subject(const char *word, const struct dti_bench_kind **ret_kind,
+                                    struct dti_error *reterr)
+{
+    *ret_kind = NULL;
+    if (strcmp(word, "cast") == 0)
+        return DTI_OK;
+    for (size_t i = 0; i < dti_bench_kind_count; i++) {
+        if (strcmp(word, dti_bench_kinds[i]->name) == 0) {
+            *ret_kind = dti_bench_kinds[i];
+            return DTI_OK;
+        }
+    }
+    return unknown_subject(word, reterr);
+}
+
+static enum dti_status bench(const struct dti_bench_kind *kind, const struct bench_args *args,
+                             char **operands, int count, const struct dti_context *cx,
+                             struct dti_error *reterr)
+{
+    struct bench_job *const job = malloc(sizeof *job);
+    if (!job)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
+    if (status == DTI_OK)
+        status = dti_bench_all(job, reterr);
+    dti_bench_job_end(job);
+    free(job);
+    return status;
+}
+
+static enum dti_status run(const void *args_, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    const struct bench_args *const args = args_;
+    const struct dti_bench_kind *kind;
+    char names[NAMES_SIZE];
+    enum dti_status status = check_options(args, cx, operand_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (args->list && operand_count == 0)
+        return dti_bench_list(cx, reterr);
+    if (operand_count == 0)
+        return dti_fail(reterr, DTI_USAGE, "nothing to measure was named; it is %s",
+                        subjects(names));
+    status = find_subject(operands[0], &kind, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (args->list && kind)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--list shows the kernels of all benchmarks; give it alone");
+    if (args->list)
+        return dti_bench_list(cx, reterr);
+    return bench(kind, args, operands + 1, operand_count - 1, cx, reterr);
+}
+
+const struct dti_command dti_command_bench = {
+    .name = "bench",
+    .group = "machine",
+    .summary = "timings next to this machine's own limit",
+    .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | quant | copy",
+    .details =
+        "  cast    casts of arrays beside copies of as many bytes\n"
+        "  expsin  exp(sin x) of arrays, with its largest error\n"
+        "  dot     dot products beside reading alone, with their error\n"
+        "  matmul  products of matrices beside the peak of the arithmetic\n"
+        "  quant   quantizing arrays and the way back, beside copies\n"
+        "  copy    copying, reading, writing and making memory\n"
+        "Candidates take turns in the same rounds. Without sizes and casts: the usual ones,\n"
+        "in about a minute. GB/s count bytes read and bytes written.",
+    .examples = "dtinfo bench cast fp32:bf16 --size 64KiB --time 0.1\n"
+                "dtinfo bench cast fp32:fp8_e4m3fn --size 4KiB --level all --time 0.1\n"
+                "dtinfo bench cast fp32:fp16 --size 64KiB --loss --time 0.1 --json\n"
+                "dtinfo bench copy --size 64KiB --time 0.1\n"
+                "dtinfo bench cast --list",
+    .schema = "dtinfo.bench/1",
+    .other_schemas = {"dtinfo.bench_table/1"},
+    .operands = DTI_OPERANDS_BENCH,
+    .options = options,
+    .args_size = sizeof(struct bench_args),
+    .run = run,
+};

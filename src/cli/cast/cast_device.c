@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What --device means for a cast, and what is said about it in the end. */
+#include "cli/cast/cast_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast/cast.h"
+#include "dtinfo/resident.h"
+
+const struct dti_choice dti_choice_device[] = {
+    {.name = "cpu", .help = "no driver is opened (the default)"},
+    {.name = "cuda", .help = "the first CUDA device; it is an error if there is none"},
+    {.name = "auto", .help = "a CUDA device if there is one that works, else the CPU"},
+    {.name = NULL},
+};
+
+enum dti_status dti_cast_device_read(struct cast_device *ret, const char *text,
+                                     struct dti_error *reterr)
+{
+    struct dti_device_wish wish;
+    const enum dti_status status = dti_device_wish_parse(&wish, text, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (wish.kind == DTI_DEVICE_ALL) {
+        (void)dti_fail(reterr, DTI_USAGE,
+                       "a cast runs on one device; use cpu, cuda, cuda:N or auto");
+        dti_error_argument(reterr, text, strlen(text));
+        return DTI_USAGE;
+    }
+    *ret = (struct cast_device){.wish = wish};
+    return DTI_OK;
+}
+
+enum dti_status dti_cast_device_open(struct cast_device *device, struct dti_error *reterr)
+{
+    if (device->wish.kind == DTI_DEVICE_CPU)
+        return DTI_OK;
+    const enum dti_status status = dti_runner_open(&device->runner, &device->wish, reterr);
+    if (status == DTI_OK)
+        (void)snprintf(device->begun, sizeof device->begun, "%s",
+                       dti_runner_device(device->runner));
+    return status;
+}
+
+enum dti_status dti_cast_device_open_witness(struct cast_device *device, struct dti_error *reterr)
+{
+    device->asks = true;
+    if (device->wish.kind == DTI_DEVICE_AUTO) {
+        device->why_cpu = "numbers cast one by one are not worth a driver";
+        return DTI_OK;
+    }
+    return dti_cast_device_open(device, reterr);
+}
+
+void dti_cast_device_close(struct cast_device *device)
+{
+    dti_runner_close(device->runner);
+    device->runner = NULL;
+}
+
+enum dti_status dti_cast_device_take(struct cast_device *device, struct dti_plan *plan,
+                                     struct dti_error *reterr)
+{
+    if (!device->runner)
+        return DTI_OK;
+    device->plans = 1;
+    const enum dti_status status =
+        dti_plan_set_runner(plan, device->runner, &device->why_plans, reterr);
+    device->plans_there = status == DTI_OK && dti_resident_possible(plan);
+    return status;
+}
+
+void dti_cast_device_plans(struct cast_device *device, const struct dti_file_cast *cast)
+{
+    if (!device->runner)
+        return;
+    device->plans = cast->plan_count;
+    device->why_plans = cast->why_cpu;
+    for (size_t i = 0; i < cast->plan_count; i++)
+        device->plans_there += dti_resident_possible(cast->plans[i]);
+}
+
+static bool is_on_cpu(const struct cast_device *device)
+{
+    return strcmp(dti_cast_device_name(device), "cpu") == 0;
+}
+
+size_t dti_cast_device_threads(const struct cast_device *device, size_t wanted)
+{
+    if (wanted > 0 || is_on_cpu(device))
+        return wanted;
+    return dti_runner_threads(device->runner, dti_cpu_count());
+}
+
+enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_witness *witness,
+                                        const struct dti_stored_number *numbers, size_t n,
+                                        uint64_t index, struct dti_error *reterr)
+{
+    size_t asked = 0;
+    const char *why = NULL;
+    const enum dti_status status =
+        dti_witness_ask(witness, numbers, n, index, &asked, &why, reterr);
+    if (status != DTI_OK)
+        return status;
+    device->numbers += n;
+    device->asked += asked;
+    if (!device->why_not)
+        device->why_not = why;
+    return DTI_OK;
+}
+
+/* The witness of a part of a target. */
+static enum dti_status find_witness(struct cast_job *job, struct cast_target *target, size_t part,
+                                    struct dti_witness **ret, struct dti_error *reterr)
+{
+    enum dti_level level;
+    *ret = target->witness[part];
+    if (*ret)
+        return DTI_OK;
+    enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &level, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_cast cast = target->cast;
+    cast.policy.stream = (uint32_t)part;
+    status = dti_witness_new(&target->witness[part], &cast, target->rule, job->device.runner, level,
+                             reterr);
+    *ret = target->witness[part];
+    return status;
+}
+
+enum dti_status dti_cast_device_ask(struct cast_job *job, const struct cast_operand *operand,
+                                    struct cast_result *result, struct dti_error *reterr)
+{
+    struct cast_device *const device = &job->device;
+    struct cast_target *const target = &job->targets[result->target - job->targets];
+    result->device = "cpu";
+    result->device_reason = device->why_cpu;
+    if (!device->runner)
+        return DTI_OK;
+    if (!result->known || result->no_code) {
+        result->device_reason = "nothing is stored";
+        return DTI_OK;
+    }
+    const uint64_t asked = device->asked;
+    const char *const before = device->why_not;
+    enum dti_status status = DTI_OK;
+    device->why_not = NULL;
+    for (size_t i = 0; i < result->parts && status == DTI_OK; i++) {
+        struct dti_witness *witness = NULL;
+        const struct dti_stored_number number = {.value = result->part[i].input,
+                                                 .integer_literal = operand->integer_literal,
+                                                 .code = result->part[i].code};
+        status = find_witness(job, target, i, &witness, reterr);
+        if (status == DTI_OK)
+            status = dti_cast_device_ask_all(device, witness, &number, 1, operand->index, reterr);
+    }
+    if (device->asked == asked + result->parts)
+        result->device = device->begun;
+    result->device_reason = device->why_not;
+    device->why_not = before ? before : device->why_not;
+    return status;
+}
+
+void dti_cast_device_recount(struct cast_device *device)
+{
+    device->numbers = device->asked = 0;
+    device->why_not = NULL;
+}
+
+const char *dti_cast_device_name(const struct cast_device *device)
+{
+    const bool none =
+        device->asks ? device->asked == 0 : device->plans > 0 && device->plans_there == 0;
+    return none ? "cpu" : dti_runner_device(device->runner);
+}
+
+const char *dti_cast_device_reason(struct cast_device *device)
+{
+    const char *const said = dti_runner_reason(device->runner);
+    if (device->why_cpu)
+        return device->why_cpu;
+    if (said[0] != '\0')
+        return said;
+    if (device->why_plans)
+        return device->why_plans;
+    if (!device->asks || device->asked == device->numbers)
+        return NULL;
+    if (device->numbers == 1)
+        return device->why_not;
+    (void)snprintf(
+        device->reason, sizeof device->reason, "%llu of %llu numbers were not asked about: %s",
+        (unsigned long long)(device->numbers - device->asked), (unsigned long long)device->numbers,
+        device->why_not ? device->why_not : "nothing is stored");
+    return device->reason;
+}
+
+void dti_cast_device_warn(struct cast_job *job)
+{
+    struct cast_device *const device = &job->device;
+    if (device->begun[0] == '\0' || device->asks ||
+        strcmp(device->begun, dti_runner_device(device->runner)) == 0)
+        return;
+    const char *const reason = dti_runner_reason(device->runner);
+    dti_warn(job->cx, "%s", reason);
+    dti_cast_json_warn(job, "device_left", NULL, 0, reason);
+}
+
+void dti_cast_device_note(const struct cast_job *job)
+{
+    const struct cast_device *const device = &job->device;
+    const unsigned long long asked = device->asked, numbers = device->numbers;
+    if (!device->runner || job->cx->output != DTI_OUTPUT_HUMAN ||
+        (job->single && !job->args->digits_given && !job->args->stacks))
+        return;
+    (void)fflush(job->cx->out); /* it comes behind the answers */
+    if (asked == numbers)
+        dti_warn(job->cx, "%s stores the same", device->begun);
+    else
+        dti_warn(job->cx, "%s stores the same for %llu of %llu, and was not asked about others: %s",
+                 device->begun, asked, numbers,
+                 device->why_not ? device->why_not : "nothing is stored");
+}
+
+void dti_cast_device_json(struct dti_json *json, struct cast_device *device)
+{
+    dti_json_string(json, "device", dti_cast_device_name(device));
+    dti_json_string(json, "device_reason", dti_cast_device_reason(device));
+}
+
+void dti_cast_device_human(struct cast_device *device, struct dti_line *line)
+{
+    if (device->wish.kind == DTI_DEVICE_CPU)
+        return;
+    const char *const reason = dti_cast_device_reason(device);
+    dti_line_put(line, DTI_STYLE_PLAIN, "  device ");
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_cast_device_name(device));
+    if (reason) {
+        dti_line_put(line, DTI_STYLE_PLAIN, ": ");
+        dti_line_put(line, DTI_STYLE_PLAIN, reason);
+    }
+    dti_line_end(line);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `compare` is asked: tolerances, files. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/compare/compare.h"
+#include "dtinfo/number.h"
+
+/* A number from 0 on, as the fp64 next to it. */
+static enum dti_status read_bound(const char *option, const char *text, double *ret,
+                                  struct dti_error *reterr)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_value value;
+    struct dti_outcome outcome;
+    if (!text)
+        return DTI_OK;
+    const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
+    if (status == DTI_NO_MEMORY)
+        return status;
+    if (status == DTI_OK && value.class != DTI_CLASS_NAN &&
+        !(value.negative && value.class != DTI_CLASS_ZERO)) {
+        value.negative = false;
+        dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
+        memcpy(ret, &outcome.code, sizeof *ret);
+        return DTI_OK;
+    }
+    (void)dti_fail(reterr, DTI_USAGE,
+                   "%s takes a number that is not negative, as in 1e-3; %s is not", option,
+                   dti_quote(quoted, text, strlen(text)));
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_USAGE;
+}
+
+static enum dti_status read_options(struct compare_job *job, struct dti_error *reterr)
+{
+    const struct compare_args *const args = job->args;
+    job->tolerant = args->atol || args->rtol;
+    const char *const beside = job->tolerant   ? "--atol and --rtol"
+                               : args->max_ulp ? "--max-ulp"
+                                               : NULL;
+    if (args->bitwise && beside)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--bitwise leaves nothing for %s to tolerate; give one of them", beside);
+    enum dti_status status = read_bound("--atol", args->atol, &job->atol, reterr);
+    if (status == DTI_OK)
+        status = read_bound("--rtol", args->rtol, &job->rtol, reterr);
+    if (status == DTI_OK)
+        status = read_bound("--max-ulp", args->max_ulp, &job->max_ulp, reterr);
+    if (status == DTI_OK)
+        status = dti_file_scan_init(&job->scan, &args->file, reterr);
+    return status;
+}
+
+static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    if (count == 2)
+        return DTI_OK;
+    if (count < 2)
+        return dti_fail(reterr, DTI_USAGE,
+                        "needs two files, as in 'dtinfo compare a.safetensors b.safetensors'");
+    (void)dti_fail(reterr, DTI_USAGE, "compares two files; %s is one operand too many",
+                   dti_quote(quoted, operands[2], strlen(operands[2])));
+    dti_error_argument(reterr, operands[2], strlen(operands[2]));
+    return DTI_USAGE;
+}
+
+enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_args *args,
+                                 const struct dti_context *cx, char **operands, int count,
+                                 struct dti_error *reterr)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->args = args;
+    ret->cx = cx;
+    enum dti_status status = check_operands(operands, count, reterr);
+    if (status == DTI_OK)
+        status = read_options(ret, reterr);
+    if (status == DTI_OK)
+        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    if (status == DTI_OK)
+        status = dti_container_open(&ret->a, operands[0], &ret->source.options, reterr);
+    if (status == DTI_OK)
+        status = dti_container_open(&ret->b, operands[1], &ret->source.options, reterr);
+    if (status != DTI_OK)
+        dti_compare_free(ret);
+    return status;
+}
+
+void dti_compare_free(struct compare_job *job)
+{
+    free(job->results);
+    dti_container_free(job->a);
+    dti_container_free(job->b);
+}

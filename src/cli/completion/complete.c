@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo __complete WORD...: what the last word, which is being typed, could become. One candidate
+ * a line, "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only
+ * ask here, so that a new option or dtype is completed without a change to them. */
+#include <string.h>
+
+#include "cli/completion/completion.h"
+#include "cli/shell/command.h"
+#include "dtinfo/bench_table.h"
+#include "dtinfo/dtype.h"
+
+bool dti_completion_offer(const struct dti_completion *c, const char *prefix, const char *name,
+                          const char *description)
+{
+    const size_t prefix_length = strlen(prefix), typed_length = strlen(c->typed);
+    const size_t shared = typed_length < prefix_length ? typed_length : prefix_length;
+    if (strncmp(c->typed, prefix, shared) != 0 ||
+        strncmp(c->typed + shared, name, typed_length - shared) != 0)
+        return false;
+    (void)fprintf(c->out, "%.*s%s%s\t%s\n", (int)c->kept_length, c->kept, prefix, name,
+                  description ? description : "");
+    return true;
+}
+
+static void offer(const struct dti_completion *c, const char *prefix, const char *name,
+                  const char *description)
+{
+    (void)dti_completion_offer(c, prefix, name, description);
+}
+
+enum { OPERANDS_KEPT = 8 };
+
+/* What the words before the last one have settled. */
+struct state {
+    const struct dti_command *command;
+    const struct dti_option *awaits; /* its value comes next */
+    int operands;
+    const char *operand[OPERANDS_KEPT]; /* the first of them */
+    bool options_ended;
+    bool nonsense; /* no such command: nothing to offer */
+};
+
+/* Goes on behind the last separator. */
+static void keep_to(struct dti_completion *c, char separator)
+{
+    const char *const last = strrchr(c->typed, separator);
+    if (!last)
+        return;
+    if (c->kept_length == 0)
+        c->kept = c->typed;
+    c->kept_length += (size_t)(last + 1 - c->typed);
+    c->typed = last + 1;
+}
+
+static void keep_list(struct dti_completion *c)
+{
+    keep_to(c, ',');
+}
+
+static void offer_dtypes(struct dti_completion *c)
+{
+    keep_list(c);
+    for (unsigned i = 0; i < DTI_DTYPE_COUNT; i++) {
+        const struct dti_format *const format = dti_format_get((enum dti_dtype)i);
+        char description[64];
+        snprintf(description, sizeof description, "%s, %u bit%s", dti_kind_name(format->kind),
+                 (unsigned)format->width, format->width == 1 ? "" : "s");
+        offer(c, "", format->name, description);
+    }
+}
+
+/* After dtypes: the list is cut already. */
+static void offer_blocks(const struct dti_completion *c)
+{
+    for (size_t i = 0; i < dti_block_format_count; i++)
+        offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
+}
+
+static void offer_choices(const struct dti_completion *c, const struct dti_choice *choices)
+{
+    for (; choices->name; choices++)
+        offer(c, "", choices->name, choices->help);
+}
+
+static void offer_commands(const struct dti_completion *c)
+{
+    for (size_t i = 0; i < dti_command_count; i++) {
+        if (dti_commands[i]->group)
+            offer(c, "", dti_commands[i]->name, dti_commands[i]->summary);
+    }
+}
+
+static void offer_options(const struct dti_completion *c, const struct dti_option *options)
+{
+    for (; options && options->kind != DTI_OPTION_END; options++)
+        offer(c, "--", options->long_name, options->help);
+}
+
+static void offer_values(struct dti_completion *c, const struct dti_option *option,
+                         const struct state *state)
+{
+    switch (option->kind) {
+    case DTI_OPTION_CHOICE:
+        offer_choices(c, option->choices);
+        break;
+    case DTI_OPTION_SET:
+        keep_list(c);
+        offer_choices(c, option->choices);
+        break;
+    case DTI_OPTION_DTYPE:
+        if (option->choices)
+            offer_choices(c, option->choices);
+        offer_dtypes(c);
+        break;
+    case DTI_OPTION_END:
+    case DTI_OPTION_FLAG:
+    case DTI_OPTION_UINT:
+        break;
+    case DTI_OPTION_TEXT:
+        if (option->offers) {
+            keep_list(c);
+            offer_choices(c, option->offers);
+        }
+        break;
+    case DTI_OPTION_GLOB: {
+        const size_t known =
+            state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;
+        dti_complete_tensors(c, state->operand, known);
+        break;
+    }
+    case DTI_OPTION_FILE: /* the shell knows better */
+        break;
+    }
+}
+
+static void offer_operands(struct dti_completion *c, const struct dti_command *command, int before)
+{
+    switch (command->operands) {
+    case DTI_OPERANDS_DTYPES:
+        offer_dtypes(c);
+        break;
+    case DTI_OPERANDS_VALUE_DTYPE:
+    case DTI_OPERANDS_VALUE_FORMAT:
+        if (before > 0)
+            offer_dtypes(c);
+        if (before > 0 && command->operands == DTI_OPERANDS_VALUE_FORMAT)
+            offer_blocks(c);
+        break;
+    case DTI_OPERANDS_COMMAND:
+        offer_commands(c);
+        break;
+    case DTI_OPERANDS_SHELL:
+        for (size_t i = 0; i < dti_shell_count; i++)
+            offer(c, "", dti_shells[i].name, NULL);
+        break;
+    case DTI_OPERANDS_BENCH:
+        if (before == 0) {
+            offer(c, "", "cast", "casts of arrays");
+            for (size_t i = 0; i < dti_bench_kind_count; i++)
+                offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
+            break;
+        }
+        keep_list(c);
+        keep_to(c, ':');
+        offer_dtypes(c);
+        break;
+    case DTI_OPERANDS_FILES: /* the shell knows better */
+    case DTI_OPERANDS_NONE:
+    case DTI_OPERANDS_WORDS:
+        break;
+    }
+}
+
+static struct state read_words(char **words, int count)
+{
+    struct state state = {0};
+    for (int i = 0; i < count; i++) {
+        const struct dti_option *const own = state.command ? state.command->options : NULL;
+        if (state.awaits) {
+            state.awaits = NULL;
+        } else if (!state.options_ended && dti_is_option_word(words[i])) {
+            if (strcmp(words[i], "--") == 0)
+                state.options_ended = true;
+            else if (!dti_option_awaits_value(own, dti_global_options, words[i], &state.awaits))
+                state.awaits = NULL;
+        } else if (!state.command && !state.nonsense) {
+            state.command = dti_command_find(words[i]);
+            state.nonsense = !state.command;
+        } else {
+            if (state.operands < OPERANDS_KEPT)
+                state.operand[state.operands] = words[i];
+            state.operands++;
+        }
+    }
+    return state;
+}
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    (void)args, (void)reterr;
+    const char *const word = operand_count > 0 ? operands[operand_count - 1] : "";
+    const struct state state = read_words(operands, operand_count > 0 ? operand_count - 1 : 0);
+    const struct dti_option *const own = state.command ? state.command->options : NULL;
+    struct dti_completion c = {.out = cx->out, .kept = word, .typed = word};
+
+    if (state.nonsense)
+        return DTI_OK;
+    if (state.awaits) {
+        offer_values(&c, state.awaits, &state);
+    } else if (!state.options_ended && strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
+        const char *const value = strchr(word, '=') + 1;
+        const size_t name_length = (size_t)(value - 1 - (word + 2));
+        const struct dti_option *option = dti_option_find_long(own, word + 2, name_length);
+        if (!option)
+            option = dti_option_find_long(dti_global_options, word + 2, name_length);
+        c.kept_length = (size_t)(value - word);
+        c.typed = value;
+        if (option)
+            offer_values(&c, option, &state);
+    } else if (!state.options_ended && word[0] == '-') {
+        offer_options(&c, own);
+        offer_options(&c, dti_global_options);
+    } else if (!state.command) {
+        offer_commands(&c);
+    } else {
+        offer_operands(&c, state.command, state.operands);
+    }
+    return DTI_OK;
+}
+
+const struct dti_command dti_command_complete = {
+    .name = "__complete",
+    .summary = "print what the last word could become",
+    .synopsis = "WORD...",
+    .operands = DTI_OPERANDS_WORDS,
+    .run = run,
+};

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The answer of `devices`: a line or two for each device, the best of them, and what each does with
+ * each dtype. */
+#include <string.h>
+
+#include "cli/devices/devices.h"
+#include "dtinfo/table.h"
+
+enum { INDENT = 8, WIDTH_LEAST = 40 };
+
+static struct dti_line line_of(const struct dti_context *cx)
+{
+    return (struct dti_line){.out = cx->out, .colour = cx->colour};
+}
+
+static void put_device(const struct dti_context *cx, const char *id, const char *text)
+{
+    struct dti_line line = line_of(cx);
+    dti_line_put(&line, DTI_STYLE_BOLD, id);
+    dti_line_to(&line, INDENT);
+    dti_line_put(&line, DTI_STYLE_PLAIN, text);
+    dti_line_end(&line);
+}
+
+static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine)
+{
+    dti_devices_model(text, machine);
+    if (machine->sockets != DTI_UNKNOWN && machine->sockets > 1) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_count(text, machine->sockets, "socket", "sockets");
+    }
+    if (machine->cores != DTI_UNKNOWN) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_count(text, machine->cores, "core", "cores");
+    }
+    if (machine->threads != DTI_UNKNOWN) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_count(text, machine->threads, "thread", "threads");
+    }
+    if (machine->allowed_cpus != DTI_UNKNOWN && machine->threads != DTI_UNKNOWN &&
+        machine->allowed_cpus < machine->threads) {
+        dti_buffer_puts(text, " (");
+        dti_devices_number(text, machine->allowed_cpus);
+        dti_buffer_puts(text, " to be used here)");
+    }
+    if (machine->memory_bytes != DTI_UNKNOWN) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_bytes(text, machine->memory_bytes);
+    }
+    if (machine->memory_limit_bytes < machine->memory_bytes &&
+        machine->memory_bytes != DTI_UNKNOWN) {
+        dti_buffer_puts(text, " (");
+        dti_devices_bytes(text, machine->memory_limit_bytes);
+        dti_buffer_puts(text, " to be used here)");
+    }
+}
+
+/* Data caches; of hybrid processors the first kind of a level. */
+static void cache_facts(struct dti_buffer *text, const struct dti_machine *machine)
+{
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct dti_cache_facts *const cache = &machine->caches[i];
+        const bool again = i > 0 && machine->caches[i - 1].level == cache->level &&
+                           machine->caches[i - 1].type == cache->type;
+        if (cache->type == 'i' || again || cache->bytes == DTI_UNKNOWN)
+            continue;
+        if (text->length > 0)
+            dti_buffer_puts(text, "  ");
+        dti_devices_cache(text, cache);
+        dti_buffer_puts(text, " ");
+        dti_devices_bytes(text, cache->bytes);
+    }
+}
+
+/* The instruction sets that decide what a dtype gets, as many in a line as fit. */
+static void put_instructions(const struct devices_report *report, const struct dti_context *cx)
+{
+    const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
+    struct dti_line line = line_of(cx);
+    bool any = false;
+    for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
+        const enum dti_instruction instruction = (enum dti_instruction)i;
+        const char *const name = dti_instruction_name(instruction);
+        if (!report->machine.has[i] || !dti_instruction_is_main(instruction))
+            continue;
+        if (any && line.column + 1 + strlen(name) > width) {
+            dti_line_end(&line);
+            line = line_of(cx);
+            any = false;
+        }
+        if (any)
+            dti_line_put(&line, DTI_STYLE_PLAIN, " ");
+        else
+            dti_line_to(&line, INDENT);
+        dti_line_put(&line, DTI_STYLE_PLAIN, name);
+        any = true;
+    }
+    if (any)
+        dti_line_end(&line);
+}
+
+static enum dti_status put_details(struct dti_table *table, const struct dti_context *cx,
+                                   struct dti_error *reterr)
+{
+    const bool written = dti_table_write(table, cx->out, cx->colour, INDENT);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static enum dti_status put_cpu(const struct devices_report *report, const struct dti_context *cx,
+                               struct dti_error *reterr)
+{
+    struct dti_buffer text, caches;
+    dti_buffer_init(&text);
+    dti_buffer_init(&caches);
+    cpu_facts(&text, &report->machine);
+    cache_facts(&caches, &report->machine);
+    const bool fits = INDENT + text.length + 3 + caches.length <= (size_t)cx->width;
+    if (fits && caches.length > 0) {
+        dti_buffer_puts(&text, "   ");
+        dti_buffer_puts(&text, caches.data);
+    }
+    put_device(cx, "cpu", text.data);
+    if (!fits && caches.length > 0)
+        put_device(cx, "", caches.data);
+    dti_buffer_free(&text);
+    dti_buffer_free(&caches);
+    if (!cx->verbose) {
+        put_instructions(report, cx);
+        return DTI_OK;
+    }
+    struct dti_table *const table = dti_table_new(2);
+    if (table)
+        dti_devices_cpu_details(table, report);
+    return put_details(table, cx, reterr);
+}
+
+static void gpu_facts(struct dti_buffer *text, const struct devices_report *report,
+                      const struct dti_gpu_facts *gpu)
+{
+    dti_devices_safe(text, gpu->name[0] != '\0' ? gpu->name : "unnamed");
+    if (gpu->major != 0) {
+        dti_buffer_puts(text, ", compute ");
+        dti_devices_number(text, gpu->major);
+        dti_buffer_puts(text, ".");
+        dti_devices_number(text, gpu->minor);
+    }
+    if (gpu->multiprocessors != DTI_UNKNOWN) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_number(text, gpu->multiprocessors);
+        dti_buffer_puts(text, " SM");
+    }
+    if (gpu->memory_bytes != DTI_UNKNOWN) {
+        dti_buffer_puts(text, ", ");
+        dti_devices_bytes(text, gpu->memory_bytes);
+    }
+    if (report->list.driver_version[0] != '\0') {
+        dti_buffer_puts(text, ", driver ");
+        dti_devices_safe(text, report->list.driver_version);
+    }
+    if (gpu->pci_id[0] != '\0') {
+        dti_buffer_puts(text, ", PCI ");
+        dti_devices_safe(text, gpu->pci_id);
+    }
+    if (report->args->ids && gpu->uuid[0] != '\0') {
+        dti_buffer_puts(text, ", ");
+        dti_devices_safe(text, gpu->uuid);
+    }
+}
+
+static enum dti_status put_gpus(const struct devices_report *report, const struct dti_context *cx,
+                                struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    if (report->list.count == 0) {
+        dti_buffer_puts(&text, "not available: ");
+        dti_buffer_puts(&text, report->list.why_not);
+        put_device(cx, "cuda", text.data);
+    }
+    for (size_t i = report->first_gpu; i < report->gpu_end && status == DTI_OK; i++) {
+        const struct dti_gpu_facts *const gpu = &report->list.gpus[i];
+        dti_buffer_clear(&text);
+        gpu_facts(&text, report, gpu);
+        put_device(cx, gpu->id, text.data);
+        const char *const trouble = dti_devices_gpu_trouble(&report->list, gpu);
+        if (trouble) {
+            dti_buffer_clear(&text);
+            dti_buffer_puts(&text, "not used: ");
+            dti_buffer_puts(&text, trouble);
+            put_device(cx, "", text.data);
+        }
+        if (!cx->verbose)
+            continue;
+        struct dti_table *const table = dti_table_new(2);
+        if (table)
+            dti_devices_gpu_details(table, gpu);
+        status = put_details(table, cx, reterr);
+    }
+    dti_buffer_free(&text);
+    return status;
+}
+
+static void put_letter(struct dti_table *table, struct devices_cell cell)
+{
+    const char letter[] = {cell.known ? dti_capability_letter(cell.capability) : '?', '\0'};
+    dti_table_cell(table,
+                   cell.capability == DTI_CAPABLE_ARITHMETIC ? DTI_STYLE_GOOD
+                   : cell.capability == DTI_CAPABLE_SOFTWARE ? DTI_STYLE_DIM
+                                                             : DTI_STYLE_PLAIN,
+                   letter);
+}
+
+/* "e4m3fn" is name enough for fp8_e4m3fn */
+static const char *column_name(enum dti_dtype dtype)
+{
+    const char *const name = dti_format_get(dtype)->name;
+    const char *const last = strrchr(name, '_');
+    return last ? last + 1 : name;
+}
+
+static enum dti_status put_matrix(const struct devices_report *report, const struct dti_context *cx,
+                                  struct dti_error *reterr)
+{
+    struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
+    dti_table_cell(table, DTI_STYLE_DIM, "");
+    for (size_t i = 0; i < dti_capability_dtype_count; i++)
+        dti_table_cell(table, DTI_STYLE_DIM, column_name(dti_capability_dtypes[i]));
+    if (report->shows_cpu) {
+        dti_table_cell(table, DTI_STYLE_BOLD, "cpu");
+        for (size_t i = 0; i < dti_capability_dtype_count; i++)
+            put_letter(table, dti_devices_cpu_cell(&report->machine, dti_capability_dtypes[i]));
+    }
+    for (size_t g = report->first_gpu; g < report->gpu_end; g++) {
+        const struct dti_gpu_facts *const gpu = &report->list.gpus[g];
+        dti_table_cell(table, DTI_STYLE_BOLD, gpu->id);
+        for (size_t i = 0; i < dti_capability_dtype_count; i++)
+            put_letter(table, dti_devices_gpu_cell(gpu, dti_capability_dtypes[i]));
+    }
+    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static void put_line(const struct dti_context *cx, enum dti_style style, const char *text)
+{
+    struct dti_line line = line_of(cx);
+    dti_line_put(&line, style, text);
+    dti_line_end(&line);
+}
+
+enum dti_status dti_devices_human(const struct devices_report *report, const struct dti_context *cx,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_line line = line_of(cx);
+    bool is_known = !report->shows_cpu || dti_devices_cpu_cell(&report->machine, DTI_FP64).known;
+    for (size_t i = report->first_gpu; i < report->gpu_end; i++)
+        is_known = is_known && dti_devices_gpu_cell(&report->list.gpus[i], DTI_FP64).known;
+    if (report->shows_cpu)
+        status = put_cpu(report, cx, reterr);
+    if (report->shows_cuda && status == DTI_OK)
+        status = put_gpus(report, cx, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (report->shows_mps) {
+        struct dti_buffer text;
+        dti_buffer_init(&text);
+        dti_buffer_puts(&text, "not available: ");
+        dti_buffer_puts(&text, dti_devices_no_metal());
+        put_device(cx, "mps", text.data);
+        dti_buffer_free(&text);
+    }
+    if (report->best) {
+        dti_line_put(&line, DTI_STYLE_PLAIN, "best device: ");
+        dti_line_put(&line, DTI_STYLE_BOLD, report->best);
+        dti_line_end(&line);
+    }
+    put_line(cx, DTI_STYLE_PLAIN, "");
+    status = put_matrix(report, cx, reterr);
+    if (status == DTI_OK)
+        put_line(cx, DTI_STYLE_DIM,
+                 is_known ? "N arithmetic   n matrix or dot product units only   "
+                            "c conversion only   - software"
+                          : "N arithmetic   n matrix or dot product units only   "
+                            "c conversion only   - software   ? not known");
+    return status;
+}

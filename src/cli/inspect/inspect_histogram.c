@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exponents of a tensor's numbers as a picture, held against what narrower dtypes can store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/inspect/inspect.h"
+#include "cli/shared/human.h"
+#include "cli/shared/tensor_words.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/limits.h"
+
+enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60, LABEL = 24, CELL = 160 };
+
+/* What becomes of the numbers of a binade. */
+static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
+
+/* Exponents of a range's largest number, its smallest normal and its smallest subnormal. */
+struct range {
+    const char *name;
+    int32_t max, normal, subnormal;
+    bool cut; /* numbers with the exponent of the largest one are beyond the range, too */
+};
+
+static void read_range(struct range *ret, enum dti_dtype dtype)
+{
+    const struct dti_format *const format = dti_format_get(dtype);
+    struct dti_limits limits;
+    dti_limits_compute(&limits, format);
+    ret->name = format->name;
+    ret->max = limits.max.value.exponent;
+    ret->normal = limits.smallest_normal.value.exponent;
+    ret->subnormal = limits.smallest_subnormal.value.exponent;
+}
+
+/* Numbers of the binade below the smallest subnormal round up to it, but for its lower end. */
+static char fate(const struct range *range, int32_t exponent)
+{
+    return exponent > range->max              ? beyond
+           : exponent >= range->normal        ? normal
+           : exponent >= range->subnormal - 1 ? subnormal
+                                              : zero;
+}
+
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0' && dti_ascii_lower(*text) == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+/* Whether output may hold more than ASCII: what the locale's variables say, for there is no
+ * setlocale() here. */
+static bool is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const value = getenv(variables[i]);
+        if (!value || value[0] == '\0')
+            continue;
+        const char *const codeset = strchr(value, '.');
+        return codeset && (begins(codeset, ".utf-8") || begins(codeset, ".utf8"));
+    }
+    return false;
+}
+
+/* A bar of count / most of the width, in eighths of a character or in whole ones; whatever is not
+ * zero is seen. */
+static void bar_of(char *bar, uint64_t count, uint64_t most, size_t width, bool utf8)
+{
+    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
+                                          "\u258c", "\u258b", "\u258a", "\u2589"};
+    const double share = (double)count / (double)most;
+    const size_t parts = (size_t)(share * (double)(width * 8) + 0.5);
+    size_t used = 0;
+    if (!utf8) {
+        const size_t full = (parts + 4) / 8;
+        memset(bar, '#', full);
+        memcpy(bar + full, full == 0 && count > 0 ? ":" : "", full == 0 && count > 0 ? 2 : 1);
+        return;
+    }
+    for (size_t i = 0; i < parts / 8; i++, used += 3)
+        memcpy(bar + used, "\u2588", 3);
+    const char *const last = eighths[parts == 0 && count > 0 ? 1 : parts % 8];
+    memcpy(bar + used, last, strlen(last) + 1);
+}
+
+struct picture {
+    const struct inspect_report *report;
+    const struct inspect_histogram *histogram;
+    struct range ranges[DTI_STATS_RANGES];
+    int32_t first, last; /* exponents */
+    int32_t step;        /* binades in a row */
+    uint64_t numbers;    /* that are finite and not zero */
+    uint64_t most;       /* in a row */
+    size_t width;        /* of the bars */
+    bool utf8;
+};
+
+static uint64_t row_count(const struct picture *picture, int32_t low)
+{
+    uint64_t count = 0;
+    for (int32_t e = low; e < low + picture->step; e++) {
+        if (e >= picture->first && e <= picture->last)
+            count += picture->histogram->binade[e - picture->first];
+    }
+    return count;
+}
+
+/* The lowest exponent of the row that an exponent belongs to: a multiple of the step. */
+static int32_t row_of(const struct picture *picture, int32_t exponent)
+{
+    const int32_t rest = exponent % picture->step;
+    return exponent - (rest < 0 ? rest + picture->step : rest);
+}
+
+/* Numbers beyond the range that no higher exponent accounts for. */
+static bool is_cut(const struct picture *picture, const struct range *range, uint64_t overflow)
+{
+    for (int32_t e = range->max + 1; e <= picture->last; e++) {
+        if (e >= picture->first)
+            overflow -= picture->histogram->binade[e - picture->first];
+    }
+    return overflow > 0;
+}
+
+static void measure(struct picture *picture)
+{
+    const struct inspect_histogram *const histogram = picture->histogram;
+    const size_t columns = (size_t)picture->report->cx->width;
+    const size_t others = 2 + 9 + 2 + 8 + 2; /* indent, label, share, and the marks' names */
+    size_t marks = 0;
+    picture->first = (int32_t)histogram->first - DTI_BINADE_ZERO;
+    picture->last = picture->first + (int32_t)histogram->count - 1;
+    picture->step = ((int32_t)histogram->count + ROWS - 1) / ROWS;
+    for (unsigned i = 0; i < histogram->count; i++)
+        picture->numbers += histogram->binade[i];
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
+        struct range *const range = &picture->ranges[i];
+        read_range(range, dti_stats_ranges[i]);
+        range->cut = is_cut(picture, range, histogram->overflow[i]);
+        marks += strlen(picture->ranges[i].name) + 2;
+    }
+    const size_t room = columns > others + marks ? columns - others - marks : 0;
+    picture->width = room < BAR_LEAST ? BAR_LEAST : room > BAR_MOST ? BAR_MOST : room;
+    picture->utf8 = is_utf8();
+    for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
+         row -= picture->step) {
+        const uint64_t count = row_count(picture, row);
+        picture->most = count > picture->most ? count : picture->most;
+    }
+}
+
+static void text_cell(struct dti_table *table, enum dti_style style, const char *text)
+{
+    dti_table_cell(table, style, text);
+}
+
+/* The exponents of a row that there are. */
+static int32_t row_end(const struct picture *picture, int32_t low)
+{
+    const int32_t high = low + picture->step - 1;
+    return high < picture->last ? high : picture->last;
+}
+
+static int32_t row_start(const struct picture *picture, int32_t low)
+{
+    return low > picture->first ? low : picture->first;
+}
+
+/* What becomes of a row in a range: one mark, or that of its upper and that of its lower end, which
+ * differ within one exponent where the range ends there. */
+static void mark_cell(struct dti_table *table, const struct picture *picture,
+                      const struct range *range, int32_t low)
+{
+    char text[3] = {fate(range, row_end(picture, low)), fate(range, row_start(picture, low)), '\0'};
+    if (range->cut && row_end(picture, low) == range->max)
+        text[0] = beyond;
+    const bool lossy = text[0] == beyond || text[1] == beyond || text[1] == zero;
+    if (text[0] == text[1])
+        text[1] = '\0';
+    text_cell(table, lossy ? DTI_STYLE_BAD : DTI_STYLE_DIM, text);
+}
+
+static void row_cells(struct dti_table *table, const struct picture *picture, int32_t low)
+{
+    char text[LABEL], share[DTI_TEXT_SIZE], bar[3 * BAR_MOST + 4];
+    const uint64_t count = row_count(picture, low);
+    const int start = (int)row_start(picture, low), end = (int)row_end(picture, low);
+    if (start == end)
+        (void)snprintf(text, sizeof text, "2^%d", start);
+    else
+        (void)snprintf(text, sizeof text, "2^%d..%d", start, end);
+    text_cell(table, DTI_STYLE_PLAIN, text);
+    text_cell(table, DTI_STYLE_PLAIN,
+              count == 0 ? "" : dti_human_share(share, count, picture->numbers));
+    bar_of(bar, count, picture->most, picture->width, picture->utf8);
+    text_cell(table, DTI_STYLE_PLAIN, bar);
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
+        mark_cell(table, picture, &picture->ranges[i], low);
+}
+
+static enum dti_status put_bars(const struct picture *picture, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = picture->report->cx;
+    struct dti_table *const table = dti_table_new(3 + DTI_STATS_RANGES);
+    const int32_t end = row_of(picture, picture->first);
+    dti_table_right(table, 1);
+    text_cell(table, DTI_STYLE_DIM, "exponent");
+    text_cell(table, DTI_STYLE_DIM, "share");
+    text_cell(table, DTI_STYLE_DIM, "");
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
+        text_cell(table, DTI_STYLE_DIM, picture->ranges[i].name);
+    for (int32_t low = row_of(picture, picture->last); low >= end; low -= picture->step)
+        row_cells(table, picture, low);
+    const bool written = dti_table_write(table, cx->out, cx->colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+static void put_line(const struct inspect_report *report, enum dti_style style, const char *text)
+{
+    struct dti_line line = {.out = report->cx->out, .colour = report->cx->colour};
+    dti_line_put(&line, style, text);
+    dti_line_end(&line);
+}
+
+/* "12 (0.04 %)" */
+static void share_cell(struct dti_table *table, uint64_t count, uint64_t all)
+{
+    char cell[CELL], share[DTI_TEXT_SIZE];
+    if (count == 0) {
+        text_cell(table, DTI_STYLE_PLAIN, "0");
+        return;
+    }
+    dti_human_share(share, count, all);
+    (void)snprintf(cell, sizeof cell, "%llu (%s)", (unsigned long long)count, share);
+    text_cell(table, DTI_STYLE_WARN, cell);
+}
+
+static enum dti_status put_losses(const struct inspect_report *report,
+                                  const struct inspect_figures *figures, struct dti_error *reterr)
+{
+    static const char *const heads[] = {"as", "overflow", "to zero", "to subnormal"};
+    const struct inspect_histogram *const histogram = &figures->histogram;
+    struct dti_table *const table = dti_table_new(sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        text_cell(table, DTI_STYLE_DIM, heads[i]);
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
+        text_cell(table, DTI_STYLE_PLAIN, dti_format_get(dti_stats_ranges[i])->name);
+        share_cell(table, histogram->overflow[i], figures->finite);
+        share_cell(table, histogram->to_zero[i], figures->finite);
+        share_cell(table, histogram->to_subnormal[i], figures->finite);
+    }
+    const bool written = dti_table_write(table, report->cx->out, report->cx->colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+enum dti_status dti_inspect_draw(const struct inspect_report *report,
+                                 const struct inspect_figures *figures, const char *title,
+                                 struct dti_error *reterr)
+{
+    struct picture picture = {.report = report, .histogram = &figures->histogram};
+    char cell[CELL];
+    (void)fputc('\n', report->cx->out);
+    if (title[0] != '\0')
+        put_line(report, DTI_STYLE_BOLD, title);
+    (void)snprintf(cell, sizeof cell, "  %llu finite numbers, %llu zero; %llu nan, %llu inf",
+                   (unsigned long long)figures->finite, (unsigned long long)figures->zeros,
+                   (unsigned long long)figures->nan, (unsigned long long)figures->inf);
+    put_line(report, DTI_STYLE_PLAIN, cell);
+    if (figures->histogram.count == 0)
+        return DTI_OK;
+    measure(&picture);
+    enum dti_status status = put_bars(&picture, reterr);
+    if (status != DTI_OK)
+        return status;
+    put_line(report, DTI_STYLE_DIM,
+             "  ^ beyond the range   . normal   s stored as subnormal   0 becomes zero");
+    return put_losses(report, figures, reterr);
+}

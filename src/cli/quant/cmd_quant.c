@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo quant: what a scale and a few bits make of values, tensors and checkpoints. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cast/cast_array.h"
+#include "cli/quant/quant_args.h"
+#include "cli/shared/choices.h"
+
+static const struct dti_option options[] = {
+    OPT_TEXT(0, "min", struct quant_args, min, "VALUE",
+             "lowest number of the range; otherwise that of the values"),
+    OPT_TEXT(0, "max", struct quant_args, max, "VALUE", "highest number of the range"),
+    OPT_TEXT(0, "scale", struct quant_args, scale, "VALUE",
+             "this scale, in place of one from the range"),
+    OPT_TEXT(0, "zero-point", struct quant_args, zero_point, "N",
+             "the code of zero, with --scale; otherwise 0"),
+    OPT_FLAG(0, "symmetric", struct quant_args, symmetric,
+             "zero in the middle (the default for int dtypes)"),
+    OPT_FLAG(0, "affine", struct quant_args, affine,
+             "a zero point that fits the range (the default for uint dtypes)"),
+    OPT_CHOICE(0, "symmetry", struct quant_args, symmetry, symmetry_given, "RULE",
+               dti_choice_symmetry, "how a symmetric scale is made"),
+    OPT_CHOICE(0, "division", struct quant_args, division, division_given, "RULE",
+               dti_choice_division, "how numbers are divided by the scale"),
+    OPT_CHOICE(0, "like", struct quant_args, like, like_given, "STACK", dti_choice_quant_like,
+               "set division, symmetry, zero point and specials as this stack does"),
+    OPT_CHOICE(0, "mx-scale", struct quant_args, mx_scale, mx_scale_given, "RULE",
+               dti_choice_mx_scale, "MX formats: which power of two a block has"),
+    OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", dti_choice_tensor_scale,
+             "scale of the whole tensor in nvfp4: a number, auto or none"),
+    OPT_CHOICE(0, "per", struct quant_args, per, per_given, "WHAT", dti_choice_per,
+               "integers and floats: what has a scale of its own"),
+    OPT_UINT(0, "block", struct quant_args, block, block_given, 1, 65536, "N",
+             "integers and floats: a scale for each N neighbours; --dequant: that length"),
+    OPT_TEXT(0, "axis", struct quant_args, axis, "N",
+             "files: the axis of blocks (the last) or channels (0); -1 is the last"),
+    OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
+    OPT_CHOICE(0, "nibble", struct quant_args, nibble, nibble_given, "ORDER", dti_choice_nibble,
+               "how codes of less than 8 bits are packed"),
+    OPT_SET(0, "fail-on", struct quant_args, fail_on, "EVENT,...", dti_choice_quant_event,
+            "exit 1 when one of these happens"),
+    OPT_FILE(0, "input", struct quant_args, input, "FILE",
+             "the file to read, where its name could be taken for a number"),
+    OPT_FILE('o', "output", struct quant_args, output, "FILE", "files: the file to write"),
+    OPT_CHOICE(0, "as", struct quant_args, as, as_given, "FORM", dti_choice_quant_as,
+               "files: what to write; otherwise as --output is named, or as the input is"),
+    OPT_FLAG(0, "force", struct quant_args, force, "files: replace the output if it exists"),
+    OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT",
+               dti_choice_quant_layout, "files: names and forms of codes and scales"),
+    OPT_FLAG(0, "dequant", struct quant_args, dequant,
+             "files: make floats of DTYPE of what is quantized"),
+    OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
+             "files: codes have N bits, with --dequant, whatever config.json says"),
+    OPT_GLOB(0, "only", struct quant_args, only, "GLOB,...",
+             "files: quantize these tensors alone, keep the others"),
+    OPT_GLOB(0, "keep", struct quant_args, keep, "GLOB,...",
+             "files: let these tensors keep their dtype"),
+    OPT_GLOB(0, "select", struct quant_args, select, "GLOB,...",
+             "files: write these tensors alone"),
+    OPT_DTYPE(0, "assume", struct quant_args, assume, "DTYPE",
+              "what npy files hold whose type is V1, V2 or <f1"),
+    OPT_FLAG(0, "lenient", struct quant_args, lenient,
+             "accept bytes behind the data of safetensors"),
+    OPT_FLAG(0, "dry-run", struct quant_args, dry_run,
+             "files: say what would be written, and write nothing"),
+    OPT_TEXT(0, "threads", struct quant_args, threads, "N",
+             "files: threads, or all: one on each CPU (the default)"),
+    OPT_TEXT(0, "max-memory", struct quant_args, max_memory, "SIZE",
+             "files: memory for buffers of all threads, as in 64MiB"),
+    OPT_CHOICE(0, "progress", struct quant_args, progress, progress_given, "WHEN",
+               dti_choice_progress, "files: whether a bar shows how far long work is"),
+    OPT_END,
+};
+
+const char *dti_quant_file_option(const struct quant_args *args)
+{
+    return args->input            ? "--input"
+           : args->output         ? "--output"
+           : args->dequant        ? "--dequant"
+           : args->as_given       ? "--as"
+           : args->force          ? "--force"
+           : args->layout_given   ? "--layout"
+           : args->bits_given     ? "--bits"
+           : args->only           ? "--only"
+           : args->keep           ? "--keep"
+           : args->select         ? "--select"
+           : args->assume         ? "--assume"
+           : args->lenient        ? "--lenient"
+           : args->dry_run        ? "--dry-run"
+           : args->threads        ? "--threads"
+           : args->max_memory     ? "--max-memory"
+           : args->progress_given ? "--progress"
+                                  : NULL;
+}
+
+bool dti_quant_is_files(const struct quant_args *args, char **operands, int count)
+{
+    const bool wanted = args->output || args->dequant || args->dry_run;
+    if (args->input)
+        return true;
+    return count > 0 && strcmp(operands[0], "-") != 0 && !dti_cast_is_number(operands[0]) &&
+           (wanted || dti_input_there(operands[0]) != ENOENT);
+}
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    if (dti_quant_is_files(args, operands, operand_count))
+        return dti_quant_file(args, cx, operands, operand_count, reterr);
+    return dti_quant_values(args, cx, operands, operand_count, reterr);
+}
+
+const struct dti_command dti_command_quant = {
+    .name = "quant",
+    .group = "ask",
+    .summary = "values and files to integers, scaled floats and block formats, and back",
+    .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
+    .details =
+        "Quantization divides numbers by a scale and keeps a code of few bits for each. DTYPE is\n"
+        "int2 to int16, uint2 to uint16, a float of 8 bits or less, or a block format, whose\n"
+        "elements share a scale: mxfp8_e4m3, mxfp8_e5m2, mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8,\n"
+        "nvfp4, nf4, q8_0, q4_0. The values are one tensor: its range gives the scale, unless\n"
+        "--min and --max or --scale do. '-' reads values from standard input. All arithmetic is\n"
+        "that of fp32. With -q only the numbers that come back are printed.\n"
+        "\n"
+        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf) becomes one with\n"
+        "codes and scales, and with --dequant goes back to a float dtype:\n"
+        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --keep '*norm*'",
+    .examples = "dtinfo quant -1 0.1 3 uint8\n"
+                "dtinfo quant -1 0.1 3 int8 --like torch\n"
+                "dtinfo quant -12.15 int8 --scale 0.1\n"
+                "dtinfo quant 0.1 0.7 -3 mxfp4 --mx-scale rceil\n"
+                "dtinfo quant 1 2 3 int8,int4,nvfp4,q4_0\n",
+    .schema = "dtinfo.quant/1",
+    .other_schemas = {"dtinfo.quant_file/1", "dtinfo.dequant/1"},
+    .operands = DTI_OPERANDS_VALUE_FORMAT,
+    .options = options,
+    .args_size = sizeof(struct quant_args),
+    .run = run,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Recipes of quantization in words. */
+#include "cli/quant/quant_values.h"
+#include "core/quant_parts.h"
+
+const char *dti_quant_spell(char buffer[DTI_TEXT_SIZE], uint32_t code)
+{
+    struct dti_value value;
+    dti_fp32_value(code, &value);
+    /* of 24 bits: an integer, and not too long to read */
+    const bool integer = value.class == DTI_CLASS_FINITE && value.exponent >= 0 &&
+                         value.exponent < 24 && value.hi << (value.exponent + 1) == 0;
+    if (integer || value.class != DTI_CLASS_FINITE)
+        dti_spell_text(buffer, &value);
+    else
+        dti_spell_shortest(buffer, dti_format_get(DTI_FP32), code);
+    return buffer;
+}
+
+/* The codes that the largest magnitude is spread over: "127", "127.5". */
+static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct quant_target *target)
+{
+    const struct dti_affine *const affine = &target->scheme.affine.affine;
+    const unsigned width = target->code.width;
+    struct dti_value steps;
+    uint64_t code = 0;
+    if (!dti_format_is_integer(&target->code)) {
+        (void)dti_code_max(&affine->code, &code);
+        dti_decode(&affine->code, code, &steps);
+    } else if (target->scheme.affine.symmetry == DTI_SYMMETRY_HALF) {
+        dti_value_set(&steps, false, (UINT64_C(1) << width) - 1, -1);
+    } else {
+        dti_value_set(&steps, false, (UINT64_C(1) << (width - 1)) - 1, 0);
+    }
+    dti_spell_text(buffer, &steps);
+}
+
+const char *dti_quant_kind_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    const struct dti_quant_scheme *const scheme = &target->scheme;
+    const bool given = scheme->fixed && !(target->has_min && target->has_max);
+    char steps[DTI_TEXT_SIZE];
+    if (block) {
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "blocks of %u, %s with %s scales",
+                       (unsigned)block->length, block->element, dti_format_get(block->scale)->name);
+        return buffer;
+    }
+    const bool integer = dti_format_is_integer(&target->code);
+    const bool affine = integer && scheme->affine.symmetry == DTI_SYMMETRY_NONE;
+    spell_steps(steps, target);
+    if (given)
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "with the scale given");
+    else if (affine)
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "affine, range / %u",
+                       (unsigned)(scheme->affine.affine.high - scheme->affine.affine.low));
+    else
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "%slargest magnitude / %s",
+                       integer ? "symmetric, " : "", steps);
+    return buffer;
+}
+
+const char *dti_quant_division_words(const struct quant_target *target)
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    if (block && block->family == DTI_BLOCKS_MX)
+        return "x / scale, to nearest even";
+    if (block && block->family == DTI_BLOCKS_Q8)
+        return "x times 1 / d in fp32, to nearest, halves away from zero";
+    if (block && block->family == DTI_BLOCKS_Q4)
+        return "x times 1 / d in fp32, plus 8.5, cut";
+    const enum dti_quant_division division =
+        block ? target->scheme.blocks.division : target->scheme.affine.affine.division;
+    if (block && block->family == DTI_BLOCKS_NF)
+        return division == DTI_DIVIDE_RECIPROCAL ? "x times 1 / scale in fp32, to the nearest entry"
+               : division == DTI_DIVIDE_EXACT    ? "x / scale exactly, to the nearest entry"
+                                                 : "x / scale in fp32, to the nearest entry";
+    return division == DTI_DIVIDE_RECIPROCAL ? "x times 1 / scale in fp32, to nearest even"
+           : division == DTI_DIVIDE_EXACT    ? "x / scale exactly, to nearest even"
+                                             : "x / scale in fp32, to nearest even";
+}
+
+/* The same, of an MX block. */
+static const char *mx_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+{
+    char max_text[DTI_TEXT_SIZE], less[16] = "";
+    struct dti_value max;
+    uint64_t code = 0;
+    (void)dti_code_max(&target->code, &code);
+    dti_quant_code_number(target, (uint32_t)code, &max);
+    dti_spell_text(max_text, &max);
+    if (max.exponent > 0)
+        (void)snprintf(less, sizeof less, " - %d", (int)max.exponent);
+    switch (target->scheme.blocks.mx) {
+    case DTI_MX_FLOOR:
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "floor(log2 amax)%s", less);
+        break;
+    case DTI_MX_CEIL:
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2 amax)%s", less);
+        break;
+    case DTI_MX_RCEIL:
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2(amax / %s))", max_text);
+        break;
+    case DTI_MX_EVEN:
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "floor(log2 of amax, rounded as an element)%s",
+                       less);
+        break;
+    }
+    return buffer;
+}
+
+const char *dti_quant_scale_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+{
+    switch (target->scheme.block->family) {
+    case DTI_BLOCKS_MX:
+        return mx_words(target, buffer);
+    case DTI_BLOCKS_NV:
+        return target->tensor_scale == QUANT_TENSOR_SCALE_NONE ? "amax / 6"
+                                                               : "amax / 6 / tensor scale";
+    case DTI_BLOCKS_NF:
+        return "amax";
+    case DTI_BLOCKS_Q8:
+        return "d = amax / 127, stored as fp16";
+    case DTI_BLOCKS_Q4:
+        break;
+    }
+    return "d = the number of largest magnitude / -8, stored as fp16";
+}

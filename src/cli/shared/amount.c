@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading amounts. */
+#include "cli/shared/amount.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtinfo/ascii.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/parallel.h"
+
+/* A thread is worth starting for this much input. */
+enum { BYTES_PER_THREAD = 512 << 10 };
+
+bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    const char *at = *text;
+    const char *const end = at + *length;
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+        if (!dti_mul_u64(number, 10, &number) ||
+            !dti_add_u64(number, (uint64_t)(*at - '0'), &number))
+            return false;
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    *length = (size_t)(end - at);
+    *ret_number = number;
+    return true;
+}
+
+static bool parse_bytes(const char *text, size_t length, uint64_t *ret_bytes)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    uint64_t number, factor = 1;
+    if (!dti_amount_digits(&text, &length, &number) || number == 0)
+        return false;
+    if (length > 0 && text[0] == ' ')
+        text++, length--;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++, factor *= 1024) {
+        if (length == strlen(units[i]) && dti_ascii_equal_start(text, units[i], length))
+            return dti_mul_u64(number, factor, ret_bytes);
+    }
+    return false;
+}
+
+enum dti_status dti_amount_bytes(const char *option, const char *text, size_t length,
+                                 uint64_t *ret_bytes, struct dti_error *reterr)
+{
+    static const char letters[] = "kKmMgGtT";
+    char quoted[DTI_QUOTE_SIZE], advice[48] = "";
+    const char *unit = text;
+    size_t unit_length = length;
+    uint64_t number;
+    if (parse_bytes(text, length, ret_bytes))
+        return DTI_OK;
+    if (dti_amount_digits(&unit, &unit_length, &number) && number > 0 && unit_length > 0 &&
+        (unit_length == 1 || (unit_length == 2 && (unit[1] == 'B' || unit[1] == 'b')))) {
+        const char *const letter = memchr(letters, unit[0], sizeof letters - 1);
+        if (letter)
+            (void)snprintf(advice, sizeof advice, ": write %llu%ciB", (unsigned long long)number,
+                           letters[(size_t)(letter - letters) | 1]);
+    }
+    (void)dti_fail(reterr, DTI_USAGE, "%s takes bytes, as in 4096,64KiB,1GiB; %s is not%s", option,
+                   dti_quote(quoted, text, length), advice);
+    dti_error_argument(reterr, text, length);
+    return DTI_USAGE;
+}
+
+enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_threads,
+                                   struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    const char *at = text;
+    size_t rest = length;
+    uint64_t number;
+    if (length == 3 && memcmp(text, "all", 3) == 0) {
+        *ret_threads = dti_cpu_count() < DTI_THREADS_MAX ? dti_cpu_count() : DTI_THREADS_MAX;
+        return DTI_OK;
+    }
+    if (dti_amount_digits(&at, &rest, &number) && rest == 0 && number > 0 &&
+        number <= DTI_THREADS_MAX) {
+        *ret_threads = (size_t)number;
+        return DTI_OK;
+    }
+    (void)dti_fail(reterr, DTI_USAGE,
+                   "--threads takes a number from 1 to %d, or 'all'; %s is neither",
+                   (int)DTI_THREADS_MAX, dti_quote(quoted, text, length));
+    dti_error_argument(reterr, text, length);
+    return DTI_USAGE;
+}
+
+size_t dti_amount_useful_threads(uint64_t bytes)
+{
+    const size_t cpus = dti_cpu_count();
+    const size_t most = cpus < DTI_THREADS_MAX ? cpus : DTI_THREADS_MAX;
+    const uint64_t useful = bytes / BYTES_PER_THREAD + 1;
+    return useful < most ? (size_t)useful : most;
+}

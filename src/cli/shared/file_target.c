@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What kind of file the output is, from --as, from its name, or from the input; and where a sharded
+ * one goes. */
+#include "cli/shared/file_target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dtinfo/output.h"
+
+static bool ends(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), wanted = strlen(suffix);
+    return length >= wanted && strcmp(path + length - wanted, suffix) == 0;
+}
+
+bool dti_names_file(const char *path)
+{
+    return ends(path, dti_container_extension(DTI_CONTAINER_NPY)) ||
+           ends(path, dti_container_extension(DTI_CONTAINER_SAFETENSORS));
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st = {0};
+    return ends(path, "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* A pipe or a device: written as it comes, and so one file. */
+static bool is_stream(const char *path)
+{
+    struct stat st = {0};
+    return dti_output_is_standard(path) ||
+           (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
+}
+
+/* What the name says; DTI_CONTAINER_COUNT when it says nothing. */
+static enum dti_container_kind kind_of_name(const char *path)
+{
+    static const enum dti_container_kind kinds[] = {
+        DTI_CONTAINER_SHARDED, DTI_CONTAINER_SAFETENSORS, DTI_CONTAINER_NPY,
+        DTI_CONTAINER_NPZ,     DTI_CONTAINER_GGUF,        DTI_CONTAINER_RAW};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (ends(path, dti_container_extension(kinds[i])))
+            return kinds[i];
+    }
+    return DTI_CONTAINER_COUNT;
+}
+
+/* The same as the input, where such files are written. */
+static enum dti_container_kind kind_of_input(const struct dti_container *input, const char *path)
+{
+    const enum dti_container_kind kind = input->kind;
+    if (!dti_container_is_written(kind))
+        return DTI_CONTAINER_SAFETENSORS;
+    if (kind == DTI_CONTAINER_SHARDED && path && is_stream(path))
+        return DTI_CONTAINER_SAFETENSORS;
+    return kind;
+}
+
+static enum dti_status choose_kind(const struct dti_container *input, const char *path,
+                                   enum dti_container_kind form, struct dti_file_target *ret,
+                                   struct dti_error *reterr)
+{
+    const bool sharded = input->kind == DTI_CONTAINER_SHARDED;
+    const enum dti_container_kind named = path ? kind_of_name(path) : DTI_CONTAINER_COUNT;
+    char quoted[DTI_QUOTE_SIZE];
+    const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
+    if (path)
+        dti_quote(quoted, path, strlen(path));
+    if (any && sharded && path && is_folder(path))
+        ret->kind = DTI_CONTAINER_SHARDED;
+    else if (any && named == DTI_CONTAINER_SHARDED)
+        ret->kind = named;
+    else if (form != DTI_CONTAINER_COUNT)
+        ret->kind = form;
+    else
+        ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
+    if (!dti_container_is_written(ret->kind))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s: %s files are read, not written; give a name that ends in .safetensors "
+                        "or .npy",
+                        quoted, dti_container_name(ret->kind));
+    if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is an index of shards, and the input is one file; give a name that "
+                        "ends in .safetensors",
+                        quoted);
+    if (ret->kind == DTI_CONTAINER_SHARDED && path && named != DTI_CONTAINER_SHARDED) {
+        struct stat st = {0};
+        if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s is a file, and shards go to a folder; --as safetensors joins them "
+                            "into one file",
+                            quoted);
+    }
+    return DTI_OK;
+}
+
+/* The folder of the shards, and the name of their index. */
+static enum dti_status find_folder(const struct dti_container *input, const char *out_path,
+                                   struct dti_file_target *ret, struct dti_error *reterr)
+{
+    const char *const path = out_path ? out_path : "";
+    const char *const slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    const bool named = kind_of_name(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
+    ret->folder = named ? strndup(path, length) : strdup(path);
+    if (!ret->folder)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (named)
+        ret->index = path + length;
+    else if (input->index)
+        ret->index = input->index;
+    else
+        ret->index = input->file_count > 1 ? "model.safetensors.index.json" : NULL;
+    return DTI_OK;
+}
+
+enum dti_status dti_file_target_choose(const struct dti_container *input, const char *path,
+                                       enum dti_container_kind form, struct dti_file_target *ret,
+                                       struct dti_error *reterr)
+{
+    struct dti_file_target target = {.folder = NULL};
+    enum dti_status status = choose_kind(input, path, form, &target, reterr);
+    if (status == DTI_OK && target.kind == DTI_CONTAINER_SHARDED)
+        status = find_folder(input, path, &target, reterr);
+    if (status == DTI_OK)
+        *ret = target;
+    return status;
+}
+
+void dti_file_target_free(struct dti_file_target *target)
+{
+    free(target->folder);
+    target->folder = NULL;
+}
+
+const char *dti_file_target_path(const struct dti_file_target *target, const char *path)
+{
+    if (target->kind == DTI_CONTAINER_SHARDED)
+        return target->folder;
+    return path ? path : "";
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers as people read them. */
+#include "cli/shared/human.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20 };
+
+const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
+{
+    if (length <= OPERAND_WHOLE)
+        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s", (int)length, text);
+    else
+        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s...%.*s (%zu characters)", OPERAND_HEAD,
+                       text, OPERAND_TAIL, text + length - OPERAND_TAIL, length);
+    return buffer;
+}
+
+/* Operands such as 1e99999999 are not followed beyond 2^DTI_EXPONENT_LIMIT; differences and
+ * quotients of them lie within a few formats' exponents of it. */
+static bool is_clamped(const struct dti_value *value)
+{
+    enum { NEAR = DTI_EXPONENT_LIMIT - (1 << 20) };
+    return value->class == DTI_CLASS_FINITE && value->sticky &&
+           (value->exponent > NEAR || value->exponent < -NEAR);
+}
+
+const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                                const struct dti_buffer *exact, unsigned digits)
+{
+    struct dti_value magnitude = *value;
+    magnitude.negative = false;
+    if (is_clamped(value)) {
+        const char *text = value->exponent > 0 ? "over 1e+5000000" : "under 1e-5000000";
+        memcpy(buffer, text, strlen(text) + 1);
+    } else if (exact && exact->length > 0 && exact->length <= EXACT_SHORT) {
+        const char *text = exact->data + (exact->data[0] == '-');
+        memcpy(buffer, text, strlen(text) + 1);
+    } else {
+        dti_spell_digits(buffer, &magnitude, digits);
+    }
+    return buffer;
+}
+
+const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                             const struct dti_buffer *exact, unsigned digits)
+{
+    if (value->class == DTI_CLASS_ZERO) {
+        memcpy(buffer, "0", 2);
+        return buffer;
+    }
+    char magnitude[DTI_TEXT_SIZE];
+    dti_human_magnitude(magnitude, value, exact, digits);
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%c%.40s", value->negative ? '-' : '+', magnitude);
+    return buffer;
+}
+
+/* value x 25, cut to 128 bits with the rest sticky. */
+static void times_25(struct dti_value *value)
+{
+    uint64_t part[4] = {value->lo & UINT32_MAX, value->lo >> 32, value->hi & UINT32_MAX,
+                        value->hi >> 32};
+    uint64_t carry = 0;
+    for (int i = 0; i < 4; i++) {
+        carry += part[i] * 25;
+        part[i] = carry & UINT32_MAX;
+        carry >>= 32;
+    }
+    unsigned shift = carry >= 16 ? 5 : 4; /* 25 x 1.xxx has four or five bits more */
+    uint64_t lo = part[1] << 32 | part[0], hi = part[3] << 32 | part[2];
+    value->sticky = value->sticky || (lo & dti_low_bits(shift)) != 0;
+    value->lo = lo >> shift | hi << (64 - shift);
+    value->hi = hi >> shift | carry << (64 - shift);
+    value->exponent += (int32_t)shift;
+}
+
+const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                              unsigned digits)
+{
+    struct dti_value percent = *ratio;
+    percent.negative = false;
+    if (percent.class == DTI_CLASS_FINITE) {
+        times_25(&percent);
+        percent.exponent += 2;
+    }
+    dti_spell_digits(buffer, &percent, digits);
+    return buffer;
+}
+
+const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole)
+{
+    enum { DIGITS = 3, DIGITS_MOST = 17 };
+    const double below_one = 1 - 0x1p-53;
+    double ratio = (double)part / (double)whole;
+    struct dti_value value;
+    uint64_t code;
+    if (part < whole && ratio > below_one)
+        ratio = below_one;
+    memcpy(&code, &ratio, sizeof code);
+    dti_decode(dti_format_get(DTI_FP64), code, &value);
+    for (unsigned digits = DIGITS; digits <= DIGITS_MOST; digits++) {
+        dti_human_percent(buffer, &value, digits);
+        if (part == whole || strcmp(buffer, "100") != 0)
+            break;
+    }
+    memcpy(buffer + strlen(buffer), " %", 3);
+    return buffer;
+}
+
+const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) {
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return buffer;
+    }
+    unsigned unit = 0, shift = 10;
+    while (bytes >> shift >= 1024) {
+        unit++;
+        shift += 10;
+    }
+    /* hundredths, from the first 20 bits and more */
+    uint64_t hundredths = ((bytes >> (shift - 10)) * 100 + 512) >> 10;
+    if (hundredths == 102400 && unit < 5) {
+        unit++;
+        hundredths = 100;
+    }
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
+                   (unsigned)(hundredths % 100), units[unit]);
+    return buffer;
+}
+
+void dti_double_value(double figure, struct dti_value *ret_value)
+{
+    uint64_t code;
+    memcpy(&code, &figure, sizeof code);
+    dti_decode(dti_format_get(DTI_FP64), code, ret_value);
+}
+
+const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
+                             uint64_t code, const char *digits)
+{
+    char binary[DTI_BINARY_SIZE];
+    size_t out = 0;
+    bool fields = dti_format_is_float(f);
+    size_t sign = fields && dti_format_is_signed(f);
+    if (!digits) {
+        dti_spell_binary(binary, code, f->width);
+        digits = binary;
+    }
+    for (size_t i = 0; i < f->width; i++) {
+        if (fields && i > 0 && (i == sign || i == sign + f->exp_bits))
+            buffer[out++] = ' ';
+        buffer[out++] = digits[i];
+    }
+    buffer[out] = '\0';
+    return buffer;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers as people read them in the full answers: signed, as percentages, cut when they are long.
+ */
+#ifndef DTINFO_CLI_HUMAN_H
+#define DTINFO_CLI_HUMAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/dtype.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/value.h"
+
+/* An operand as it was typed, cut in the middle when it has more than 48 characters. The text is of
+ * number characters only (it was parsed). */
+enum { HUMAN_OPERAND_SIZE = 96 };
+const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
+
+/* "+144", "-0.005", "0": the exact text when that is short, else `digits` significant digits. */
+const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                             const struct dti_buffer *exact, unsigned digits);
+
+/* The magnitude in the same way. */
+const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
+                                const struct dti_buffer *exact, unsigned digits);
+
+/* A ratio as a percentage without its sign: "0.2057". */
+const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                              unsigned digits);
+
+/* How much of a whole a part is, with three digits, and with more where only all of it would be
+ * 100: "99.996 %". whole > 0. */
+const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
+
+/* A figure that was computed in fp64, as the number that it is. */
+void dti_double_value(double figure, struct dti_value *ret_value);
+
+/* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
+const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
+
+/* "0 10001111 0001001": the binary digits with a blank between the fields. digits: other
+ * characters to cut up in their place ("seeeeeeeemmmmmmm"), or NULL. */
+enum { HUMAN_FIELDS_SIZE = 80 };
+const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
+                             uint64_t code, const char *digits);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors and what they lost as cells of tables. */
+#include "cli/shared/tensor_cells.h"
+
+#include <string.h>
+
+#include "cli/shared/tensor_words.h"
+#include "dtinfo/escape.h"
+
+bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor)
+{
+    struct dti_buffer name;
+    dti_buffer_init(&name);
+    dti_escape(&name, tensor->name, tensor->name_length);
+    const bool whole = !name.failed;
+    dti_table_cell(table, DTI_STYLE_PLAIN, name.data);
+    dti_buffer_free(&name);
+    return whole;
+}
+
+void dti_count_cell(struct dti_table *table, uint64_t count)
+{
+    char text[DTI_TEXT_SIZE];
+    dti_spell_u64(text, count);
+    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
+}
+
+void dti_loss_cell(struct dti_table *table, const struct dti_loss_summary *loss, double figure)
+{
+    char text[DTI_TEXT_SIZE];
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   loss->compared > 0 ? dti_figure_words(text, figure, 4) : "-");
+}
+
+const char *dti_loss_place(char buffer[DTI_LOSS_PLACE_SIZE], const struct dti_tensor *tensor,
+                           uint64_t index)
+{
+    char name[DTI_QUOTE_SIZE];
+    dti_quote(name, tensor->name, tensor->name_length);
+    (void)snprintf(buffer, DTI_LOSS_PLACE_SIZE, "%.*s, element %llu", (int)(strlen(name) - 2),
+                   name + 1, (unsigned long long)index);
+    return buffer;
+}
+
+const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const char *word)
+{
+    (void)snprintf(buffer, DTI_PLURAL_SIZE, "%zu %s%s", count, word, count == 1 ? "" : "s");
+    return buffer;
+}
+
+enum dti_status dti_table_finish(struct dti_table *table, bool whole, FILE *out, bool colour,
+                                 struct dti_error *reterr)
+{
+    const bool written = whole && dti_table_write(table, out, colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}

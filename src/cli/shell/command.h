@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a command is, and what it is given. A command writes its result to cx->out, never prints an
+ * error and never exits: it returns a status, and dti_command_line() does the rest. */
+#ifndef DTINFO_CLI_COMMAND_H
+#define DTINFO_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/shell/option.h"
+#include "dtinfo/error.h"
+#include "dtinfo/json.h"
+
+enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
+
+/* Runs the words behind the name of the program, which may be put into another order, and returns
+ * the exit code. Results go to out, which is closed; an error becomes a line on err and, with
+ * --json, a document on out. */
+int dti_command_line(char **words, int count, FILE *out, FILE *err);
+
+/* What every command gets. */
+struct dti_context {
+    enum dti_output output;
+    bool quiet;
+    bool verbose;
+    bool colour;       /* colour on stdout */
+    bool colour_error; /* colour on stderr */
+    int width;         /* columns of the terminal, or 80 */
+    const char *command;
+    FILE *out; /* stdout, fully buffered; dti_command_line() flushes and checks it at the end */
+    FILE *err; /* for warnings: through dti_warn() only */
+};
+
+/* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
+void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
+
+/* "dtinfo cast: error text" on stderr at once, for errors after which a command goes on (a bad line
+ * in a stream); it must then return that error's status in the end with an empty text. */
+void dti_complain(const struct dti_context *cx, const struct dti_error *error);
+
+/* Writes an error as a JSON document; line is the number of the input line, or 0.
+ * dti_command_line() does this for the error that ends a command; a command that goes on does it
+ * itself where its answer would stand. */
+enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
+                               FILE *out, struct dti_error *reterr);
+
+/* An element of "warnings". dtype may be NULL; line is that of standard input, or 0. */
+void dti_json_warning(struct dti_json *json, const char *code, const char *dtype, uint64_t line,
+                      const char *message);
+
+enum dti_operands {
+    DTI_OPERANDS_NONE,         /* an operand is an error, before the command runs */
+    DTI_OPERANDS_DTYPES,       /* completion offers dtypes */
+    DTI_OPERANDS_VALUE_DTYPE,  /* values or a file, then a dtype */
+    DTI_OPERANDS_VALUE_FORMAT, /* the same with a dtype or a block format */
+    DTI_OPERANDS_COMMAND,      /* completion offers commands */
+    DTI_OPERANDS_SHELL,        /* completion offers shells */
+    DTI_OPERANDS_BENCH,        /* what to measure, then pairs of dtypes */
+    DTI_OPERANDS_FILES,        /* the shell completes names of files */
+    DTI_OPERANDS_WORDS,        /* every word as it is, options too: nothing is parsed */
+};
+
+struct dti_command {
+    const char *name;     /* "cast" */
+    const char *group;    /* "ask", "files", "machine", "other"; NULL hides the command */
+    const char *summary;  /* one line, lower case, no full stop */
+    const char *synopsis; /* operands as the usage line shows them: "VALUE... DTYPE[,DTYPE...]" */
+    const char *details;  /* further lines for --help, or NULL; may be several lines */
+    const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0; or NULL */
+    const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL when it has none */
+    const char *other_schemas[3]; /* of answers of other shapes: "dtinfo.cast_array/1"; NULL after
+                                   * the last */
+    enum dti_operands operands;
+    const struct dti_option *options;
+    size_t args_size;
+    /* args: the command's own struct, zeroed, then filled from its options. */
+    enum dti_status (*run)(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr);
+};
+
+/* Every cmd_x.c defines `const struct dti_command dti_command_x`; commands.def lists the x. */
+extern const struct dti_command *const dti_commands[];
+extern const size_t dti_command_count;
+const struct dti_command *dti_command_find(const char *name); /* NULL when there is none */
+
+/* The same, failing with DTI_UNKNOWN_COMMAND and the nearest name. */
+enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
+                                   struct dti_error *reterr);
+
+/* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
+extern const struct dti_option dti_global_options[];
+
+#endif

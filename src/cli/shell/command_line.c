@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A command line from its words to its exit code: finds the command, parses its options, runs it,
+ * reports its error, closes its output. Only here does an error become a line on stderr and an exit
+ * code. Apart from main(), so that fuzz targets run it as well. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shell/environment.h"
+#include "cli/shell/globals.h"
+#include "cli/shell/help.h"
+#include "cli/shell/standard.h"
+#include "cli/shell/version.h"
+
+/* POSIX leaves the declaration to the program. */
+extern char **environ;
+
+/* The words before the command: global options and their values. */
+static int leading_options(char **words, int count)
+{
+    int i = 0;
+    while (i < count && dti_is_option_word(words[i])) {
+        const struct dti_option *option;
+        i += dti_option_awaits_value(NULL, dti_global_options, words[i], &option) ? 2 : 1;
+    }
+    return i < count ? i : count;
+}
+
+static enum dti_status run_command(const struct dti_command *command, void *args,
+                                   struct dti_globals *globals, char **words, int count,
+                                   struct dti_context *cx, struct dti_error *reterr)
+{
+    int operand_count = count;
+    bool help = false;
+    enum dti_status status = DTI_OK;
+    if (command->operands != DTI_OPERANDS_WORDS)
+        status = dti_options_parse(command->options, args, dti_global_options, globals, words,
+                                   count, &operand_count, &help, reterr);
+    if (status != DTI_OK) {
+        dti_context_colour(cx, globals);
+        return status;
+    }
+    status = dti_context_settle(cx, globals, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (help || globals->help) { /* or asked for before the command */
+        dti_help_command(command, cx->out, cx->colour, cx->width);
+        return DTI_OK;
+    }
+    if (globals->version)
+        return dti_version_print(cx, reterr);
+    status = dti_environment_check(environ, reterr);
+    if (status != DTI_OK) {
+        cx->command = NULL; /* it would be the same for every command */
+        return status;
+    }
+    if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
+        char quoted[DTI_QUOTE_SIZE];
+        const size_t length = strlen(words[0]);
+        dti_fail(reterr, DTI_USAGE, "takes no operands; %s is one",
+                 dti_quote(quoted, words[0], length));
+        dti_error_argument(reterr, words[0], length);
+        return DTI_USAGE;
+    }
+    return command->run(args, words, operand_count, cx, reterr);
+}
+
+/* No command: help and version are answers all the same, anything else is a mistake. */
+static enum dti_status run_without_command(const struct dti_globals *globals,
+                                           struct dti_context *cx, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_context_settle(cx, globals, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (globals->help) {
+        dti_help_overview(cx->out, cx->colour, cx->width);
+        return DTI_OK;
+    }
+    if (globals->version)
+        return dti_version_print(cx, reterr);
+    dti_help_overview(cx->err, cx->colour_error, cx->width);
+    return dti_fail(reterr, DTI_USAGE, "no command was given");
+}
+
+static enum dti_status run_words(char **words, int count, struct dti_context *cx,
+                                 struct dti_error *reterr)
+{
+    struct dti_globals globals = {0};
+    const int leading = leading_options(words, count);
+    int unused;
+    bool help;
+    enum dti_status status = dti_options_parse(NULL, NULL, dti_global_options, &globals, words,
+                                               leading, &unused, &help, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (leading == count)
+        return run_without_command(&globals, cx, reterr);
+
+    const struct dti_command *command;
+    status = dti_command_lookup(words[leading], &command, reterr);
+    if (status != DTI_OK)
+        return status;
+    cx->command = command->name;
+    void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
+    if (!args)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    status =
+        run_command(command, args, &globals, words + leading + 1, count - leading - 1, cx, reterr);
+    free(args);
+    return status;
+}
+
+/* A command that has complained already leaves the text empty. */
+static void report(struct dti_context *cx, const struct dti_error *error)
+{
+    if (error->text[0] == '\0')
+        return;
+    dti_complain(cx, error);
+    if (cx->output == DTI_OUTPUT_HUMAN)
+        return;
+    struct dti_json *const json = dti_json_new();
+    if (json)
+        (void)dti_error_json(json, error, 0, cx->out, NULL);
+    dti_json_free(json);
+}
+
+int dti_command_line(char **words, int count, FILE *out, FILE *err)
+{
+    struct dti_context cx;
+    struct dti_error error = {.status = DTI_OK};
+    dti_context_init(&cx, words, count, out, err);
+
+    const enum dti_status status = run_words(words, count, &cx, &error);
+    /* a failed write is found again, with its cause, when out is closed */
+    if (status != DTI_OK && status != DTI_ANSWER_NO && !(status == DTI_WRITE_FAILED && ferror(out)))
+        report(&cx, &error);
+
+    struct dti_error lost;
+    const enum dti_status closed = dti_standard_close(out, &lost);
+    if (closed != DTI_OK && lost.text[0] != '\0') {
+        cx.command = NULL;
+        dti_complain(&cx, &lost);
+    }
+    /* an error that came first is the answer, written or not */
+    return dti_status_exit(status == DTI_OK || status == DTI_ANSWER_NO
+                               ? (closed != DTI_OK ? closed : status)
+                               : status);
+}

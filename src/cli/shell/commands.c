@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of commands, made from commands.def, and the search in it. */
+#include <string.h>
+
+#include "cli/shell/command.h"
+#include "dtinfo/nearest.h"
+
+#define COMMAND(id) extern const struct dti_command dti_command_##id;
+#include "cli/shell/commands.def"
+#undef COMMAND
+
+const struct dti_command *const dti_commands[] = {
+#define COMMAND(id) &dti_command_##id,
+#include "cli/shell/commands.def"
+#undef COMMAND
+};
+
+const size_t dti_command_count = sizeof dti_commands / sizeof dti_commands[0];
+
+const struct dti_command *dti_command_find(const char *name)
+{
+    for (size_t i = 0; i < dti_command_count; i++) {
+        if (strcmp(dti_commands[i]->name, name) == 0)
+            return dti_commands[i];
+    }
+    return NULL;
+}
+
+enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
+                                   struct dti_error *reterr)
+{
+    const struct dti_command *const command = dti_command_find(name);
+    if (command) {
+        *ret_command = command;
+        return DTI_OK;
+    }
+    const size_t length = strlen(name);
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, name, length);
+    for (size_t i = 0; i < dti_command_count; i++) {
+        if (dti_commands[i]->group)
+            dti_nearest_offer(&nearest, dti_commands[i]->name);
+    }
+    dti_fail(reterr, DTI_UNKNOWN_COMMAND, "unknown command %s%s", dti_quote(quoted, name, length),
+             nearest.count > 0 ? "" : "; 'dtinfo help' lists the commands");
+    dti_error_argument(reterr, name, length);
+    dti_nearest_suggest(&nearest, reterr);
+    return DTI_UNKNOWN_COMMAND;
+}

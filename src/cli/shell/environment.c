@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of DTINFO_* variables and the check against it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shell/environment.h"
+#include "dtinfo/gpu.h"
+#include "dtinfo/nearest.h"
+
+static const struct dti_choice cpu_levels[] = {
+    {.name = "none", .help = "the same as scalar"},
+#define LEVEL(id, level_name, architecture, what) \
+    {.name = level_name, .help = what " (" architecture ")"},
+#include "dtinfo/levels.def"
+#undef LEVEL
+    {.name = NULL},
+};
+
+/* A name without a slash would be looked for in the folders of libraries. */
+static enum dti_status check_path(const struct dti_variable *variable, const char *value,
+                                  struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    if (strchr(value, '/'))
+        return DTI_OK;
+    dti_fail(reterr, DTI_BAD_ENVIRONMENT,
+             "environment variable %s takes a path with a slash; %s is none", variable->name,
+             dti_quote(quoted, value, strlen(value)));
+    dti_error_argument(reterr, value, strlen(value));
+    return DTI_BAD_ENVIRONMENT;
+}
+
+static enum dti_status check_timeout(const struct dti_variable *variable, const char *value,
+                                     struct dti_error *reterr)
+{
+    double seconds;
+    (void)variable;
+    return dti_gpu_timeout_parse(value, &seconds, reterr);
+}
+
+const struct dti_variable dti_variables[] = {
+    {.name = "DTINFO_CPU",
+     .help = "the highest CPU level that array kernels may use; one above what is there changes "
+             "nothing, one of another architecture is an error",
+     .choices = cpu_levels},
+    {.name = "DTINFO_CUDA_TIMEOUT",
+     .help = "the seconds, 0.001 to 86400, that a call of the CUDA driver and the work of a device "
+             "may take before they are given up; 30 without it",
+     .check = check_timeout},
+    {.name = "DTINFO_LIBCUDA",
+     .help = "the path of the CUDA driver's library, in place of libcuda.so.1",
+     .check = check_path},
+    {.name = "DTINFO_LIBNVML",
+     .help = "the path of NVIDIA's management library, in place of libnvidia-ml.so.1",
+     .check = check_path},
+};
+const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];
+
+static const char prefix[] = "DTINFO_";
+
+/* Appends a name to a comma-separated list that has room for it. */
+static void list_name(char list[256], const char *name)
+{
+    const size_t used = strlen(list);
+    snprintf(list + used, 256 - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+static enum dti_status unknown_variable(const char *name, size_t length, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], list[256] = "";
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, name, length);
+    for (size_t i = 0; i < dti_variable_count; i++) {
+        list_name(list, dti_variables[i].name);
+        dti_nearest_offer(&nearest, dti_variables[i].name);
+    }
+    dti_fail(reterr, DTI_BAD_ENVIRONMENT, "unknown environment variable %s; the known %s %s",
+             dti_quote(quoted, name, length), dti_variable_count == 1 ? "one is" : "ones are",
+             list);
+    dti_error_argument(reterr, name, length);
+    for (size_t i = 0; i < nearest.count; i++)
+        dti_error_suggest(reterr, nearest.names[i]);
+    return DTI_BAD_ENVIRONMENT;
+}
+
+static enum dti_status check_value(const struct dti_variable *variable, const char *value,
+                                   struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], list[256] = "";
+    struct dti_nearest nearest;
+    if (variable->check)
+        return variable->check(variable, value, reterr);
+    dti_nearest_init(&nearest, value, strlen(value));
+    for (const struct dti_choice *choice = variable->choices; choice->name; choice++) {
+        if (strcmp(choice->name, value) == 0)
+            return DTI_OK;
+        list_name(list, choice->name);
+        dti_nearest_offer(&nearest, choice->name);
+    }
+    dti_fail(reterr, DTI_BAD_ENVIRONMENT,
+             "environment variable %s takes one of %s; %s is none of them", variable->name, list,
+             dti_quote(quoted, value, strlen(value)));
+    dti_error_argument(reterr, value, strlen(value));
+    for (size_t i = 0; i < nearest.count; i++)
+        dti_error_suggest(reterr, nearest.names[i]);
+    return DTI_BAD_ENVIRONMENT;
+}
+
+static const struct dti_variable *find_variable(const char *name, size_t length)
+{
+    for (size_t i = 0; i < dti_variable_count; i++) {
+        if (strlen(dti_variables[i].name) == length &&
+            memcmp(dti_variables[i].name, name, length) == 0)
+            return &dti_variables[i];
+    }
+    return NULL;
+}
+
+enum dti_status dti_environment_check(char *const *environment, struct dti_error *reterr)
+{
+    for (; environment && *environment; environment++) {
+        const char *const entry = *environment;
+        if (strncmp(entry, prefix, sizeof prefix - 1) != 0)
+            continue;
+        const size_t length = strcspn(entry, "=");
+        const struct dti_variable *const variable = find_variable(entry, length);
+        if (!variable)
+            return unknown_variable(entry, length, reterr);
+        const char *const value = entry[length] == '=' ? entry + length + 1 : "";
+        const enum dti_status status = check_value(variable, value, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    return DTI_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The global options' rows, and the context that they settle. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/shell/globals.h"
+
+enum { WIDTH = 80, WIDEST = 1000 };
+
+static const struct dti_choice colours[] = {
+    {.name = "auto",
+     .value = DTI_COLOUR_AUTO,
+     .help = "on a terminal, unless NO_COLOR is set (the default)"},
+    {.name = "always", .value = DTI_COLOUR_ALWAYS, .help = "always"},
+    {.name = "never", .value = DTI_COLOUR_NEVER, .help = "never"},
+    {.name = NULL},
+};
+
+const struct dti_option dti_global_options[] = {
+    OPT_FLAG(0, "json", struct dti_globals, json, "print one JSON document"),
+    OPT_FLAG(0, "jsonl", struct dti_globals, jsonl,
+             "print one JSON document a record, for streams"),
+    {.kind = DTI_OPTION_CHOICE,
+     .long_name = "color",
+     .metavar = "WHEN",
+     .help = "when to use colour",
+     .choices = colours,
+     .offset = DTI_FIELD(struct dti_globals, colour, int),
+     .given_offset = DTI_NO_GIVEN},
+    OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
+    OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
+    OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),
+    OPT_FLAG(0, "version", struct dti_globals, version, "print the version and exit"),
+    OPT_END,
+};
+
+static bool is_set(const char *variable)
+{
+    const char *const value = getenv(variable);
+    return value && value[0] != '\0';
+}
+
+static bool is_forced(const char *variable)
+{
+    return is_set(variable) && strcmp(getenv(variable), "0") != 0;
+}
+
+bool dti_colour_wanted(enum dti_colour when, bool is_terminal)
+{
+    if (when != DTI_COLOUR_AUTO)
+        return when == DTI_COLOUR_ALWAYS;
+    if (is_set("NO_COLOR"))
+        return false;
+    if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
+        return true;
+    return is_terminal && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+static int terminal_width(void)
+{
+#ifdef TIOCGWINSZ
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col < WIDEST ? size.ws_col : WIDEST;
+#endif
+    return WIDTH;
+}
+
+void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err)
+{
+    *cx = (struct dti_context){.output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .err = err};
+    for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            cx->output = DTI_OUTPUT_JSON;
+        else if (strcmp(argv[i], "--jsonl") == 0)
+            cx->output = DTI_OUTPUT_JSONL;
+    }
+}
+
+void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals)
+{
+    const enum dti_colour when = (enum dti_colour)globals->colour;
+    cx->colour = dti_colour_wanted(when, isatty(STDOUT_FILENO));
+    cx->colour_error = dti_colour_wanted(when, isatty(STDERR_FILENO));
+}
+
+enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_globals *globals,
+                                   struct dti_error *reterr)
+{
+    dti_context_colour(cx, globals);
+    cx->quiet = globals->quiet;
+    cx->verbose = globals->verbose;
+    cx->width = isatty(STDOUT_FILENO) ? terminal_width() : WIDTH;
+    if (globals->json && globals->jsonl)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--json and --jsonl exclude each other; give one of them");
+    if (globals->quiet && globals->verbose)
+        return dti_fail(reterr, DTI_USAGE, "-q and -v exclude each other; give one of them");
+    cx->output = globals->jsonl  ? DTI_OUTPUT_JSONL
+                 : globals->json ? DTI_OUTPUT_JSON
+                                 : DTI_OUTPUT_HUMAN;
+    return DTI_OK;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Help texts, laid out from the rows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shell/help.h"
+#include "dtinfo/table.h"
+
+enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
+
+struct page {
+    struct dti_line line;
+    size_t width;
+};
+
+static struct page page_start(FILE *out, bool colour, int width)
+{
+    const int kept = width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
+    return (struct page){.line = {.out = out, .colour = colour}, .width = (size_t)kept};
+}
+
+static void put(struct page *page, const char *text)
+{
+    dti_line_put(&page->line, DTI_STYLE_PLAIN, text);
+}
+
+static void heading(struct page *page, const char *text)
+{
+    dti_line_end(&page->line);
+    dti_line_put(&page->line, DTI_STYLE_BOLD, text);
+    dti_line_end(&page->line);
+}
+
+static void indent_to(struct page *page, size_t column)
+{
+    if (page->line.column + page->line.owed < column)
+        dti_line_to(&page->line, column);
+}
+
+/* Words from the present position on, continued at `column` of the next lines. */
+static void put_words(struct page *page, size_t column, const char *text)
+{
+    bool first = true;
+    while (*text != '\0') {
+        char word[128];
+        const size_t length = strcspn(text, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        const size_t now = page->line.column + page->line.owed;
+        if (!first && now + 1 + strlen(word) > page->width) {
+            dti_line_end(&page->line);
+            indent_to(page, column);
+        } else if (!first) {
+            put(page, " ");
+        }
+        put(page, word);
+        first = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
+/* Each line of a text that has several, indented by two. */
+static void put_lines(struct page *page, const char *text)
+{
+    while (*text != '\0') {
+        char line[160];
+        const size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "  %.*s", (int)length, text);
+        if (length > 0)
+            put(page, line);
+        dti_line_end(&page->line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* "-r, --round MODE" */
+static void spell_option(char text[96], const struct dti_option *option)
+{
+    const char short_form[] = {'-', option->short_name, ',', ' ', '\0'};
+    snprintf(text, 96, "  %s--%s%s%s", option->short_name != '\0' ? short_form : "    ",
+             option->long_name, option->metavar ? " " : "", option->metavar ? option->metavar : "");
+}
+
+/* Where the explanations of a list begin. */
+static size_t option_column(const struct dti_option *options)
+{
+    size_t column = 0;
+    for (; options->kind != DTI_OPTION_END; options++) {
+        char text[96];
+        spell_option(text, options);
+        const size_t wanted = strlen(text) + 2;
+        if (wanted > column && wanted <= OPTION_COLUMN_MAX)
+            column = wanted;
+    }
+    return column;
+}
+
+/* Below their option; explained in the same column where that is possible. */
+static void put_choices(struct page *page, const struct dti_choice *choices, size_t column)
+{
+    size_t widest = 0;
+    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+        const size_t length = strlen(choice->name);
+        widest = length > widest ? length : widest;
+    }
+    const size_t needed = CHOICE_COLUMN + widest + 2;
+    const size_t help_column = needed > column ? needed : column;
+    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+        indent_to(page, CHOICE_COLUMN);
+        dti_line_put(&page->line, DTI_STYLE_BOLD, choice->name);
+        if (choice->help) {
+            indent_to(page, help_column);
+            put_words(page, help_column, choice->help);
+        }
+        dti_line_end(&page->line);
+    }
+}
+
+static void put_options(struct page *page, const struct dti_option *options)
+{
+    const size_t column = option_column(options);
+    for (; options->kind != DTI_OPTION_END; options++) {
+        char text[96];
+        spell_option(text, options);
+        put(page, text);
+        if (strlen(text) + 2 > column)
+            dti_line_end(&page->line);
+        indent_to(page, column);
+        put_words(page, column, options->help);
+        if (options->kind == DTI_OPTION_UINT && options->maximum < UINT64_MAX) {
+            snprintf(text, sizeof text, " (%llu to %llu)", (unsigned long long)options->minimum,
+                     (unsigned long long)options->maximum);
+            put(page, text);
+        }
+        dti_line_end(&page->line);
+        if (options->choices)
+            put_choices(page, options->choices, column);
+    }
+}
+
+/* The first status of an exit code explains the code. */
+static void put_exit_codes(struct page *page)
+{
+    int last = -1;
+    for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
+        const enum dti_status status = (enum dti_status)i;
+        const int code = dti_status_exit(status);
+        if (code == last)
+            continue;
+        char text[16];
+        snprintf(text, sizeof text, "%4d  ", code);
+        put(page, text);
+        put(page, dti_status_meaning(status));
+        dti_line_end(&page->line);
+        last = code;
+    }
+}
+
+static void put_commands(struct page *page)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < dti_command_count; i++) {
+        const size_t length = dti_commands[i]->group ? strlen(dti_commands[i]->name) + 4 : 0;
+        column = length > column ? length : column;
+    }
+    const char *group = "";
+    for (size_t i = 0; i < dti_command_count; i++) {
+        const struct dti_command *const command = dti_commands[i];
+        if (!command->group)
+            continue;
+        if (strcmp(group, command->group) != 0) {
+            group = command->group;
+            heading(page, group);
+        }
+        put(page, "  ");
+        put(page, command->name);
+        indent_to(page, column);
+        put_words(page, column, command->summary);
+        dti_line_end(&page->line);
+    }
+}
+
+void dti_help_overview(FILE *out, bool colour, int width)
+{
+    struct page page = page_start(out, colour, width);
+    put_words(
+        &page, 7,
+        "usage: dtinfo [--json | --jsonl] [--color WHEN] [-q | -v] COMMAND [options] [operands]");
+    dti_line_end(&page.line);
+    put_commands(&page);
+    dti_line_end(&page.line);
+    put(&page, "'dtinfo COMMAND --help' explains a command.");
+    dti_line_end(&page.line);
+}
+
+void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)
+{
+    struct page page = page_start(out, colour, width);
+    put(&page, "usage: dtinfo ");
+    put(&page, command->name);
+    if (command->options && command->options->kind != DTI_OPTION_END)
+        put(&page, " [options]");
+    if (command->synopsis && command->synopsis[0] != '\0') {
+        put(&page, " ");
+        put(&page, command->synopsis);
+    }
+    dti_line_end(&page.line);
+    put(&page, "  ");
+    put_words(&page, 2, command->summary);
+    dti_line_end(&page.line);
+    if (command->details) {
+        dti_line_end(&page.line);
+        put_lines(&page, command->details);
+    }
+    if (command->options && command->options->kind != DTI_OPTION_END) {
+        heading(&page, "options");
+        put_options(&page, command->options);
+    }
+    heading(&page, "global options");
+    put_options(&page, dti_global_options);
+    if (command->examples) {
+        heading(&page, "examples");
+        put_lines(&page, command->examples);
+    }
+    heading(&page, "exit codes");
+    put_exit_codes(&page);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines on stderr, and errors as JSON. A line is assembled first and written at once, so that lines
+ * of several processes do not mix. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/shell/command.h"
+
+static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
+
+/* "dtinfo cast: text", the part before the text coloured */
+static void put_line(const struct dti_context *cx, const char *style, const char *text)
+{
+    char line[768];
+    const bool named = cx->command != NULL;
+    snprintf(line, sizeof line, "%sdtinfo%s%s:%s %s\n", cx->colour_error ? style : "",
+             named ? " " : "", named ? cx->command : "", cx->colour_error ? plain : "", text);
+    (void)fputs(line, cx->err);
+}
+
+void dti_warn(const struct dti_context *cx, const char *format, ...)
+{
+    if (cx->quiet)
+        return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    put_line(cx, yellow, text);
+}
+
+void dti_complain(const struct dti_context *cx, const struct dti_error *error)
+{
+    put_line(cx, red, error->text);
+}
+
+static void put_input_line(struct dti_json *json, uint64_t line)
+{
+    if (line > 0)
+        dti_json_uint(json, "line", line);
+    else
+        dti_json_null(json, "line");
+}
+
+void dti_json_warning(struct dti_json *json, const char *code, const char *dtype, uint64_t line,
+                      const char *message)
+{
+    dti_json_object(json, NULL);
+    dti_json_string(json, "code", code);
+    dti_json_string(json, "dtype", dtype);
+    put_input_line(json, line);
+    dti_json_string(json, "message", message);
+    dti_json_end(json);
+}
+
+enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
+                               FILE *out, struct dti_error *reterr)
+{
+    dti_json_begin(json, "dtinfo.error/1");
+    dti_json_object(json, "error");
+    dti_json_string(json, "code", dti_status_code(error->status));
+    dti_json_string(json, "message", error->text);
+    dti_json_string(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
+    dti_json_array(json, "suggestions");
+    for (size_t i = 0; i < DTI_ERROR_SUGGESTIONS && error->suggestions[i][0] != '\0'; i++)
+        dti_json_string(json, NULL, error->suggestions[i]);
+    dti_json_end(json);
+    put_input_line(json, line);
+    dti_json_end(json);
+    return dti_json_write(json, out, reterr);
+}

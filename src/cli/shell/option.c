@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The option parser: one pass over the words, operands moved to the front. It writes only through
+ * the rows' offsets and into *reterr, never to a stream, so that a fuzzer can drive it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shell/option.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/nearest.h"
+
+struct parser {
+    const struct dti_option *options, *globals;
+    void *args, *global_args;
+    char **argv;
+    int count;
+    int next; /* the word after the one being looked at */
+};
+
+/* A row, and the struct that its offset is into. */
+struct target {
+    const struct dti_option *option;
+    void *args;
+};
+
+static bool starts_with_word(const char *text, const char *word)
+{
+    for (; *word != '\0'; text++, word++) {
+        if (dti_ascii_lower(*text) != *word)
+            return false;
+    }
+    return true;
+}
+
+bool dti_is_option_word(const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0')
+        return false;
+    const char *const rest = word + 1;
+    const bool number = (rest[0] >= '0' && rest[0] <= '9') || rest[0] == '.' ||
+                        starts_with_word(rest, "inf") || starts_with_word(rest, "nan");
+    return !number;
+}
+
+const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
+                                              size_t length)
+{
+    for (; options && options->kind != DTI_OPTION_END; options++) {
+        if (strncmp(options->long_name, name, length) == 0 && options->long_name[length] == '\0')
+            return options;
+    }
+    return NULL;
+}
+
+static const struct dti_option *row_of_letter(const struct dti_option *options, char name)
+{
+    for (; options && options->kind != DTI_OPTION_END; options++) {
+        if (options->short_name == name && name != '\0')
+            return options;
+    }
+    return NULL;
+}
+
+static struct target find_long(const struct parser *parser, const char *name, size_t length)
+{
+    const struct dti_option *const own = dti_option_find_long(parser->options, name, length);
+    if (own)
+        return (struct target){.option = own, .args = parser->args};
+    return (struct target){.option = dti_option_find_long(parser->globals, name, length),
+                           .args = parser->global_args};
+}
+
+static struct target find_short(const struct parser *parser, char name)
+{
+    const struct dti_option *const own = row_of_letter(parser->options, name);
+    if (own)
+        return (struct target){.option = own, .args = parser->args};
+    return (struct target){.option = row_of_letter(parser->globals, name),
+                           .args = parser->global_args};
+}
+
+static enum dti_status unknown_option(const struct parser *parser, const char *shown,
+                                      size_t shown_length, const char *name, size_t length,
+                                      struct dti_error *reterr)
+{
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, name, length);
+    nearest.prefix = "--";
+    const struct dti_option *const lists[] = {parser->options, parser->globals};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (const struct dti_option *row = lists[i]; row && row->kind != DTI_OPTION_END; row++)
+            dti_nearest_offer(&nearest, row->long_name);
+    }
+    char quoted[DTI_QUOTE_SIZE];
+    dti_fail(reterr, DTI_UNKNOWN_OPTION, "unknown option %s%s",
+             dti_quote(quoted, shown, shown_length),
+             nearest.count > 0 ? "" : "; --help lists the options");
+    dti_error_argument(reterr, shown, shown_length);
+    dti_nearest_suggest(&nearest, reterr);
+    return DTI_UNKNOWN_OPTION;
+}
+
+/* Decimal or 0x hexadecimal digits, nothing else. */
+static bool parse_uint(const char *text, uint64_t *ret_value)
+{
+    const bool hexadecimal = text[0] == '0' && dti_ascii_lower(text[1]) == 'x';
+    const unsigned base = hexadecimal ? 16 : 10;
+    if (hexadecimal)
+        text += 2;
+    uint64_t value = 0;
+    const char *const first = text;
+    for (; *text != '\0'; text++) {
+        const char c = dti_ascii_lower(*text);
+        unsigned digit;
+        if (c >= '0' && c <= '9')
+            digit = (unsigned)(c - '0');
+        else if (hexadecimal && c >= 'a' && c <= 'f')
+            digit = (unsigned)(c - 'a') + 10;
+        else
+            return false;
+        if (value > (UINT64_MAX - digit) / base)
+            return false;
+        value = value * base + digit;
+    }
+    *ret_value = value;
+    return text != first;
+}
+
+static const struct dti_choice *find_choice(const struct dti_choice *choices, const char *name,
+                                            size_t length)
+{
+    for (; choices->name; choices++) {
+        if (strncmp(choices->name, name, length) == 0 && choices->name[length] == '\0')
+            return choices;
+    }
+    return NULL;
+}
+
+/* "nearest-even, zero" */
+static void list_choices(char list[256], const struct dti_choice *choices)
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+        const int added =
+            snprintf(list + used, 256 - used, "%s%s", used > 0 ? ", " : "", choice->name);
+        if (added > 0 && (size_t)added < 256 - used)
+            used += (size_t)added;
+        else
+            list[used] = '\0';
+    }
+}
+
+/* "--round takes one of nearest-even, zero; 'nearest' is none of them" */
+static enum dti_status not_a_choice(const struct dti_option *option, const char *shown,
+                                    const char *value, size_t length, struct dti_error *reterr)
+{
+    char list[256], quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, value, length);
+    for (const struct dti_choice *choice = option->choices; choice->name; choice++)
+        dti_nearest_offer(&nearest, choice->name);
+    list_choices(list, option->choices);
+    dti_fail(reterr, DTI_USAGE, "%s takes %s of %s; %s is none of them", shown,
+             option->kind == DTI_OPTION_SET ? "some" : "one", list,
+             dti_quote(quoted, value, length));
+    dti_error_argument(reterr, value, length);
+    for (size_t i = 0; i < nearest.count; i++)
+        dti_error_suggest(reterr, nearest.names[i]);
+    return DTI_USAGE;
+}
+
+/* Fields are written by memcpy: the struct's type is not known here. */
+static void store(const struct target *target, const void *value, size_t size)
+{
+    memcpy((char *)target->args + target->option->offset, value, size);
+}
+
+static enum dti_status store_set(const struct target *target, const char *shown, const char *value,
+                                 struct dti_error *reterr)
+{
+    int set;
+    memcpy(&set, (const char *)target->args + target->option->offset, sizeof set);
+    for (const char *item = value;;) {
+        const size_t length = strcspn(item, ",");
+        const struct dti_choice *const choice = find_choice(target->option->choices, item, length);
+        if (!choice)
+            return not_a_choice(target->option, shown, item, length, reterr);
+        set |= choice->value;
+        if (item[length] == '\0')
+            break;
+        item += length + 1;
+    }
+    store(target, &set, sizeof set);
+    return DTI_OK;
+}
+
+static enum dti_status store_value(const struct target *target, const char *shown,
+                                   const char *value, struct dti_error *reterr)
+{
+    const struct dti_option *const option = target->option;
+    switch (option->kind) {
+    case DTI_OPTION_FLAG:
+        store(target, &(bool){true}, sizeof(bool));
+        break;
+    case DTI_OPTION_UINT: {
+        uint64_t number;
+        if (!parse_uint(value, &number) || number < option->minimum || number > option->maximum) {
+            char quoted[DTI_QUOTE_SIZE];
+            dti_fail(reterr, DTI_USAGE, "%s takes a number from %llu to %llu; %s is not", shown,
+                     (unsigned long long)option->minimum, (unsigned long long)option->maximum,
+                     dti_quote(quoted, value, strlen(value)));
+            dti_error_argument(reterr, value, strlen(value));
+            return DTI_USAGE;
+        }
+        store(target, &number, sizeof number);
+        break;
+    }
+    case DTI_OPTION_CHOICE: {
+        const struct dti_choice *const choice = find_choice(option->choices, value, strlen(value));
+        if (!choice)
+            return not_a_choice(option, shown, value, strlen(value), reterr);
+        store(target, &choice->value, sizeof choice->value);
+        break;
+    }
+    case DTI_OPTION_SET: {
+        const enum dti_status status = store_set(target, shown, value, reterr);
+        if (status != DTI_OK)
+            return status;
+        break;
+    }
+    case DTI_OPTION_TEXT:
+    case DTI_OPTION_DTYPE:
+    case DTI_OPTION_FILE:
+    case DTI_OPTION_GLOB:
+        store(target, &value, sizeof value);
+        break;
+    case DTI_OPTION_END:
+        break;
+    }
+    if (option->given_offset != DTI_NO_GIVEN)
+        memcpy((char *)target->args + option->given_offset, &(bool){true}, sizeof(bool));
+    return DTI_OK;
+}
+
+/* Takes the value of an option that needs one: what follows in the same word, else the next word.
+ */
+static enum dti_status take_value(struct parser *parser, const struct target *target,
+                                  const char *shown, const char *attached, struct dti_error *reterr)
+{
+    if (!attached && parser->next == parser->count) {
+        const char *const metavar = target->option->metavar;
+        char list[256] = "";
+        if (target->option->choices)
+            list_choices(list, target->option->choices);
+        dti_fail(reterr, DTI_USAGE, "%s needs %s %s%s%s", shown,
+                 strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
+                 list[0] == '\0'                            ? ""
+                 : target->option->kind == DTI_OPTION_DTYPE ? ", or "
+                                                            : "; there are ",
+                 list);
+        dti_error_argument(reterr, shown, strlen(shown));
+        return DTI_USAGE;
+    }
+    return store_value(target, shown, attached ? attached : parser->argv[parser->next++], reterr);
+}
+
+/* The parser stops at the help flag: what follows need not make sense. */
+static bool is_help(const struct dti_option *option)
+{
+    return strcmp(option->long_name, "help") == 0;
+}
+
+static enum dti_status parse_long(struct parser *parser, const char *word, bool *ret_help,
+                                  struct dti_error *reterr)
+{
+    const char *const name = word + 2;
+    const size_t length = strcspn(name, "=");
+    const char *const attached = name[length] == '=' ? name + length + 1 : NULL;
+    const struct target target = find_long(parser, name, length);
+    if (!target.option)
+        return unknown_option(parser, word, length + 2, name, length, reterr);
+
+    char shown[64];
+    snprintf(shown, sizeof shown, "--%s", target.option->long_name);
+    if (target.option->kind != DTI_OPTION_FLAG)
+        return take_value(parser, &target, shown, attached, reterr);
+    if (attached) {
+        dti_fail(reterr, DTI_USAGE, "%s takes no value", shown);
+        dti_error_argument(reterr, word, strlen(word));
+        return DTI_USAGE;
+    }
+    *ret_help = is_help(target.option);
+    return store_value(&target, shown, NULL, reterr);
+}
+
+/* "-qv", "-rzero", "-r zero" */
+static enum dti_status parse_short(struct parser *parser, const char *word, bool *ret_help,
+                                   struct dti_error *reterr)
+{
+    for (const char *letter = word + 1; *letter != '\0' && !*ret_help; letter++) {
+        const char shown[] = {'-', *letter, '\0'};
+        const struct target target = find_short(parser, *letter);
+        if (!target.option) {
+            /* "-json" is more likely a long option with a dash too few than a letter j; and a first
+             * byte of UTF-8 alone would not be readable */
+            return unknown_option(parser, word, strlen(word), word + 1, strlen(word + 1), reterr);
+        }
+        if (target.option->kind != DTI_OPTION_FLAG)
+            return take_value(parser, &target, shown, letter[1] != '\0' ? letter + 1 : NULL,
+                              reterr);
+        *ret_help = is_help(target.option);
+        const enum dti_status status = store_value(&target, shown, NULL, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_options_parse(const struct dti_option *options, void *args,
+                                  const struct dti_option *globals, void *global_args, char **argv,
+                                  int count, int *ret_operands, bool *ret_help,
+                                  struct dti_error *reterr)
+{
+    struct parser parser = {.options = options,
+                            .globals = globals,
+                            .args = args,
+                            .global_args = global_args,
+                            .argv = argv,
+                            .count = count};
+    bool help = false, options_ended = false;
+    int operands = 0;
+    while (parser.next < count && !help) {
+        char *const word = argv[parser.next++];
+        if (options_ended || !dti_is_option_word(word)) {
+            argv[operands++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_ended = true;
+            continue;
+        }
+        const enum dti_status status = word[1] == '-' ? parse_long(&parser, word, &help, reterr)
+                                                      : parse_short(&parser, word, &help, reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    *ret_operands = operands;
+    *ret_help = help;
+    return DTI_OK;
+}
+
+bool dti_option_awaits_value(const struct dti_option *options, const struct dti_option *globals,
+                             const char *word, const struct dti_option **ret_option)
+{
+    const struct parser parser = {.options = options, .globals = globals};
+    if (!dti_is_option_word(word))
+        return false;
+    struct target target;
+    if (word[1] == '-') {
+        target = find_long(&parser, word + 2, strlen(word + 2));
+    } else {
+        const char *letter = word + 1;
+        do
+            target = find_short(&parser, *letter);
+        while (target.option && target.option->kind == DTI_OPTION_FLAG && *++letter != '\0');
+        if (letter[0] != '\0' && letter[1] != '\0')
+            return false;
+    }
+    if (!target.option || target.option->kind == DTI_OPTION_FLAG)
+        return false;
+    *ret_option = target.option;
+    return true;
+}
