@@ -23,6 +23,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKDOWN = ["README.md"]
 BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
+# A part that is not in the source: the build makes it, with --page.
+MADE = re.compile(r"^; made: ([a-z-]+)((?: [\w-]+)*)$")
 END = re.compile(r"^(?:; |<!-- )end generated(?: -->)?$")
 
 
@@ -66,7 +68,7 @@ def few_digits(text):
     return text if len(text) <= 10 else f"{decimal.Decimal(text):.4e}"
 
 
-SHARED = {"number": "a number", "neighbour": "a neighbour", "fields": "fields", "names": "names",
+SHARED = {"number": "a number", "neighbour": "a neighbour", "fields": "fields", "name": "a name", "names": "names",
           "warning": "a warning"}
 
 
@@ -155,7 +157,7 @@ class Tables:
 
         self.facts = ask("__introspect")
         self.list = ask("list", "--json")
-        self.documents = Schemas(ROOT / "schemas")
+        self.documents = Schemas(pathlib.Path(program).resolve().parent / "schemas")
         self.commands = [c for c in self.facts["commands"] if not c["hidden"]]
 
     def command(self, name):
@@ -317,6 +319,21 @@ PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "e
          "readme-dtypes"}
 
 
+def part_of(where, mark, tables):
+    if mark[1] not in PARTS:
+        sys.exit(f"{where}: no generated part is called '{mark[1]}'")
+    return getattr(tables, mark[1].replace("-", "_"))(*mark[2].split())
+
+
+def page(path, tables):
+    """The text with the parts in it that the build makes."""
+    out = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        mark = MADE.match(line)
+        out += part_of(f"{path}:{number}", mark, tables) if mark else [line]
+    return "\n".join(out)
+
+
 def rewrite(path, text, tables):
     """The text with its marked parts made anew, and how many there are."""
     out, inside, count = [], False, 0
@@ -332,9 +349,7 @@ def rewrite(path, text, tables):
             sys.exit(f"{path}:{number}: an end without its beginning")
         out.append(line)
         if begin:
-            if begin[1] not in PARTS:
-                sys.exit(f"{path}:{number}: no generated part is called '{begin[1]}'")
-            part = getattr(tables, begin[1].replace("-", "_"))(*begin[2].split())
+            part = part_of(f"{path}:{number}", begin, tables)
             # scdoc wants a blank line around lists and tables, and Markdown does not mind
             out += ["", *part, ""]
             inside = True
@@ -349,8 +364,13 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "build/dtinfo"),
                         help="the dtinfo that is asked (default: build/dtinfo)")
     parser.add_argument("--check", action="store_true", help="change nothing, fail on a difference")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE",
+                        help="print this page with the parts that the build makes; change nothing")
     args = parser.parse_args()
     tables = Tables(args.program)
+    if args.page:
+        sys.stdout.write(page(args.page, tables))
+        return
     total, stale = 0, 0
     for path in [*sorted((ROOT / "man").glob("*.scd")), *(ROOT / name for name in MARKDOWN)]:
         old = path.read_text(encoding="utf-8")

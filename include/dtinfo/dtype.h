@@ -61,6 +61,9 @@ const char *dti_kind_name(enum dti_kind kind);
 /* The row of a dtype; id < DTI_DTYPE_COUNT. */
 const struct dti_format *dti_format_get(enum dti_dtype id);
 
+/* The format whose limits are meant: the dtype itself, or the parts of a complex one. */
+const struct dti_format *dti_real_format(const struct dti_format *dtype);
+
 /* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
  * or parses "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]". Case does not matter.
  * *ret_note (may be NULL) receives a sentence when the name deserves one ("e4m3 means fp8_e4m3fn

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building one JSON document. The tree is cJSON's; its memory is an arena that is reused from
- * document to document, and cJSON never prints a number: numbers enter as spell.c
- * wrote them. There is no way to add text as it is: every string is escaped, every number checked.
- * key is NULL inside an array; keys are string literals or from tables of such (they are not
- * copied), snake_case; in a key, what a string would escape is written as '?'. */
+ * Writing one JSON document at a time, in memory that the next one uses again. Numbers enter as
+ * spell.c wrote them. There is no way to add text as it is: every string is escaped, every number
+ * checked. key is NULL inside an array; keys are string literals or from tables of such (they are
+ * not copied), snake_case; in a key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H
 #define DTINFO_JSON_H
 
@@ -32,7 +31,7 @@ void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* Several elements of the array that is open, with less memory than one by one. */
+/* Several elements of the array that is open. */
 void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count);
 /* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
@@ -47,6 +46,22 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
  * document is ended by dti_json_write() with the same out; nothing is written before the first
  * element. Write errors show at the end, or in ferror(out). */
 void dti_json_stream(struct dti_json *json, FILE *out);
+
+/* Starts with nothing but the open object. */
+void dti_json_begin_plain(struct dti_json *json);
+
+/* Memory ran out where a member was made: dti_json_write() says so. */
+void dti_json_out_of_memory(struct dti_json *json);
+
+/* A place in a document, to which dti_json_rewind() goes back: what was added since is gone, and
+ * the containers that were open then are open again. For documents that begin alike. Not with a
+ * stream. */
+struct dti_json_mark {
+    size_t length, depth;
+    uint64_t objects, filled;
+};
+struct dti_json_mark dti_json_mark(const struct dti_json *json);
+void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark);
 
 /* Writes the document on one line with a newline. */
 enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);

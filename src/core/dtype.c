@@ -55,6 +55,11 @@ const struct dti_format *dti_format_get(enum dti_dtype id)
     return &formats[id];
 }
 
+const struct dti_format *dti_real_format(const struct dti_format *dtype)
+{
+    return dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->part) : dtype;
+}
+
 const char *dti_kind_name(enum dti_kind kind)
 {
     static const char names[][16] = {

@@ -1,49 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents: cJSON links the tree, and only the builder (json_tree.h, json_write.c and this
- * file) knows of it. Records of forty members are written by the hundred thousand, so three things
- * are done differently from its defaults. Items and their texts are carved from an arena that the
- * next document reuses (no item is ever given to cJSON_Delete). Keys are not copied. And the tree
- * is printed here: cJSON 1.7.15 scans every key for escapes and takes 1.4 us where the walk below
- * takes 0.3. Every scalar is a raw token that was escaped on its way in, so cJSON's way with
- * numbers and with invalid UTF-8 does not matter. */
+ * JSON documents, written as they are built: a member goes onto a buffer of bytes, ready for the
+ * reader. Texts are escaped and numbers checked on their way in, so that nothing else has to be
+ * looked at again. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/buffer.h"
+#include "dtinfo/json.h"
 #include "dtinfo/utf8.h"
-#include "report/json_tree.h"
+#include "util/json_string.h"
 
 enum {
-    FIRST_CHUNK = 8 * 1024,
+    DEEPEST = 64,    /* containers in containers; the deepest document has 12 */
     DIGITS_MAX = 20, /* of 64 bits */
-    NUMBERS_MAX = 64 /* to an item of many */
+    ESCAPED_MAX = 6  /* bytes of one byte: \u001f; of an invalid one 3 */
 };
 
-static struct dti_chunk *chunk_new(size_t size)
-{
-    if (size > SIZE_MAX - sizeof(struct dti_chunk))
-        return NULL;
-    struct dti_chunk *const chunk = malloc(sizeof *chunk + size);
-    if (chunk) {
-        chunk->next = NULL;
-        chunk->size = size;
-        chunk->used = 0;
-    }
-    return chunk;
-}
+struct dti_json {
+    struct dti_buffer text; /* what is not written yet */
+    size_t depth;           /* containers that are open */
+    uint64_t objects;       /* a bit for each of them: it is an object */
+    uint64_t filled;        /* it has a member, so that a comma comes before the next */
+    FILE *stream;           /* where finished elements of an array go, or NULL */
+    size_t stream_depth;    /* of what is open inside that array, or 0 */
+};
 
 struct dti_json *dti_json_new(void)
 {
     struct dti_json *const json = calloc(1, sizeof *json);
-    if (!json)
-        return NULL;
-    dti_buffer_init(&json->text);
-    json->first = json->current = chunk_new(FIRST_CHUNK);
-    if (!json->first) {
-        free(json);
-        return NULL;
-    }
+    if (json)
+        dti_buffer_init(&json->text);
     return json;
 }
 
@@ -51,150 +39,155 @@ void dti_json_free(struct dti_json *json)
 {
     if (!json)
         return;
-    for (struct dti_chunk *chunk = json->first; chunk;) {
-        struct dti_chunk *const next = chunk->next;
-        free(chunk);
-        chunk = next;
-    }
     dti_buffer_free(&json->text);
     free(json);
 }
 
-/* Goes on to the next chunk that is large enough. A new one is twice the size of the last, so the
- * chunks together stay within a small multiple of the largest document. */
-static bool next_chunk(struct dti_json *json, size_t size)
+/* Space for so many bytes more, or NULL when memory ran out. */
+static char *space(struct dti_json *json, size_t size)
 {
-    struct dti_chunk *chunk = json->current;
-    while (chunk->next) {
-        chunk = chunk->next;
-        chunk->used = 0;
-        if (chunk->size >= size) {
-            json->current = chunk;
-            return true;
-        }
+    struct dti_buffer *const text = &json->text;
+    if (text->failed || size >= text->capacity - text->length) {
+        if (!dti_buffer_reserve(text, size))
+            return NULL;
     }
-    const size_t doubled = chunk->size <= SIZE_MAX / 4 ? chunk->size * 2 : chunk->size;
-    chunk->next = chunk_new(size > doubled ? size : doubled);
-    if (!chunk->next)
-        return false;
-    json->current = chunk->next;
-    return true;
+    return text->data + text->length;
 }
 
-/* Memory from the arena; NULL when there is none. */
-static void *take(struct dti_json *json, size_t size)
+static void filled_to(struct dti_json *json, const char *end)
 {
-    size = (size + DTI_JSON_ALIGNMENT - 1) & ~(size_t)(DTI_JSON_ALIGNMENT - 1);
-    if (json->current->size - json->current->used < size && !next_chunk(json, size))
-        return NULL;
-    void *const memory = json->current->memory + json->current->used;
-    json->current->used += size;
-    return memory;
+    json->text.length = (size_t)(end - json->text.data);
 }
 
-struct dti_item *dti_json_item(struct dti_json *json, int type, size_t text_size)
+/* Keys are ours and plain; one that is not cannot end its string all the same. */
+static char *put_key(char *out, const char *key, size_t length)
 {
-    struct dti_item *const item =
-        text_size < SIZE_MAX / 8 ? take(json, sizeof *item + text_size) : NULL;
-    if (!item) {
-        json->failed = true;
-        return NULL;
-    }
-    memset(item, 0, sizeof *item);
-    item->node.type = type;
-    return item;
+    *out++ = '"';
+    for (size_t i = 0; (i += dti_json_copy_plain(out + i, key + i, length - i)) < length;)
+        out[i++] = '?';
+    out += length;
+    *out++ = '"';
+    *out++ = ':';
+    return out;
 }
 
-/* A new item in the innermost open container, or NULL when memory ran out. It has its type before
- * it is added: cJSON changes the type's flags on the way. */
-static struct dti_item *add(struct dti_json *json, const char *key, int type, size_t text_size)
+/* Begins a member or an element: a comma if it is not the first, its key. Returns where its value
+ * goes, which may have so many bytes, or NULL when memory ran out. */
+static char *begin_value(struct dti_json *json, const char *key, size_t size)
 {
-    if (json->failed)
+    const uint64_t level = UINT64_C(1) << (json->depth - 1);
+    const size_t key_length = key ? strlen(key) : 0;
+    assert(json->depth > 0 && !!(json->objects & level) == (key != NULL));
+    if (size > SIZE_MAX / 2)
+        size = SIZE_MAX / 2; /* which no memory has */
+    char *out = space(json, key_length + size + 4);
+    if (!out)
         return NULL;
-    assert(json->depth > 0);
-    struct dti_item *const parent = json->open[json->depth - 1];
-    assert(((parent->node.type & 0xFF) == cJSON_Object) == (key != NULL));
-
-    struct dti_item *const item = dti_json_item(json, type, text_size);
-    if (!item)
-        return NULL;
-    if (key) {
-        item->key_length = strlen(key);
-        json->bound += item->key_length + 3; /* quotes and colon */
-        cJSON_AddItemToObjectCS(&parent->node, key, &item->node);
-    } else {
-        cJSON_AddItemToArray(&parent->node, &item->node);
-    }
-    json->bound += 3; /* a comma, or brackets and a comma */
-    return item;
+    if (json->filled & level)
+        *out++ = ',';
+    json->filled |= level;
+    return key ? put_key(out, key, key_length) : out;
 }
 
-static void open_container(struct dti_json *json, const char *key, int type)
+static void put_plain(struct dti_json *json, const char *key, const char *text, size_t length)
 {
-    struct dti_item *const item = add(json, key, type, 0);
-    if (!item)
+    char *const out = begin_value(json, key, length);
+    if (!out)
         return;
-    assert(json->depth < DTI_JSON_DEEPEST);
-    json->open[json->depth++] = item;
+    memcpy(out, text, length);
+    filled_to(json, out + length);
+}
+
+static void open_container(struct dti_json *json, const char *key, bool object)
+{
+    put_plain(json, key, object ? "{" : "[", 1);
+    assert(json->depth < DEEPEST);
+    const uint64_t level = UINT64_C(1) << json->depth++;
+    json->objects = object ? json->objects | level : json->objects & ~level;
+    json->filled &= ~level;
+}
+
+void dti_json_begin_plain(struct dti_json *json)
+{
+    dti_buffer_clear(&json->text);
+    json->text.failed = false;
+    json->depth = 1;
+    json->objects = 1;
+    json->filled = 0;
+    json->stream = NULL;
+    json->stream_depth = 0;
+    dti_buffer_append(&json->text, "{", 1);
 }
 
 void dti_json_begin(struct dti_json *json, const char *schema)
 {
-    json->current = json->first;
-    json->first->used = 0;
-    json->depth = 0;
-    json->bound = 64;
-    json->failed = false;
-    json->stream = NULL;
-    json->stream_depth = 0;
-    json->begun = 0;
-
-    struct dti_item *const root = dti_json_item(json, cJSON_Object, 0);
-    if (!root)
-        return;
-    json->open[json->depth++] = root;
+    dti_json_begin_plain(json);
     dti_json_string(json, "schema", schema);
     dti_json_string(json, "dtinfo", DTI_VERSION);
 }
 
+void dti_json_out_of_memory(struct dti_json *json)
+{
+    json->text.failed = true;
+}
+
+struct dti_json_mark dti_json_mark(const struct dti_json *json)
+{
+    return (struct dti_json_mark){json->text.length, json->depth, json->objects, json->filled};
+}
+
+void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark)
+{
+    assert(mark->length <= json->text.length || json->text.failed);
+    if (!json->text.failed)
+        json->text.length = mark->length;
+    json->depth = mark->depth;
+    json->objects = mark->objects;
+    json->filled = mark->filled;
+}
+
 void dti_json_object(struct dti_json *json, const char *key)
 {
-    open_container(json, key, cJSON_Object);
+    open_container(json, key, true);
 }
 
 void dti_json_array(struct dti_json *json, const char *key)
 {
-    open_container(json, key, cJSON_Array);
+    open_container(json, key, false);
+}
+
+/* Nothing is written before the first element is there: an error until then leaves no half
+ * document. */
+void dti_json_stream(struct dti_json *json, FILE *out)
+{
+    assert(json->depth > 0 && !(json->objects >> (json->depth - 1) & 1));
+    json->stream = out;
+    json->stream_depth = json->depth;
 }
 
 void dti_json_end(struct dti_json *json)
 {
-    if (json->failed)
-        return;
     assert(json->depth > 1);
-    json->depth--;
-    if (json->stream)
-        dti_json_stream_end(json);
-}
-
-/* What is written of an item as it stands: text, of which there may be less than there is room. */
-static void set_text(struct dti_json *json, struct dti_item *item, char *text, size_t length)
-{
-    item->node.valuestring = text;
-    item->text_length = length;
-    json->bound += length;
+    const bool object = json->objects >> --json->depth & 1;
+    dti_buffer_append(&json->text, object ? "}" : "]", 1);
+    if (json->stream_depth == 0 || json->text.failed)
+        return;
+    if (json->depth < json->stream_depth) {
+        json->stream_depth = 0;
+    } else if (json->depth == json->stream_depth) {
+        (void)fwrite(json->text.data, 1, json->text.length, json->stream);
+        dti_buffer_clear(&json->text);
+    }
 }
 
 void dti_json_null(struct dti_json *json, const char *key)
 {
-    if (add(json, key, cJSON_NULL, 0))
-        json->bound += 4;
+    put_plain(json, key, "null", 4);
 }
 
 void dti_json_bool(struct dti_json *json, const char *key, bool value)
 {
-    if (add(json, key, value ? cJSON_True : cJSON_False, 0))
-        json->bound += 5;
+    put_plain(json, key, value ? "true" : "false", value ? 4 : 5);
 }
 
 /* The digits of value, in front of end; returns the first one. */
@@ -206,16 +199,6 @@ static char *put_digits(char *end, uint64_t value)
     return end;
 }
 
-/* Adds what is written as it stands. */
-static void add_raw(struct dti_json *json, const char *key, const char *text, size_t length)
-{
-    struct dti_item *const item = add(json, key, cJSON_Raw, length);
-    if (!item)
-        return;
-    memcpy(item->text, text, length);
-    set_text(json, item, item->text, length);
-}
-
 static void put_integer(struct dti_json *json, const char *key, uint64_t magnitude, bool negative)
 {
     char text[DIGITS_MAX + 1];
@@ -223,7 +206,7 @@ static void put_integer(struct dti_json *json, const char *key, uint64_t magnitu
     char *at = put_digits(end, magnitude);
     if (negative)
         *--at = '-';
-    add_raw(json, key, at, (size_t)(end - at));
+    put_plain(json, key, at, (size_t)(end - at));
 }
 
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value)
@@ -238,19 +221,8 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
 
 void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count)
 {
-    while (count > 0) {
-        char text[NUMBERS_MAX * (DIGITS_MAX + 1)];
-        char *const end = text + sizeof text;
-        const size_t some = count < NUMBERS_MAX ? count : NUMBERS_MAX;
-        char *at = put_digits(end, values[some - 1]);
-        for (size_t i = some - 1; i > 0; i--) {
-            *--at = ',';
-            at = put_digits(at, values[i - 1]);
-        }
-        add_raw(json, NULL, at, (size_t)(end - at));
-        values += some;
-        count -= some;
-    }
+    for (size_t i = 0; i < count; i++)
+        dti_json_uint(json, NULL, values[i]);
 }
 
 /* Characters that are seen by what they do. */
@@ -295,19 +267,17 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
     return size;
 }
 
-/* Writes text escaped to out, or only measures when out is NULL. */
-static size_t escape(char *out, const char *text, size_t length)
+/* Writes text escaped and returns its end. */
+static char *put_escaped(char *out, const char *text, size_t length)
 {
-    size_t total = 0;
     for (size_t taken = 0; taken < length;) {
         char piece[8];
         taken += spell_character(piece, text + taken, length - taken);
-        const size_t piece_length = strlen(piece);
-        if (out)
-            memcpy(out + total, piece, piece_length);
-        total += piece_length;
+        const size_t size = strlen(piece);
+        memcpy(out, piece, size);
+        out += size;
     }
-    return total;
+    return out;
 }
 
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length)
@@ -316,22 +286,22 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return;
     }
-    struct dti_item *const item =
-        add(json, key, cJSON_Raw, length < SIZE_MAX / 8 ? length + 2 : length);
-    if (!item)
+    char *out = begin_value(json, key, length < SIZE_MAX / 8 ? length + 2 : length);
+    if (!out)
         return;
-    char *raw = item->text;
-    if (dti_json_copy_plain(raw + 1, text, length) < length) {
-        const size_t escaped = escape(NULL, text, length);
-        raw = take(json, escaped + 2);
-        if (!raw) {
-            json->failed = true;
+    *out++ = '"';
+    const size_t plain = dti_json_copy_plain(out, text, length);
+    out += plain;
+    if (plain < length) {
+        filled_to(json, out);
+        const size_t rest = length - plain;
+        out = space(json, rest < SIZE_MAX / 8 ? rest * ESCAPED_MAX + 1 : SIZE_MAX / 2);
+        if (!out)
             return;
-        }
-        length = escape(raw + 1, text, length);
+        out = put_escaped(out, text + plain, rest);
     }
-    raw[0] = raw[length + 1] = '"';
-    set_text(json, item, raw, length + 2);
+    *out++ = '"';
+    filled_to(json, out);
 }
 
 void dti_json_string(struct dti_json *json, const char *key, const char *text)
@@ -344,12 +314,20 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
     const char *problem = NULL;
     if (number && dti_json_number_end(number, number + length, &problem) == number + length &&
         !problem)
-        add_raw(json, key, number, length);
+        put_plain(json, key, number, length);
     else
         dti_json_text(json, key, number, length);
 }
 
-const char *dti_json_library_version(void)
+enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
 {
-    return cJSON_Version();
+    struct dti_buffer *const text = &json->text;
+    dti_buffer_append(text, "}\n", 2);
+    if (text->failed)
+        return dti_fail(reterr, DTI_NO_MEMORY,
+                        "out of memory for one JSON document; --jsonl needs less");
+    assert(json->depth == 1);
+    if (fwrite(text->data, 1, text->length, out) != text->length)
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");
+    return DTI_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "dtinfo/buffer.h"
 
@@ -26,6 +27,37 @@ static inline bool dti_json_are_plain(uint64_t eight)
     return !(
         ((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | (eight + ones) | eight) &
         tops);
+}
+
+/* Copies text as far as its characters stand for themselves in a JSON string; returns how far. Most
+ * texts are short and plain to their end, which two loads that may overlap find out. */
+static inline size_t dti_json_copy_plain(char *out, const char *text, size_t length)
+{
+    size_t i = 0;
+    if (length >= 8) {
+        uint64_t eight;
+        for (; i < length - 8; i += 8) {
+            memcpy(&eight, text + i, 8);
+            memcpy(out + i, &eight, 8);
+            if (!dti_json_are_plain(eight))
+                break;
+        }
+        memcpy(&eight, text + length - 8, 8);
+        memcpy(out + length - 8, &eight, 8);
+        if (i >= length - 8 && dti_json_are_plain(eight))
+            return length;
+    } else if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + length - 4, 4);
+        memcpy(out, &first, 4);
+        memcpy(out + length - 4, &last, 4);
+        if (dti_json_are_plain((uint64_t)first << 32 | last))
+            return length;
+    }
+    for (; i < length && dti_json_is_plain(text[i]); i++)
+        out[i] = text[i];
+    return i;
 }
 
 /* The end of the number at `at`; or, with *ret_problem set, the place where a digit is wrong. */

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/schema"))
 import checker  # noqa: E402
 
-CHECKERS = {name: checker.Checker(schema) for name, schema in checker.load(ROOT / "schemas").items()}
+CHECKERS = {name: checker.Checker(schema) for name, schema in checker.load(pathlib.Path(PROGRAM).parent / "schemas").items()}
 FORGED = 'x"}],"injected":[{"y":"'
 TEXTS = [FORGED, '*"\\d', '"', "\\", 'a"b', "line\nbreak", "\x01\x1b[2J\x7f", "rtl\u202e\u0085", "\u00e9,\u4e2d",
          b"bad\xff\xc3", '","x":1e', "x" * 300 + '"', ""]

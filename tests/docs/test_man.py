@@ -22,6 +22,12 @@ SHORT = re.compile(r"(?<![\w-])-([a-zA-Z])(?![\w-])")
 FOREIGN_SHORT = {"n", "c", "r"}
 
 
+def built(path, program):
+    """The page as the build completes it, where it does."""
+    made = pathlib.Path(program).parent / "man" / path.name
+    return made if made.exists() else path
+
+
 def prose(page):
     """The page without its examples, where other programs have options, too, and without the
     meanings of the exit codes, which are those of all commands."""
@@ -188,11 +194,9 @@ def check_json_page(judge, page, program, facts):
             schemas.add(document["schema"])
             keys_of(document, real)
     # there is not a CUDA device everywhere
-    schema = json.loads((pages.ROOT / "schemas/dtinfo.devices.schema.json").read_text(encoding="utf-8"))
-    real |= set(schema["$defs"]["cuda"]["properties"])
-    real |= set(schema["properties"]["cuda_driver"]["anyOf"][0]["properties"])
-    real |= set(schema["$defs"]["cpu"]["properties"]["caches"]["items"]["properties"])
-    real |= set(schema["$defs"]["cpu"]["properties"]["numa_nodes"]["items"]["properties"])
+    schema = json.loads((pathlib.Path(program).parent / "schemas/dtinfo.devices.schema.json").read_text(
+        encoding="utf-8"))
+    properties_of(schema, real)
     documented = set()
     for term in re.findall(r"^\*([a-z0-9_.\[\]]+)\* \(", page.text(), flags=re.MULTILINE):
         documented |= {part.removesuffix("[]") for part in term.split(".")}
@@ -204,6 +208,17 @@ def check_json_page(judge, page, program, facts):
     judge.check(schemas == claimed, f"documents have the schemas {sorted(schemas)}")
     for name in claimed:
         judge.check(f"\n## {name}\n" in page.text(), f"{page.name}: no section on {name}")
+
+
+def properties_of(schema, ret):
+    """The names of all members that a schema knows."""
+    if isinstance(schema, dict):
+        ret |= set(schema.get("properties", {}))
+        for part in schema.values():
+            properties_of(part, ret)
+    elif isinstance(schema, list):
+        for part in schema:
+            properties_of(part, ret)
 
 
 def check_references(judge, page, names):
@@ -244,7 +259,7 @@ def main():
     judge = pages.Judge()
     facts = pages.introspect(program)
     blocks = pages.block_formats(program)
-    every = {page.name: page for page in map(pages.Page, pages.MAN)}
+    every = {page.name: page for page in map(pages.Page, [built(path, program) for path in pages.MAN])}
     public = [command for command in facts["commands"] if not command["hidden"]]
     expected = {f"dtinfo-{command['name']}.1" for command in public}
     expected |= {"dtinfo.1", "dtinfo-json.5", "dtinfo-dtypes.7"}

@@ -14,7 +14,7 @@ try:
 except ImportError:
     jsonschema = None
 
-IGNORED = {"$schema", "$id", "$defs", "title", "description"}
+IGNORED = {"$schema", "$id", "$defs", "title", "description", "unit"}
 COMMON = "common.schema.json"
 TYPES = {
     "object": lambda x: isinstance(x, dict),

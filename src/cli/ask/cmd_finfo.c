@@ -45,7 +45,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (args->style_given)
         status = dti_finfo_in_style((enum dti_info_style)args->style, list, count, all, cx, reterr);
     else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = dti_finfo_json(list, count, cx, reterr);
+        status = DTI_ANSWER(cx, finfo, (&(struct dti_dtypes_answer){list, count}), reterr);
     else if (all)
         status = dti_finfo_table(list, count, cx, reterr);
     else

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "cli/ask/info_style.h"
-#include "cli/shared/dtype_json.h"
 #include "cli/shared/dtype_operands.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
@@ -60,38 +59,6 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
     return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-static enum dti_status write_json(const struct dti_dtype_operand *list, size_t count,
-                                  struct dti_context *cx, struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    struct dti_json *json = dti_json_new();
-    if (!json)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_json_begin(json, "dtinfo.iinfo/1");
-    dti_json_array(json, "results");
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const struct dti_format *format = &list[i].format;
-        struct dti_limit min, max;
-        dti_integer_limits(format, &min, &max);
-        dti_json_object(json, NULL);
-        dti_json_string(json, "dtype", format->name);
-        dti_json_uint(json, "bits", format->width);
-        dti_json_string(json, "kind", dti_kind_name(format->kind));
-        dti_json_bool(json, "signed", dti_format_is_signed(format));
-        status = dti_json_limit(json, "min", format, &min, reterr);
-        if (status == DTI_OK)
-            status = dti_json_limit(json, "max", format, &max, reterr);
-        dti_json_dtype_names(json, format);
-        dti_json_end(json);
-    }
-    dti_json_end(json);
-    dti_json_operand_notes(json, list, count);
-    if (status == DTI_OK)
-        status = dti_json_write(json, cx->out, reterr);
-    dti_json_free(json);
-    return status;
-}
-
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -106,7 +73,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         status = dti_iinfo_in_style((enum dti_info_style)args->style, list, count,
                                     operand_count == 0, cx, reterr);
     else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = write_json(list, count, cx, reterr);
+        status = DTI_ANSWER(cx, iinfo, (&(struct dti_dtypes_answer){list, count}), reterr);
     else
         status = print_table(list, count, cx, reterr);
     free(list);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/shared/dtype_json.h"
 #include "cli/shared/dtype_operands.h"
+#include "cli/shared/human.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
@@ -22,32 +22,6 @@ static const struct dti_option options[] = {
 };
 
 enum { DIGITS = 8, TEXT_SIZE = 128 };
-
-/* The limits of any dtype as the list shows them; complex ones have those of their parts. */
-struct summary {
-    struct dti_limit lowest, max, smallest; /* smallest positive */
-    bool has_inf, has_nan, has_minus_zero, has_subnormals;
-};
-
-static void summarize(const struct dti_format *dtype, struct summary *ret)
-{
-    const struct dti_format *format = dti_real_format(dtype);
-    memset(ret, 0, sizeof *ret);
-    if (dti_format_is_integer(format)) {
-        dti_integer_limits(format, &ret->lowest, &ret->max);
-        return;
-    }
-    struct dti_limits limits;
-    dti_limits_compute(&limits, format);
-    ret->lowest = limits.lowest;
-    ret->max = limits.max;
-    ret->smallest =
-        limits.smallest_subnormal.present ? limits.smallest_subnormal : limits.smallest_normal;
-    ret->has_inf = limits.has_inf;
-    ret->has_nan = limits.has_nan;
-    ret->has_minus_zero = limits.has_minus_zero;
-    ret->has_subnormals = limits.has_subnormals;
-}
 
 static void put_number(struct dti_table *table, const struct dti_format *dtype,
                        const struct dti_limit *limit)
@@ -73,7 +47,7 @@ static void put_layout(struct dti_table *table, const struct dti_format *format)
 }
 
 static void put_specials(struct dti_table *table, const struct dti_format *format,
-                         const struct summary *summary)
+                         const struct dti_dtype_summary *summary)
 {
     char text[TEXT_SIZE];
     if (dti_format_is_integer(format)) {
@@ -108,9 +82,9 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
     }
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
-        struct summary summary;
+        struct dti_dtype_summary summary;
         char text[DTI_TEXT_SIZE];
-        summarize(format, &summary);
+        dti_dtype_summarize(format, &summary);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
         (void)dti_spell_u64(text, format->width);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
@@ -123,17 +97,6 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
     const bool written = dti_table_write(table, cx->out, cx->colour, 0);
     dti_table_free(table);
     return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
-/* Bits of a block with its scale for each element; lengths are powers of 2, so that it is exact. */
-static void bits_per_weight(char text[DTI_TEXT_SIZE], const struct dti_block_format *block)
-{
-    struct dti_value value;
-    int64_t log2_length = 0;
-    while (block->length >> log2_length > 1)
-        log2_length++;
-    dti_value_set(&value, false, UINT64_C(8) * block->bytes, -log2_length);
-    (void)dti_spell_text(text, &value);
 }
 
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
@@ -155,7 +118,9 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         (void)dti_spell_u64(text, block->bytes);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
-        bits_per_weight(text, block);
+        struct dti_value bits_per_weight;
+        dti_double_value(dti_block_bits_per_weight(block), &bits_per_weight);
+        (void)dti_spell_text(text, &bits_per_weight);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
     }
@@ -210,68 +175,6 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
     return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-static enum dti_status put_dtype(struct dti_json *json, const struct dti_format *dtype,
-                                 struct dti_error *reterr)
-{
-    const struct dti_format *format = dti_real_format(dtype);
-    struct summary summary;
-    summarize(dtype, &summary);
-    dti_json_object(json, NULL);
-    dti_json_string(json, "dtype", dtype->name);
-    dti_json_uint(json, "bits", dtype->width);
-    dti_json_string(json, "kind", dti_kind_name(dtype->kind));
-    dti_json_string(json, "part", format != dtype ? format->name : NULL);
-    dti_json_layout(json, dtype);
-    enum dti_status status = dti_json_limit(json, "lowest", format, &summary.lowest, reterr);
-    if (status == DTI_OK)
-        status = dti_json_limit(json, "max", format, &summary.max, reterr);
-    if (status == DTI_OK)
-        status = dti_json_limit(json, "smallest", format, &summary.smallest, reterr);
-    dti_json_bool(json, "has_inf", summary.has_inf);
-    dti_json_bool(json, "has_nan", summary.has_nan);
-    dti_json_bool(json, "has_minus_zero", summary.has_minus_zero);
-    dti_json_bool(json, "has_subnormals", summary.has_subnormals);
-    dti_json_dtype_names(json, dtype);
-    dti_json_end(json);
-    return status;
-}
-
-static void put_block(struct dti_json *json, const struct dti_block_format *block)
-{
-    char text[DTI_TEXT_SIZE];
-    bits_per_weight(text, block);
-    dti_json_object(json, NULL);
-    dti_json_string(json, "name", block->name);
-    dti_json_string(json, "element", block->element);
-    dti_json_string(json, "scale", dti_format_get(block->scale)->name);
-    dti_json_uint(json, "block_elements", block->length);
-    dti_json_uint(json, "block_bytes", block->bytes);
-    dti_json_number(json, "bits_per_weight", text, strlen(text));
-    dti_json_string(json, "summary", block->summary);
-    dti_json_end(json);
-}
-
-static enum dti_status write_json(struct dti_context *cx, struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    struct dti_json *json = dti_json_new();
-    if (!json)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_json_begin(json, "dtinfo.list/1");
-    dti_json_array(json, "dtypes");
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT && status == DTI_OK; id++)
-        status = put_dtype(json, dti_format_get((enum dti_dtype)id), reterr);
-    dti_json_end(json);
-    dti_json_array(json, "block_formats");
-    for (size_t i = 0; i < dti_block_format_count; i++)
-        put_block(json, &dti_block_formats[i]);
-    dti_json_end(json);
-    if (status == DTI_OK)
-        status = dti_json_write(json, cx->out, reterr);
-    dti_json_free(json);
-    return status;
-}
-
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -285,7 +188,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         return DTI_USAGE;
     }
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return write_json(cx, reterr);
+        return DTI_ANSWER(cx, list, NULL, reterr);
     if (args->names) {
         print_names(cx);
         return DTI_OK;

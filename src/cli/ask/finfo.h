@@ -15,7 +15,4 @@ enum dti_status dti_finfo_human(const struct dti_dtype_operand *list, size_t cou
 enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t count,
                                 struct dti_context *cx, struct dti_error *reterr);
 
-enum dti_status dti_finfo_json(const struct dti_dtype_operand *list, size_t count,
-                               struct dti_context *cx, struct dti_error *reterr);
-
 #endif

@@ -4,6 +4,7 @@
  * compare themselves with it, so nothing of it is printed for people. */
 #include <string.h>
 
+#include "answers/document.h"
 #include "cli/shared/dtype_json.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
@@ -182,6 +183,23 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     dti_json_free(json);
     return status;
 }
+
+static enum dti_status run_schema(const void *args, char **operands, int operand_count,
+                                  struct dti_context *cx, struct dti_error *reterr)
+{
+    (void)args, (void)operands, (void)operand_count;
+    dti_json_begin_plain(cx->json);
+    dti_schemas_put(cx->json);
+    return dti_json_write(cx->json, cx->out, reterr);
+}
+
+/* The JSON Schemas, for the build. */
+const struct dti_command dti_command_schemas = {
+    .name = "__schemas",
+    .summary = "print the JSON Schema of every document",
+    .operands = DTI_OPERANDS_NONE,
+    .run = run_schema,
+};
 
 const struct dti_command dti_command_introspect = {
     .name = "__introspect",

@@ -80,18 +80,6 @@ enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char
     return DTI_WRONG_KIND;
 }
 
-void dti_json_operand_notes(struct dti_json *json, const struct dti_dtype_operand *list,
-                            size_t count)
-{
-    dti_json_array(json, "warnings");
-    for (size_t i = 0; i < count; i++) {
-        if (!list[i].note)
-            continue;
-        dti_json_warning(json, "dtype_name", list[i].format.name, 0, list[i].note);
-    }
-    dti_json_end(json);
-}
-
 const char *dti_dtype_name_in(const struct dti_format *format, enum dti_system system)
 {
     for (size_t i = 0; i < dti_dtype_name_count && format->id != DTI_NONE; i++) {

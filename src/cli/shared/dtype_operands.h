@@ -8,14 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "answers/ask.h"
 #include "cli/shell/command.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/json.h"
-
-struct dti_dtype_operand {
-    struct dti_format format;
-    const char *note; /* what the spelling deserves to have said about it, or NULL */
-};
 
 /* Whether a command takes a dtype. Called without reterr for the dtypes of "none means all". */
 typedef enum dti_status dti_dtype_check(const struct dti_format *format, struct dti_error *reterr);
@@ -36,10 +32,6 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
 enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,
                                      const char *command, struct dti_error *reterr);
 
-/* Closes results with "warnings": the operands' notes. */
-void dti_json_operand_notes(struct dti_json *json, const struct dti_dtype_operand *list,
-                            size_t count);
-
 /* The first name of a dtype in a system, or NULL. */
 const char *dti_dtype_name_in(const struct dti_format *format, enum dti_system system);
 
@@ -48,11 +40,5 @@ const char *dti_dtype_name_in(const struct dti_format *format, enum dti_system s
 typedef bool dti_dtype_filter(const struct dti_format *format);
 enum dti_status dti_dtype_not_there(const struct dti_format *format, const char *where,
                                     dti_dtype_filter *is_there, struct dti_error *reterr);
-
-/* The format whose limits are meant: the dtype itself, or the parts of a complex one. */
-static inline const struct dti_format *dti_real_format(const struct dti_format *dtype)
-{
-    return dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->part) : dtype;
-}
 
 #endif

@@ -132,13 +132,6 @@ const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
     return buffer;
 }
 
-void dti_double_value(double figure, struct dti_value *ret_value)
-{
-    uint64_t code;
-    memcpy(&code, &figure, sizeof code);
-    dti_decode(dti_format_get(DTI_FP64), code, ret_value);
-}
-
 const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
                              uint64_t code, const char *digits)
 {

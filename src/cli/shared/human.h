@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "answers/spelled.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/spell.h"
@@ -33,9 +34,6 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
 /* How much of a whole a part is, with three digits, and with more where only all of it would be
  * 100: "99.996 %". whole > 0. */
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
-
-/* A figure that was computed in fp64, as the number that it is. */
-void dti_double_value(double figure, struct dti_value *ret_value);
 
 /* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);

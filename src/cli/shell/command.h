@@ -30,7 +30,14 @@ struct dti_context {
     const char *command;
     FILE *out; /* stdout, fully buffered; dti_command_line() flushes and checks it at the end */
     FILE *err; /* for warnings: through dti_warn() only */
+    struct dti_json *json; /* for documents, one after the other */
 };
+
+/* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
+ * dti_document_finfo().
+ */
+#define DTI_ANSWER(cx, name, answer, reterr) \
+    (dti_document_##name((cx)->json, (answer)), dti_json_write((cx)->json, (cx)->out, (reterr)))
 
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
 void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);

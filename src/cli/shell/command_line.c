@@ -118,10 +118,8 @@ static void report(struct dti_context *cx, const struct dti_error *error)
     dti_complain(cx, error);
     if (cx->output == DTI_OUTPUT_HUMAN)
         return;
-    struct dti_json *const json = dti_json_new();
-    if (json)
-        (void)dti_error_json(json, error, 0, cx->out, NULL);
-    dti_json_free(json);
+    if (cx->json)
+        (void)dti_error_json(cx->json, error, 0, cx->out, NULL);
 }
 
 int dti_command_line(char **words, int count, FILE *out, FILE *err)
@@ -130,10 +128,13 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
     struct dti_error error = {.status = DTI_OK};
     dti_context_init(&cx, words, count, out, err);
 
-    const enum dti_status status = run_words(words, count, &cx, &error);
+    cx.json = dti_json_new();
+    const enum dti_status status = cx.json ? run_words(words, count, &cx, &error)
+                                           : dti_fail(&error, DTI_NO_MEMORY, "out of memory");
     /* a failed write is found again, with its cause, when out is closed */
     if (status != DTI_OK && status != DTI_ANSWER_NO && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);
+    dti_json_free(cx.json);
 
     struct dti_error lost;
     const enum dti_status closed = dti_standard_close(out, &lost);

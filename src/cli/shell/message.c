@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "answers/shell.h"
 #include "cli/shell/command.h"
 
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
@@ -58,16 +59,6 @@ void dti_json_warning(struct dti_json *json, const char *code, const char *dtype
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr)
 {
-    dti_json_begin(json, "dtinfo.error/1");
-    dti_json_object(json, "error");
-    dti_json_string(json, "code", dti_status_code(error->status));
-    dti_json_string(json, "message", error->text);
-    dti_json_string(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
-    dti_json_array(json, "suggestions");
-    for (size_t i = 0; i < DTI_ERROR_SUGGESTIONS && error->suggestions[i][0] != '\0'; i++)
-        dti_json_string(json, NULL, error->suggestions[i]);
-    dti_json_end(json);
-    put_input_line(json, line);
-    dti_json_end(json);
+    dti_document_error(json, &(struct dti_error_answer){error, line});
     return dti_json_write(json, out, reterr);
 }

@@ -3,6 +3,8 @@
  * The version and what a bug report needs beside it. */
 #include "cli/shell/version.h"
 
+#include "answers/shell.h"
+
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
 #elif defined(__GNUC__)
@@ -18,18 +20,5 @@ enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error
                       COMPILER, dti_json_library_version());
         return DTI_OK;
     }
-    struct dti_json *const json = dti_json_new();
-    if (!json)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_json_begin(json, "dtinfo.version/1");
-    dti_json_string(json, "compiler", COMPILER);
-    dti_json_array(json, "libraries");
-    dti_json_object(json, NULL);
-    dti_json_string(json, "name", "cJSON");
-    dti_json_string(json, "version", dti_json_library_version());
-    dti_json_end(json);
-    dti_json_end(json);
-    const enum dti_status status = dti_json_write(json, cx->out, reterr);
-    dti_json_free(json);
-    return status;
+    return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
 }

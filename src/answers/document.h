@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The JSON documents that commands answer with, as tables: what a JSON Schema and the manual page
+ * are made from. The tables come from the same rows as the code that writes the documents (rows.h).
+ */
+#ifndef DTINFO_ANSWERS_DOCUMENT_H
+#define DTINFO_ANSWERS_DOCUMENT_H
+
+#include "dtinfo/json.h"
+
+enum dti_member_type {
+    DTI_MEMBER_BOOL,
+    DTI_MEMBER_UINT,
+    DTI_MEMBER_POSITIVE, /* an integer from 1 on */
+    DTI_MEMBER_INT,
+    DTI_MEMBER_DOUBLE,
+    DTI_MEMBER_MEASURE, /* a number that is not negative */
+    DTI_MEMBER_TEXT,
+    DTI_MEMBER_OBJECT,
+    /* Not members: */
+    DTI_MEMBERS_OF,       /* those of another object stand here */
+    DTI_MEMBERS_OPTIONAL, /* those up to the end may be missing */
+    DTI_MEMBERS_OPTIONAL_END
+};
+
+enum { DTI_MEMBER_NULLABLE = 1, DTI_MEMBER_LIST = 2 };
+
+struct dti_object;
+
+struct dti_member {
+    const char *key, *meaning; /* meaning: a sentence without a full stop, or "" */
+    enum dti_member_type type; /* of a list: of its elements */
+    unsigned flags;
+    const char *pattern;               /* of texts: a regular expression, or NULL */
+    const char *(*word)(size_t index); /* of texts: those that there are, NULL after the last */
+    const struct dti_object *object;
+};
+
+struct dti_object {
+    const char *name;
+    bool common; /* defined once for all documents */
+    size_t count;
+    const struct dti_member *members;
+};
+
+struct dti_document {
+    const char *name, *schema; /* "cast", "dtinfo.cast/1" */
+    const char *meaning;
+    const struct dti_object *object;
+};
+
+extern const struct dti_document *const dti_documents[];
+extern const size_t dti_document_count;
+/* Those that are common. */
+extern const struct dti_object *const dti_common_objects[];
+extern const size_t dti_common_object_count;
+
+/* Adds the JSON Schema (draft 2020-12) of each document and, as "common", that of the common
+ * objects, as members of the open object. */
+void dti_schemas_put(struct dti_json *json);
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The documents' members against a reviewed table, one line a member.
+
+usage: documents.py SCHEMAS documents.tsv
+
+Columns: document, path, type, "null" where it may be null, "optional" where it may be missing, its unit, which
+values there are (words, a pattern, the least number). A member that changes here changes what scripts rely on.
+"""
+import json
+import pathlib
+import sys
+
+# Objects of several documents that have lines of their own, under "common".
+SHARED = {"number", "neighbour", "fields", "warning"}
+
+
+class Flat:
+    def __init__(self, folder):
+        self.files = {path.name: json.loads(path.read_text(encoding="utf-8"))
+                      for path in pathlib.Path(folder).glob("*.json")}
+        self.lines = []
+
+    def resolve(self, node, home):
+        while "$ref" in node:
+            where, _, pointer = node["$ref"].partition("#")
+            home = where or home
+            target = self.files[home]
+            for part in pointer.strip("/").split("/"):
+                target = target[part]
+            if home == "common.schema.json" and part in SHARED:
+                return {"type": "common " + part}, home
+            node = dict(target, **{key: value for key, value in node.items() if key != "$ref"})
+        return node, home
+
+    @staticmethod
+    def values(node):
+        if "const" in node:
+            return json.dumps(node["const"])
+        if "enum" in node:
+            return "|".join(word for word in node["enum"] if word is not None)
+        return node.get("pattern") or (f">={node['minimum']}" if "minimum" in node else "")
+
+    def value(self, node, home):
+        """The type in words, whether it may be null, its values, and the object whose members come next."""
+        node, home = self.resolve(node, home)
+        if "anyOf" in node and "type" not in node:
+            others = [one for one in node["anyOf"] if one != {"type": "null"}]
+            kind, null, values, inner = self.value(others[0], home)
+            return kind, null or len(others) < len(node["anyOf"]), values, inner
+        if "enum" in node or "const" in node:
+            return "string", None in node.get("enum", []), self.values(node), None
+        kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+        null = "null" in kinds
+        kind, = [one for one in kinds if one != "null"]
+        if kind == "array":
+            kind, _, values, inner = self.value(node["items"], home)
+            return kind + "[]", null, values, inner
+        return kind, null, self.values(node), (node, home) if "properties" in node else None
+
+    def members(self, document, prefix, node, home):
+        for key, member in node["properties"].items():
+            kind, null, values, inner = self.value(member, home)
+            path = prefix + key
+            self.lines.append((document, path, kind, "null" if null else "",
+                               "" if key in node["required"] else "optional",
+                               self.resolve(member, home)[0].get("unit", ""), values))
+            if inner:
+                self.members(document, path + kind[kind.find("["):] * ("[" in kind) + ".", *inner)
+
+    def all(self):
+        for name in sorted(self.files):
+            if name == "common.schema.json":
+                for shared in sorted(SHARED & set(self.files[name]["$defs"])):
+                    self.members("common", shared + ".", self.files[name]["$defs"][shared], name)
+            else:
+                self.members(name.split(".")[1], "", self.files[name], name)
+        return ["\t".join(column or "-" for column in line) for line in self.lines]
+
+
+def main():
+    made = Flat(sys.argv[1]).all()
+    reviewed = pathlib.Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()[1:]
+    for line in sorted(set(made) ^ set(reviewed)):
+        print(("not in documents.tsv: " if line in made else "no such member any more: ") + line.replace("\t", " | "))
+    wrong = made != reviewed
+    if wrong and not set(made) ^ set(reviewed):
+        print("the order of members changed")
+    print(f"{len(made)} members")
+    sys.exit(wrong)
+
+
+if __name__ == "__main__":
+    main()
