@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "dtinfo/error.h"
+
 #if defined(__GNUC__)
 #define DTI_MUST_CHECK __attribute__((warn_unused_result))
 #else
@@ -33,6 +35,8 @@ struct dti_line {
     size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
+void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
+    DTI_PRINTF(3, 4);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
 
@@ -42,13 +46,21 @@ void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appe
 struct dti_table;
 struct dti_table *dti_table_new(
     size_t columns); /* NULL when memory ran out; then all calls do nothing */
+/* With a first row of titles, "dtype|bits>|layout": those with > at their end are of columns that
+ * are aligned right. */
+struct dti_table *dti_table_titled(const char *titles);
 void dti_table_right(struct dti_table *table, size_t column); /* align right */
 /* Texts of more than `most` columns do not make the table's column wider: they push the rest of
  * their own row aside. For texts that others wrote, of any length. */
 void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
+void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
+    DTI_PRINTF(3, 4);
 bool dti_table_write(const struct dti_table *table, FILE *out, bool colour,
                      size_t indent) DTI_MUST_CHECK;
+/* The same, and the table is gone; DTI_NO_MEMORY when it ran out on the way. */
+enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
+                              struct dti_error *reterr);
 void dti_table_free(struct dti_table *table);
 
 #endif

@@ -2,11 +2,14 @@
  *
  * Text for people: styles, lines with tab stops, tables. Blanks are written only once something
  * follows them, so that no line ends in blanks. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/table.h"
+
+enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 
 static const char *const style_codes[] = {
     [DTI_STYLE_PLAIN] = "",  [DTI_STYLE_BOLD] = "1",  [DTI_STYLE_DIM] = "2",
@@ -59,6 +62,23 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
         line->owed = 0;
     }
     line->owed += trailing;
+}
+
+/* What printf() would print. */
+static const char *printed(char *text, size_t size, const char *format, va_list args)
+{
+    if (vsnprintf(text, size, format, args) < 0)
+        text[0] = '\0';
+    return text;
+}
+
+void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
+{
+    char text[PRINTED_MAX];
+    va_list args;
+    va_start(args, format);
+    dti_line_put(line, style, printed(text, sizeof text, format, args));
+    va_end(args);
 }
 
 void dti_line_to(struct dti_line *line, size_t column)
@@ -131,6 +151,32 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
         column->width = width;
 }
 
+void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
+{
+    char text[PRINTED_MAX];
+    va_list args;
+    va_start(args, format);
+    dti_table_cell(table, style, printed(text, sizeof text, format, args));
+    va_end(args);
+}
+
+struct dti_table *dti_table_titled(const char *titles)
+{
+    size_t columns = 1;
+    for (const char *at = titles; *at != '\0'; at++)
+        columns += *at == '|';
+    struct dti_table *const table = dti_table_new(columns);
+    for (size_t i = 0; i < columns; i++) {
+        const size_t length = strcspn(titles, "|");
+        const bool right = length > 0 && titles[length - 1] == '>';
+        if (right)
+            dti_table_right(table, i);
+        dti_table_print(table, DTI_STYLE_DIM, "%.*s", (int)(length - right), titles);
+        titles += length + 1;
+    }
+    return table;
+}
+
 bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size_t indent)
 {
     if (!table || table->text.failed || table->cells.failed)
@@ -158,6 +204,14 @@ bool dti_table_write(const struct dti_table *table, FILE *out, bool colour, size
         }
     }
     return true;
+}
+
+enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
+                              struct dti_error *reterr)
+{
+    const bool written = dti_table_write(table, out, colour, indent);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 void dti_table_free(struct dti_table *table)

@@ -32,31 +32,21 @@ static enum dti_status takes(const struct dti_format *format, struct dti_error *
 static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
                                    struct dti_context *cx, struct dti_error *reterr)
 {
-    static const char *const titles[] = {"dtype", "bits", "signed", "min", "max"};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    struct dti_table *table = dti_table_new(COLUMNS);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (i != 0 && i != 2)
-            dti_table_right(table, i);
-        dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
-    }
+    struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = &list[i].format;
         struct dti_limit min, max;
         char text[DTI_TEXT_SIZE];
         dti_integer_limits(format, &min, &max);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
-        (void)dti_spell_u64(text, format->width);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_is_signed(format) ? "yes" : "no");
         (void)dti_spell_shortest(text, format, min.code);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         (void)dti_spell_shortest(text, format, max.code);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int operand_count,

@@ -63,70 +63,45 @@ static void put_specials(struct dti_table *table, const struct dti_format *forma
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static void put_titles(struct dti_table *table, const char *const *titles, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
-}
-
 static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *reterr)
 {
-    static const char *const titles[] = {"dtype", "bits",     "layout",  "lowest",
-                                         "max",   "smallest", "specials"};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    struct dti_table *table = dti_table_new(COLUMNS);
-    put_titles(table, titles, COLUMNS);
-    for (size_t i = 1; i < COLUMNS - 1; i++) {
-        if (i != 2)
-            dti_table_right(table, i);
-    }
+    struct dti_table *const table =
+        dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
         char text[DTI_TEXT_SIZE];
         dti_dtype_summarize(format, &summary);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
-        (void)dti_spell_u64(text, format->width);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
         put_layout(table, format);
         put_number(table, format, &summary.lowest);
         put_number(table, format, &summary.max);
         put_number(table, format, &summary.smallest);
         put_specials(table, format, &summary);
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
-    static const char *const titles[] = {"block format", "elements",    "scale", "block",
-                                         "bytes",        "bits/weight", ""};
-    enum { COLUMNS = sizeof titles / sizeof *titles };
-    struct dti_table *table = dti_table_new(COLUMNS);
-    put_titles(table, titles, COLUMNS);
-    for (size_t i = 3; i < COLUMNS - 1; i++)
-        dti_table_right(table, i);
+    struct dti_table *const table =
+        dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|");
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
         char text[DTI_TEXT_SIZE];
         dti_table_cell(table, DTI_STYLE_BOLD, block->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, block->element);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_format_get(block->scale)->name);
-        (void)dti_spell_u64(text, block->length);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
-        (void)dti_spell_u64(text, block->bytes);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)block->length);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)block->bytes);
         struct dti_value bits_per_weight;
         dti_double_value(dti_block_bits_per_weight(block), &bits_per_weight);
         (void)dti_spell_text(text, &bits_per_weight);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static void print_names(struct dti_context *cx)
@@ -157,9 +132,7 @@ static bool names_in(char text[TEXT_SIZE], enum dti_dtype dtype, enum dti_system
 
 static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *reterr)
 {
-    static const char *const titles[] = {"dtype", "system", "names"};
-    struct dti_table *table = dti_table_new(3);
-    put_titles(table, titles, 3);
+    struct dti_table *const table = dti_table_titled("dtype|system|names");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         for (unsigned system = 0; system < DTI_SYSTEM_COUNT; system++) {
             char text[TEXT_SIZE];
@@ -170,9 +143,7 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
             dti_table_cell(table, DTI_STYLE_PLAIN, text);
         }
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int operand_count,
