@@ -70,7 +70,6 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
-        char text[DTI_TEXT_SIZE];
         dti_dtype_summarize(format, &summary);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
         dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
