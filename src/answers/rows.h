@@ -32,7 +32,7 @@
  *     DOUBLE MEASURE                  a fp64 as a JSON number; MEASURE: none is negative
  *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): of a regular expression
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
- *     TOKEN_OR_NULL(key, text, ...)   a JSON number that was spelled already
+ *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8
  *     NUMBER(key, format, code, ...)  a number of a dtype in all its spellings
  *     FIGURE(key, double, ...)        the same of a fp64

@@ -45,6 +45,7 @@
 #define LIKE_OR_NULL(key_, like_, value_, meaning_)    dti_json_string(json, #key_, value_);
 #define CHOICE(key_, words_, value_, meaning_)         dti_json_string(json, #key_, value_);
 #define CHOICE_OR_NULL(key_, words_, value_, meaning_) dti_json_string(json, #key_, value_);
+#define TOKEN(key_, value_, meaning_)                  dti_put_token(json, #key_, value_);
 #define TOKEN_OR_NULL(key_, value_, meaning_)          dti_put_token(json, #key_, value_);
 #define BYTES(key_, text_, length_, meaning_) \
     dti_put_bytes(json, #key_, #key_ "_hex", text_, length_);

@@ -21,6 +21,7 @@
 #undef LIKE_OR_NULL
 #undef CHOICE
 #undef CHOICE_OR_NULL
+#undef TOKEN
 #undef TOKEN_OR_NULL
 #undef BYTES
 #undef BYTES_OR_NULL

@@ -47,6 +47,8 @@
      .type = DTI_MEMBER_TEXT,                          \
      .flags = DTI_MEMBER_NULLABLE,                     \
      .word = words_},
+#define TOKEN(key_, value_, meaning_) \
+    {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_DOUBLE},
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
     {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_DOUBLE, .flags = DTI_MEMBER_NULLABLE},
 #define BYTES(key_, text_, length_, meaning_) \

@@ -26,10 +26,10 @@ const struct dti_choice dti_choice_division[] = {
 
 const struct dti_choice dti_choice_quant_like[] = {
     {.name = "torch",
-     .value = QUANT_LIKE_TORCH,
+     .value = DTI_QUANT_LIKE_TORCH,
      .help = "quantize_per_tensor with the scale of MinMaxObserver"},
     {.name = "onnx",
-     .value = QUANT_LIKE_ONNX,
+     .value = DTI_QUANT_LIKE_ONNX,
      .help = "QuantizeLinear with the scale of DynamicQuantizeLinear"},
     {.name = NULL},
 };
@@ -61,16 +61,18 @@ const struct dti_choice dti_choice_nibble[] = {
 
 const struct dti_choice dti_choice_tensor_scale[] = {
     {.name = "auto",
-     .value = QUANT_TENSOR_SCALE_AUTO,
+     .value = DTI_TENSOR_SCALE_AUTO,
      .help = "largest magnitude / 2688 (the default)"},
-    {.name = "none", .value = QUANT_TENSOR_SCALE_NONE, .help = "1: scales of blocks alone"},
+    {.name = "none", .value = DTI_TENSOR_SCALE_NONE, .help = "1: scales of blocks alone"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_quant_event[] = {
-    {.name = "clipped", .value = QUANT_CLIPPED, .help = "a number lies beyond the range of codes"},
-    {.name = "special", .value = QUANT_SPECIAL, .help = "there is a NaN or an infinity"},
-    {.name = "inexact", .value = QUANT_INEXACT, .help = "a number comes back as another"},
+    {.name = "clipped",
+     .value = DTI_QUANT_CLIPPED,
+     .help = "a number lies beyond the range of codes"},
+    {.name = "special", .value = DTI_QUANT_SPECIAL, .help = "there is a NaN or an infinity"},
+    {.name = "inexact", .value = DTI_QUANT_INEXACT, .help = "a number comes back as another"},
     {.name = NULL},
 };
 

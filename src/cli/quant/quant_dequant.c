@@ -13,21 +13,21 @@
 /* Options of the way there; the way back takes what the file says. */
 static const char *surplus_option(const struct quant_args *args)
 {
-    return args->min              ? "--min"
-           : args->max            ? "--max"
-           : args->scale          ? "--scale"
-           : args->zero_point     ? "--zero-point"
-           : args->tensor_scale   ? "--tensor-scale"
-           : args->axis           ? "--axis"
-           : args->symmetric      ? "--symmetric"
-           : args->affine         ? "--affine"
-           : args->symmetry_given ? "--symmetry"
-           : args->division_given ? "--division"
-           : args->like_given     ? "--like"
-           : args->mx_scale_given ? "--mx-scale"
-           : args->per_given      ? "--per"
-           : args->pad            ? "--pad"
-                                  : NULL;
+    return args->min               ? "--min"
+           : args->max             ? "--max"
+           : args->scale           ? "--scale"
+           : args->zero_point      ? "--zero-point"
+           : args->tensor_scale    ? "--tensor-scale"
+           : args->axis            ? "--axis"
+           : args->rules.symmetric ? "--symmetric"
+           : args->rules.affine    ? "--affine"
+           : args->symmetry_given  ? "--symmetry"
+           : args->division_given  ? "--division"
+           : args->like_given      ? "--like"
+           : args->mx_scale_given  ? "--mx-scale"
+           : args->per_given       ? "--per"
+           : args->pad             ? "--pad"
+                                   : NULL;
 }
 
 static enum dti_status check_options(const struct quant_args *args, char **operands, int count,
@@ -90,9 +90,9 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
     const struct dti_file_dequant_request request = {
         .layout_given = args->layout_given,
         .layout = (enum dti_quant_layout)args->layout,
-        .high = args->nibble_given && args->nibble == DTI_BLOCK_HIGH,
+        .high = args->nibble_given && args->rules.order == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
-        .block = args->block_given ? args->block : 0,
+        .block = args->block_given ? args->rules.block : 0,
         .only = args->only,
         .keep = args->keep,
         .select = args->select,
@@ -135,9 +135,9 @@ static bool is_fatal(const struct quant_dequant *job)
 {
     const struct dti_loss *const loss = &job->file.cast->loss;
     const unsigned asked = (unsigned)job->args->fail_on;
-    return ((asked & QUANT_CLIPPED) != 0 && loss->overflowed > 0) ||
-           ((asked & QUANT_SPECIAL) != 0 && (job->nan > 0 || job->inf > 0)) ||
-           ((asked & QUANT_INEXACT) != 0 && loss->inexact > 0);
+    return ((asked & DTI_QUANT_CLIPPED) != 0 && loss->overflowed > 0) ||
+           ((asked & DTI_QUANT_SPECIAL) != 0 && (job->nan > 0 || job->inf > 0)) ||
+           ((asked & DTI_QUANT_INEXACT) != 0 && loss->inexact > 0);
 }
 
 static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
@@ -163,7 +163,7 @@ static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
     return dti_cast_file_report_end(file, status, reterr);
 }
 
-enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_dequant(const struct quant_args *args, struct dti_context *cx,
                                   char **operands, int count, struct dti_error *reterr)
 {
     struct quant_dequant job = {.args = args, .cast_args = cast_args_of(args)};

@@ -42,7 +42,7 @@ static void put_reading(const struct quant_dequant *job)
     else
         dti_json_null(json, "bits");
     if (args->block_given)
-        dti_json_uint(json, "block", args->block);
+        dti_json_uint(json, "block", args->rules.block);
     else
         dti_json_null(json, "block");
     dti_json_end(json);

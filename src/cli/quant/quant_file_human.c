@@ -8,12 +8,11 @@
 #include "cli/cast/cast_array.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
-#include "cli/shared/choices.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
 
-enum { FEW = 12, CELL = 320, MAX_GROUPS = 256 };
+enum { FEW = 12, MAX_GROUPS = 256 };
 
 static const char gap[] = "   ";
 
@@ -31,14 +30,14 @@ static void put_bytes(struct dti_line *line, uint64_t from, uint64_t to)
 }
 
 /* model.safetensors -> out.safetensors   12 tensors   8.00 MiB -> 2.00 MiB */
-static void put_head(const struct quant_file *file, struct dti_line *line)
+static void put_head(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
-    const struct dti_file_quant *const quant = file->quant;
-    char path[DTI_QUOTE_SIZE], cell[CELL];
-    put(line, dti_cast_path(path, file->path));
+    const struct dti_file_quant *const quant = answer->quant;
+    char path[DTI_QUOTE_SIZE], cell[DTI_PLURAL_SIZE];
+    put(line, dti_cast_path(path, answer->path));
     put(line, " -> ");
-    put(line, file->out_path ? dti_cast_path(path, file->out_path)
-                             : dti_container_name(file->output.kind));
+    put(line, answer->out_path ? dti_cast_path(path, answer->out_path)
+                               : dti_container_name(answer->kind));
     put(line, gap);
     put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));
     if (quant->files.count > 1) {
@@ -47,43 +46,39 @@ static void put_head(const struct quant_file *file, struct dti_line *line)
     }
     put(line, gap);
     put_bytes(line, quant->input_bytes, quant->output_bytes);
-    if (file->args->dry_run)
+    if (answer->dry_run)
         put(line, "   (nothing is written)");
     dti_line_end(line);
 }
 
-/* What has a scale of its own, in words. */
-static const char *granularity(const struct quant_file *file, char cell[CELL])
+/* What has a scale of its own, in words; nothing for blocks. */
+static void put_granularity(const struct dti_quant_target *target, struct dti_line *line)
 {
-    const struct dti_quant_scheme *const scheme = &file->target->scheme;
-    char axis[48] = "";
-    if (scheme->block || scheme->per == DTI_PER_TENSOR)
-        return scheme->block ? "" : "one scale a tensor";
-    if (file->target->has_axis)
-        (void)snprintf(axis, sizeof axis, " of axis %lld", (long long)file->target->axis);
-    if (scheme->per == DTI_PER_CHANNEL)
-        (void)snprintf(cell, CELL, "a scale for each channel%s",
-                       file->target->has_axis ? axis : " of axis 0");
+    const struct dti_quant_scheme *const scheme = &target->scheme;
+    if (scheme->block)
+        return;
+    if (scheme->per == DTI_PER_TENSOR)
+        put(line, "   one scale a tensor");
+    else if (scheme->per == DTI_PER_CHANNEL)
+        put(line, "   a scale for each channel");
     else
-        (void)snprintf(cell, CELL, "a scale for each %lu neighbours%s",
-                       (unsigned long)scheme->group, axis);
-    return cell;
+        dti_line_print(line, DTI_STYLE_PLAIN, "   a scale for each %lu neighbours",
+                       (unsigned long)scheme->group);
+    if (target->has_axis || scheme->per == DTI_PER_CHANNEL)
+        dti_line_print(line, DTI_STYLE_PLAIN, " of axis %lld", (long long)target->axis);
 }
 
 /* The recipe, as for values. */
-static void put_recipe(const struct quant_file *file, struct dti_line *line)
+static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
-    const struct quant_target *const target = file->target;
-    char words[QUANT_WORDS_SIZE], cell[CELL];
+    const struct dti_quant_target *const target = answer->target;
+    const char *const like = dti_quant_like_word(answer->rules->like);
+    char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
     put(line, gap);
     put(line, dti_quant_kind_words(target, words));
-    const char *const scales = granularity(file, cell);
-    if (scales[0] != '\0') {
-        put(line, gap);
-        put(line, scales);
-    }
+    put_granularity(target, line);
     if (target->scheme.block) {
         put(line, "   scale ");
         put(line, dti_quant_scale_words(target, words));
@@ -91,12 +86,10 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
     dti_line_end(line);
     put(line, "  ");
     put(line, dti_quant_division_words(target));
-    if (file->args->like_given) {
-        put(line, ", like ");
-        put(line, dti_choice_name(dti_choice_quant_like, file->args->like));
-    }
+    if (like)
+        dti_line_print(line, DTI_STYLE_PLAIN, ", like %s", like);
     put(line, "   layout ");
-    put(line, dti_quant_layout_name(file->quant->request.layout));
+    put(line, dti_quant_layout_name(answer->quant->request.layout));
     dti_line_end(line);
 }
 
@@ -130,12 +123,12 @@ static const char *fate_words(enum dti_quant_fate fate)
     }
 }
 
-static size_t count_kinds(const struct quant_file *file, struct kind kinds[MAX_GROUPS])
+static size_t count_kinds(const struct dti_quant_file_answer *answer, struct kind kinds[MAX_GROUPS])
 {
     size_t count = 0;
-    for (size_t i = 0; i < file->quant->tensor_count; i++) {
-        const struct dti_file_quant_tensor *const tensor = &file->quant->tensors[i];
-        const struct dti_tensor *const source = dti_quant_file_source(file, i);
+    for (size_t i = 0; i < answer->quant->tensor_count; i++) {
+        const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[i];
+        const struct dti_tensor *const source = dti_quant_file_source(answer, i);
         size_t at = 0;
         while (at < count && (kinds[at].fate != tensor->fate ||
                               strcmp(kinds[at].from->name, source->format->name) != 0))
@@ -151,50 +144,45 @@ static size_t count_kinds(const struct quant_file *file, struct kind kinds[MAX_G
     return count;
 }
 
-static enum dti_status put_kinds(const struct quant_file *file, struct dti_error *reterr)
+static enum dti_status put_kinds(const struct dti_context *cx,
+                                 const struct dti_quant_file_answer *answer,
+                                 struct dti_error *reterr)
 {
     struct kind kinds[MAX_GROUPS];
-    const size_t count = count_kinds(file, kinds);
+    const size_t count = count_kinds(answer, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what is quantized comes first */
         const struct kind *const kind = &kinds[i % count];
         const bool quantized = kind->fate == DTI_QUANT_FATE_QUANTIZED;
+        const char *const form = quantized ? "%s -> %s" : "%s";
+        char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
         if (quantized != (i < count))
             continue;
-        char cell[CELL], text[DTI_TEXT_SIZE];
-        (void)snprintf(cell, sizeof cell, quantized ? "%s -> %s" : "%s", kind->from->name,
-                       file->target->name);
-        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_print(table, DTI_STYLE_PLAIN, form, kind->from->name, answer->target->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
-        const size_t used =
-            (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->input));
-        if (quantized)
-            (void)snprintf(cell + used, sizeof cell - used, " -> %s",
-                           dti_human_bytes(text, kind->output));
-        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_print(table, DTI_STYLE_PLAIN, form, dti_human_bytes(from, kind->input),
+                        dti_human_bytes(to, kind->output));
         dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
     }
-    return dti_table_finish(table, true, file->cx->out, file->cx->colour, reterr);
+    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
 }
 
 static void put_number(struct dti_line *line, const char *name, uint64_t count)
 {
-    char cell[CELL], text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, count);
-    (void)snprintf(cell, sizeof cell, "%s%s %s", line->column > 0 ? gap : "  ", name, text);
-    dti_line_put(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, cell);
+    dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
+                   line->column > 0 ? gap : "  ", name, (unsigned long long)count);
 }
 
-static void put_loss(const struct quant_file *file, struct dti_line *line)
+static void put_loss(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
-    const struct dti_file_quant *const quant = file->quant;
+    const struct dti_file_quant *const quant = answer->quant;
     char place[DTI_LOSS_PLACE_SIZE];
     struct dti_loss_summary loss;
-    dti_loss_summarize(&quant->loss, &loss);
+    dti_quant_file_loss(answer, &loss);
     put_number(line, "clipped", quant->count.clipped);
-    if (file->target->scheme.block) {
+    if (answer->target->scheme.block) {
         put_number(line, "in blocks", quant->count.blocks);
         put_number(line, "special blocks", quant->count.special);
     } else {
@@ -204,40 +192,39 @@ static void put_loss(const struct quant_file *file, struct dti_line *line)
     dti_line_end(line);
     place[0] = '\0';
     if (loss.max_absolute > 0)
-        dti_loss_place(place, dti_quant_file_source(file, quant->max_tensor),
-                       quant->tensors[quant->max_tensor].loss.max_index);
+        dti_loss_place(place, dti_quant_file_source(answer, quant->max_tensor), loss.max_index);
     dti_loss_human_errors(&loss, place, line);
 }
 
-static void put_machine(const struct quant_file *file, struct dti_line *line)
+static void put_machine(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
-    char kernels[DTI_PLAN_TEXT_SIZE], cell[CELL];
-    (void)snprintf(cell, sizeof cell, "  level %s   %zu thread%s", dti_level_name(file->level),
-                   file->threads, file->threads == 1 ? "" : "s");
-    dti_line_put(line, DTI_STYLE_DIM, cell);
-    if (file->quant->plan_count > 0) {
+    char kernels[DTI_PLAN_TEXT_SIZE];
+    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s", dti_level_name(answer->level),
+                   answer->threads, answer->threads == 1 ? "" : "s");
+    if (answer->quant->plan_count > 0) {
         put(line, gap);
         dti_line_put(line, DTI_STYLE_DIM,
-                     dti_quant_plan_describe(file->quant->plans[0], false, kernels));
+                     dti_quant_plan_describe(answer->quant->plans[0], false, kernels));
     }
     dti_line_end(line);
 }
 
-enum dti_status dti_quant_file_human(const struct quant_file *file, struct dti_error *reterr)
+enum dti_status dti_quant_file_human(const struct dti_context *cx,
+                                     const struct dti_quant_file_answer *answer,
+                                     struct dti_error *reterr)
 {
-    const struct dti_file_quant *const quant = file->quant;
-    const bool ran = quant->quantized_count > 0 && !file->args->dry_run;
-    struct dti_line line = {.out = file->cx->out, .colour = file->cx->colour};
-    put_head(file, &line);
-    put_recipe(file, &line);
-    const enum dti_status status = put_kinds(file, reterr);
+    const struct dti_file_quant *const quant = answer->quant;
+    const bool ran = quant->quantized_count > 0 && !answer->dry_run;
+    const bool all = cx->verbose || quant->tensor_count <= FEW;
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    put_head(answer, &line);
+    put_recipe(answer, &line);
+    const enum dti_status status = put_kinds(cx, answer, reterr);
     if (ran)
-        put_loss(file, &line);
-    if (ran && file->cx->verbose)
-        put_machine(file, &line);
-    if (status != DTI_OK || quant->tensor_count == 0)
+        put_loss(answer, &line);
+    if (ran && cx->verbose)
+        put_machine(answer, &line);
+    if (status != DTI_OK || quant->tensor_count == 0 || (!all && !ran))
         return status;
-    if (file->cx->verbose || quant->tensor_count <= FEW)
-        return dti_quant_file_tensors(file, false, reterr);
-    return ran ? dti_quant_file_tensors(file, true, reterr) : DTI_OK;
+    return dti_quant_file_tensors(cx, answer, !all, reterr);
 }

@@ -19,18 +19,18 @@ static enum dti_status read_operands(struct quant_file *file, char **operands, i
     char quoted[DTI_QUOTE_SIZE];
     if (count < files)
         return dti_fail(reterr, DTI_USAGE, "no file to quantize; give one, " EXAMPLE);
-    file->path = file->args->input ? file->args->input : operands[0];
-    if (strcmp(file->path, "-") == 0)
+    file->answer.path = file->args->input ? file->args->input : operands[0];
+    if (strcmp(file->answer.path, "-") == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "files are read more than once, which standard input may not allow; give "
                         "the name of a file");
-    if (access(file->path, F_OK) != 0)
-        return dti_cast_no_such_file(file->path, errno, reterr);
+    if (access(file->answer.path, F_OK) != 0)
+        return dti_cast_no_such_file(file->answer.path, errno, reterr);
     if (count > files + 1)
         return dti_cast_file_surplus(operands[files + 1], reterr);
     if (count == files)
         return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be quantized to; give one, " EXAMPLE,
-                        dti_quote(quoted, file->path, strlen(file->path)));
+                        dti_quote(quoted, file->answer.path, strlen(file->answer.path)));
     *ret_dtype = operands[files];
     return DTI_OK;
 }
@@ -66,17 +66,18 @@ static enum dti_status read_amounts(struct quant_file *file, struct dti_error *r
     const struct quant_args *const args = file->args;
     enum dti_status status = DTI_OK;
     if (args->threads && strcmp(args->threads, "all") != 0)
-        status = dti_amount_threads(args->threads, strlen(args->threads), &file->threads, reterr);
+        status =
+            dti_amount_threads(args->threads, strlen(args->threads), &file->answer.threads, reterr);
     if (status == DTI_OK && args->max_memory)
         status = dti_amount_bytes("--max-memory", args->max_memory, strlen(args->max_memory),
                                   &file->max_memory, reterr);
     if (status == DTI_OK)
-        status = dti_level_choose(getenv("DTINFO_CPU"), &file->level, reterr);
+        status = dti_level_choose(getenv("DTINFO_CPU"), &file->answer.level, reterr);
     return status;
 }
 
 enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_args *args,
-                                    const struct dti_context *cx, char **operands, int count,
+                                    struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr)
 {
     const struct dti_file_args how = {.assume = args->assume, .lenient = args->lenient};
@@ -84,13 +85,20 @@ enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_a
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
-    ret->out_path = args->output;
+    ret->answer = (struct dti_quant_file_answer){
+        .out_path = args->output,
+        .rules = &args->rules,
+        .dry_run = args->dry_run,
+        .notes = ret->source.notes,
+        .warnings = ret->warnings,
+        .stream = cx->out,
+    };
     ret->shown = cx->output != DTI_OUTPUT_HUMAN || !cx->quiet;
     enum dti_status status = read_operands(ret, operands, count, &dtype, reterr);
     if (status == DTI_OK && args->bits_given)
         status = dti_fail(reterr, DTI_USAGE,
                           "--bits is for --dequant; the dtype says how many bits a code gets");
-    if (status == DTI_OK && !ret->out_path && !args->dry_run)
+    if (status == DTI_OK && !args->output && !args->dry_run)
         status = dti_fail(reterr, DTI_USAGE,
                           "no place for the result; give -o FILE, or --dry-run to see what it "
                           "would be");
@@ -100,6 +108,8 @@ enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_a
         status = read_target(ret, dtype, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &how, cx, reterr);
+    ret->answer.target = ret->target;
+    ret->answer.note_count = ret->source.note_count;
     if (status != DTI_OK)
         dti_quant_file_end(ret);
     return status;
@@ -107,8 +117,8 @@ enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_a
 
 void dti_quant_file_end(struct quant_file *file)
 {
-    dti_file_quant_free(file->quant);
-    dti_container_free(file->container);
+    dti_file_quant_free(file->answer.quant);
+    dti_container_free(file->answer.container);
     dti_file_target_free(&file->output);
     free(file->target);
 }

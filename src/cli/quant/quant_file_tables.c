@@ -10,7 +10,7 @@
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
 
-enum { WORST = 5, CELL = 320 };
+enum { WORST = 5 };
 
 /* Which columns a table has. */
 struct columns {
@@ -18,26 +18,26 @@ struct columns {
     size_t count;
 };
 
-static struct columns columns_of(const struct quant_file *file)
+static struct columns columns_of(const struct dti_quant_file_answer *answer)
 {
-    const struct dti_block_format *const block = file->target->scheme.block;
-    const bool ran = !file->args->dry_run;
+    const struct dti_block_format *const block = answer->target->scheme.block;
+    const bool ran = !answer->dry_run;
     struct columns columns = {
         .scale = ran && (block ? block->family == DTI_BLOCKS_NV
-                               : file->target->scheme.per == DTI_PER_TENSOR),
+                               : answer->target->scheme.per == DTI_PER_TENSOR),
         .blocks = ran && block,
         .losses = ran,
     };
-    columns.zero_point = columns.scale && file->quant->zero_points;
+    columns.zero_point = columns.scale && answer->quant->zero_points;
     columns.count = 4 + (size_t)columns.scale + (size_t)columns.zero_point +
                     (size_t)columns.blocks + (columns.losses ? 5 : 0);
     return columns;
 }
 
-static void put_titles(const struct quant_file *file, struct dti_table *table,
+static void put_titles(const struct dti_quant_file_answer *answer, struct dti_table *table,
                        const struct columns *columns)
 {
-    const bool block = file->target->scheme.block;
+    const bool block = answer->target->scheme.block;
     const char *const titles[] = {
         "name",
         "dtype",
@@ -58,20 +58,18 @@ static void put_titles(const struct quant_file *file, struct dti_table *table,
     }
 }
 
-static void put_figures(const struct quant_file *file, struct dti_table *table,
+static void put_figures(const struct dti_quant_file_answer *answer, struct dti_table *table,
                         const struct columns *columns, size_t at)
 {
-    const struct dti_file_quant_tensor *const tensor = &file->quant->tensors[at];
-    char cell[CELL];
+    const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[at];
+    char cell[DTI_TEXT_SIZE];
     uint32_t code;
     if (columns->scale) {
         memcpy(&code, &tensor->scale, sizeof code);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_quant_spell(cell, code));
     }
-    if (columns->zero_point) {
-        (void)snprintf(cell, sizeof cell, "%ld", (long)tensor->zero_point);
-        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
-    }
+    if (columns->zero_point)
+        dti_table_print(table, DTI_STYLE_PLAIN, "%ld", (long)tensor->zero_point);
     if (!columns->losses)
         return;
     dti_count_cell(table, tensor->count.clipped);
@@ -83,24 +81,22 @@ static void put_figures(const struct quant_file *file, struct dti_table *table,
     dti_loss_cell(table, &tensor->loss, tensor->loss.sqnr_db);
 }
 
-static bool put_row(const struct quant_file *file, struct dti_table *table,
+static bool put_row(const struct dti_quant_file_answer *answer, struct dti_table *table,
                     const struct columns *columns, size_t at)
 {
-    const struct dti_file_quant_tensor *const tensor = &file->quant->tensors[at];
-    const struct dti_tensor *const source = dti_quant_file_source(file, at);
+    const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[at];
+    const struct dti_tensor *const source = dti_quant_file_source(answer, at);
     const bool quantized = tensor->fate == DTI_QUANT_FATE_QUANTIZED;
-    char cell[CELL], shape[DTI_SHAPE_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
+    char shape[DTI_SHAPE_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
     if (!dti_tensor_cell(table, source))
         return false;
-    (void)snprintf(cell, sizeof cell, quantized ? "%s -> %s" : "%s", source->format->name,
-                   file->target->name);
-    dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+    dti_table_print(table, DTI_STYLE_PLAIN, quantized ? "%s -> %s" : "%s", source->format->name,
+                    answer->target->name);
     dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
-    (void)snprintf(cell, sizeof cell, quantized ? "%s -> %s" : "%s",
-                   dti_human_bytes(from, source->bytes), dti_human_bytes(to, tensor->bytes));
-    dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+    dti_table_print(table, DTI_STYLE_PLAIN, quantized ? "%s -> %s" : "%s",
+                    dti_human_bytes(from, source->bytes), dti_human_bytes(to, tensor->bytes));
     if (quantized) {
-        put_figures(file, table, columns, at);
+        put_figures(answer, table, columns, at);
         return true;
     }
     for (size_t i = 4; i < columns->count; i++)
@@ -116,47 +112,41 @@ static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_sum
     return one < other;
 }
 
-static enum dti_status put_worst(const struct quant_file *file, struct dti_error *reterr)
+/* The tensors of a list, or all where it is NULL. */
+static enum dti_status put_table(const struct dti_context *cx,
+                                 const struct dti_quant_file_answer *answer, const size_t *list,
+                                 size_t count, struct dti_error *reterr)
 {
-    const struct dti_file_quant *const quant = file->quant;
-    const struct columns columns = columns_of(file);
-    size_t worst[WORST + 1], count = 0;
+    const struct columns columns = columns_of(answer);
+    struct dti_table *const table = dti_table_new(columns.count);
+    bool whole = true;
+    put_titles(answer, table, &columns);
+    for (size_t i = 0; i < count && whole; i++)
+        whole = put_row(answer, table, &columns, list ? list[i] : i);
+    return dti_table_finish(table, whole, cx->out, cx->colour, reterr);
+}
+
+enum dti_status dti_quant_file_tensors(const struct dti_context *cx,
+                                       const struct dti_quant_file_answer *answer, bool worst,
+                                       struct dti_error *reterr)
+{
+    const struct dti_file_quant *const quant = answer->quant;
+    size_t list[WORST + 1], count = 0;
+    if (!worst)
+        return put_table(cx, answer, NULL, quant->tensor_count, reterr);
     for (size_t i = 0; i < quant->tensor_count; i++) {
         size_t at = count;
         if (quant->tensors[i].fate != DTI_QUANT_FATE_QUANTIZED)
             continue;
-        for (; at > 0 && is_worse(&quant->tensors[i].loss, &quant->tensors[worst[at - 1]].loss);
+        for (; at > 0 && is_worse(&quant->tensors[i].loss, &quant->tensors[list[at - 1]].loss);
              at--)
-            worst[at] = worst[at - 1];
-        worst[at] = i;
+            list[at] = list[at - 1];
+        list[at] = i;
         count += count < WORST;
     }
-    struct dti_table *const table = dti_table_new(columns.count);
-    bool whole = true;
-    put_titles(file, table, &columns);
-    for (size_t i = 0; i < count && whole; i++)
-        whole = put_row(file, table, &columns, worst[i]);
-    const enum dti_status status =
-        dti_table_finish(table, whole, file->cx->out, file->cx->colour, reterr);
+    const enum dti_status status = put_table(cx, answer, list, count, reterr);
     if (status == DTI_OK && count < quant->quantized_count)
-        (void)fprintf(file->cx->out, "  the worst of %zu quantized tensors; -v shows all\n",
+        (void)fprintf(cx->out, "  the worst of %zu quantized tensors; -v shows all\n",
                       quant->quantized_count);
     return status;
-}
-
-static enum dti_status put_all(const struct quant_file *file, struct dti_error *reterr)
-{
-    const struct columns columns = columns_of(file);
-    struct dti_table *const table = dti_table_new(columns.count);
-    bool whole = true;
-    put_titles(file, table, &columns);
-    for (size_t i = 0; i < file->quant->tensor_count && whole; i++)
-        whole = put_row(file, table, &columns, i);
-    return dti_table_finish(table, whole, file->cx->out, file->cx->colour, reterr);
-}
-
-enum dti_status dti_quant_file_tensors(const struct quant_file *file, bool worst,
-                                       struct dti_error *reterr)
-{
-    return worst ? put_worst(file, reterr) : put_all(file, reterr);
 }

@@ -7,13 +7,19 @@
 #include "core/quant_parts.h"
 #include "dtinfo/number.h"
 
-/* "--min 'x' is not a number ...": the option before what is wrong with its value. */
-static enum dti_status name_option(const char *option, struct dti_error *reterr)
+/* The value of an option, rounded to fp32: also to infinity. */
+static enum dti_status read_fp32(const char *option, const char *text, struct dti_value *ret_value,
+                                 uint32_t *ret_code, struct dti_error *reterr)
 {
-    struct dti_error error = *reterr;
-    (void)dti_fail(reterr, error.status, "%s: %s", option, error.text);
-    memcpy(reterr->argument, error.argument, sizeof error.argument);
-    return error.status;
+    struct dti_error error;
+    if (dti_value_parse(ret_value, text, strlen(text), &error) != DTI_OK) {
+        (void)dti_fail(reterr, error.status, "%s: %s", option, error.text);
+        memcpy(reterr->argument, error.argument, sizeof error.argument);
+        return error.status;
+    }
+    *ret_code = dti_fp32_round(ret_value);
+    dti_fp32_value(*ret_code, ret_value);
+    return DTI_OK;
 }
 
 enum dti_status dti_quant_option_finite(const char *option, const char *text, uint32_t *ret_code,
@@ -21,23 +27,14 @@ enum dti_status dti_quant_option_finite(const char *option, const char *text, ui
 {
     char quoted[DTI_QUOTE_SIZE];
     struct dti_value value;
-    struct dti_error error;
-    if (dti_value_parse(&value, text, strlen(text), &error) != DTI_OK) {
-        *reterr = error;
-        return name_option(option, reterr);
-    }
-    const uint32_t code = dti_fp32_round(&value);
-    dti_fp32_value(code, &value);
-    if (value.class > DTI_CLASS_FINITE) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s %s is not a finite fp32 number; the largest is "
-                       "3.4028235e+38",
-                       option, dti_quote(quoted, text, strlen(text)));
-        dti_error_argument(reterr, text, strlen(text));
-        return DTI_BAD_VALUE;
-    }
-    *ret_code = code;
-    return DTI_OK;
+    const enum dti_status status = read_fp32(option, text, &value, ret_code, reterr);
+    if (status != DTI_OK || value.class <= DTI_CLASS_FINITE)
+        return status;
+    (void)dti_fail(reterr, DTI_BAD_VALUE,
+                   "%s %s is not a finite fp32 number; the largest is 3.4028235e+38", option,
+                   dti_quote(quoted, text, strlen(text)));
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_BAD_VALUE;
 }
 
 enum dti_status dti_quant_option_scale(const char *option, const char *text, uint32_t *ret_code,
@@ -45,22 +42,14 @@ enum dti_status dti_quant_option_scale(const char *option, const char *text, uin
 {
     char quoted[DTI_QUOTE_SIZE];
     struct dti_value value;
-    struct dti_error error;
-    if (dti_value_parse(&value, text, strlen(text), &error) != DTI_OK) {
-        *reterr = error;
-        return name_option(option, reterr);
-    }
-    const uint32_t code = dti_fp32_round(&value);
-    dti_fp32_value(code, &value);
-    if (value.class != DTI_CLASS_FINITE || value.negative) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s %s is no scale; give a positive number within the range of fp32", option,
-                       dti_quote(quoted, text, strlen(text)));
-        dti_error_argument(reterr, text, strlen(text));
-        return DTI_BAD_VALUE;
-    }
-    *ret_code = code;
-    return DTI_OK;
+    const enum dti_status status = read_fp32(option, text, &value, ret_code, reterr);
+    if (status != DTI_OK || (value.class == DTI_CLASS_FINITE && !value.negative))
+        return status;
+    (void)dti_fail(reterr, DTI_BAD_VALUE,
+                   "%s %s is no scale; give a positive number within the range of fp32", option,
+                   dti_quote(quoted, text, strlen(text)));
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_BAD_VALUE;
 }
 
 enum dti_status dti_quant_option_integer(const char *option, const char *text, int64_t lowest,

@@ -3,7 +3,7 @@
  * Mistakes in quant's options: nothing that was given is ignored. */
 #include <string.h>
 
-#include "cli/quant/quant_options.h"
+#include "cli/quant/quant_args.h"
 
 enum dti_status dti_quant_options_check(const struct quant_args *args, struct dti_error *reterr)
 {
@@ -12,26 +12,26 @@ enum dti_status dti_quant_options_check(const struct quant_args *args, struct dt
                                                     : NULL;
     const char *const range = args->min ? "--min" : args->max ? "--max" : NULL;
     const char *const one = args->scale ? "--scale" : range;
-    const bool grouped = args->per_given ? args->per == DTI_PER_GROUP : args->block_given;
+    const bool grouped = args->per_given ? args->rules.per == DTI_PER_GROUP : args->block_given;
     const bool channels =
-        args->per_given ? args->per == DTI_PER_CHANNEL : args->axis && !args->block_given;
+        args->per_given ? args->rules.per == DTI_PER_CHANNEL : args->axis && !args->block_given;
     if (args->like_given && like)
         return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out %s", like);
-    if (args->symmetric && args->affine)
+    if (args->rules.symmetric && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetric and --affine exclude each other; give one of them");
-    if (args->symmetry_given && args->affine)
+    if (args->symmetry_given && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetry is of symmetric quantization; leave out --affine");
     if (args->scale && range)
         return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out %s",
                         range);
-    if (args->scale && args->affine)
+    if (args->scale && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE, "--scale comes with --zero-point; leave out --affine");
     if (args->zero_point && !args->scale)
         return dti_fail(reterr, DTI_USAGE,
                         "--zero-point needs --scale; from a range both are computed");
-    if (args->zero_point && (args->symmetric || args->symmetry_given))
+    if (args->zero_point && (args->rules.symmetric || args->symmetry_given))
         return dti_fail(reterr, DTI_USAGE,
                         "the zero point of symmetric quantization is in the middle; leave out "
                         "--zero-point or --symmetric");
@@ -40,7 +40,7 @@ enum dti_status dti_quant_options_check(const struct quant_args *args, struct dt
     if (args->block_given && !grouped)
         return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
                         channels ? "channel" : "tensor");
-    if (args->per_given && args->per == DTI_PER_TENSOR && args->axis)
+    if (args->per_given && args->rules.per == DTI_PER_TENSOR && args->axis)
         return dti_fail(reterr, DTI_USAGE, "one scale has no axis; leave out --axis or --per");
     if (one && args->block_given)
         return dti_fail(reterr, DTI_USAGE, "%s is of the whole tensor; leave out --block", one);
@@ -65,27 +65,27 @@ static enum dti_status misfit(const struct fit *fit, const char *name, struct dt
 }
 
 enum dti_status dti_quant_options_fit(const struct quant_args *args,
-                                      const struct quant_target *targets, size_t count,
+                                      const struct dti_quant_target *targets, size_t count,
                                       struct dti_error *reterr)
 {
     static const char scaled[] = "integers and scaled floats";
     static const char own_scales[] = "its blocks have scales of their own";
     const struct fit fits[] = {
-        {"--min", args->min, QUANT_AFFINE, scaled, own_scales},
-        {"--max", args->max, QUANT_AFFINE, scaled, own_scales},
-        {"--scale", args->scale, QUANT_AFFINE, scaled, own_scales},
-        {"--block", args->block_given, QUANT_AFFINE, scaled, own_scales},
-        {"--per", args->per_given, QUANT_AFFINE, scaled, own_scales},
-        {"--zero-point", args->zero_point, QUANT_INTEGER, "integers", "its zero is zero"},
-        {"--symmetric", args->symmetric, QUANT_INTEGER, "integers", "leave it out"},
-        {"--symmetry", args->symmetry_given, QUANT_INTEGER, "integers", "leave it out"},
-        {"--affine", args->affine, QUANT_INTEGER, "integers", "leave it out"},
-        {"--division", args->division_given, QUANT_AFFINE | QUANT_NV | QUANT_NF,
+        {"--min", args->min, DTI_FAMILY_AFFINE, scaled, own_scales},
+        {"--max", args->max, DTI_FAMILY_AFFINE, scaled, own_scales},
+        {"--scale", args->scale, DTI_FAMILY_AFFINE, scaled, own_scales},
+        {"--block", args->block_given, DTI_FAMILY_AFFINE, scaled, own_scales},
+        {"--per", args->per_given, DTI_FAMILY_AFFINE, scaled, own_scales},
+        {"--zero-point", args->zero_point, DTI_FAMILY_INTEGER, "integers", "its zero is zero"},
+        {"--symmetric", args->rules.symmetric, DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"--symmetry", args->symmetry_given, DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"--affine", args->rules.affine, DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"--division", args->division_given, DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4 and nf4", "its own rule settles how it divides"},
-        {"--like", args->like_given, QUANT_AFFINE | QUANT_NV | QUANT_NF,
+        {"--like", args->like_given, DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4 and nf4", "leave it out"},
-        {"--mx-scale", args->mx_scale_given, QUANT_MX, "the MX formats", "leave it out"},
-        {"--tensor-scale", args->tensor_scale, QUANT_NV, "nvfp4", "leave it out"},
+        {"--mx-scale", args->mx_scale_given, DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"--tensor-scale", args->tensor_scale, DTI_FAMILY_NV, "nvfp4", "leave it out"},
     };
     unsigned families = 0;
     bool narrow = false, blocks = args->block_given;

@@ -32,7 +32,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                         of_files     ? of_files
                         : args->axis ? "--axis"
                                      : "--pad");
-    if (args->per_given && args->per == DTI_PER_CHANNEL)
+    if (args->per_given && args->rules.per == DTI_PER_CHANNEL)
         return dti_fail(reterr, DTI_USAGE,
                         "values have no channels; --per channel is for files, --block N for both");
     if (count == 1)
@@ -58,7 +58,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
     return DTI_OK;
 }
 
-static enum dti_status read_operands(struct quant_numbers *numbers, char **operands, int count,
+static enum dti_status read_operands(struct dti_quant_numbers *numbers, char **operands, int count,
                                      struct dti_error *reterr)
 {
     if (count == 1 && strcmp(operands[0], "-") == 0)
@@ -78,49 +78,67 @@ static enum dti_status read_operands(struct quant_numbers *numbers, char **opera
 
 struct job {
     const struct quant_args *args;
-    const struct dti_context *cx;
-    struct quant_target *targets;
+    struct dti_context *cx;
+    struct dti_quant_target *targets;
     size_t count;
-    struct quant_numbers numbers;
-    struct dti_json *json;
-    unsigned events; /* set of enum quant_event */
+    struct dti_quant_numbers numbers;
+    unsigned events; /* set of enum dti_quant_event */
 };
+
+/* The one end of a range that was given must not lie beyond the values. */
+static enum dti_status check_range(const struct job *job, size_t at, struct dti_error *reterr)
+{
+    const struct dti_quant_target *const target = &job->targets[at];
+    char text[DTI_TEXT_SIZE];
+    uint32_t end;
+    if (!dti_quant_range_is_empty(target, &job->numbers, &end))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
+                    target->has_min ? "--min" : "--max", target->has_min ? "largest" : "least",
+                    dti_quant_spell(text, end), target->has_min ? "--max" : "--min");
+}
 
 static enum dti_status show(struct job *job, size_t at, struct dti_error *reterr)
 {
-    struct quant_result result;
-    enum dti_status status =
-        dti_quant_result_make(&result, &job->targets[at], &job->numbers, reterr);
-    if (status != DTI_OK)
-        return status;
-    job->events |= (result.clipped > 0 ? QUANT_CLIPPED : 0U) |
-                   (result.special > 0 ? QUANT_SPECIAL : 0U) |
-                   (result.inexact > 0 ? QUANT_INEXACT : 0U);
-    if (job->json) {
-        status = dti_quant_json_result(job->json, job->args, job->cx, &result, reterr);
-    } else {
-        if (at > 0 && !job->cx->quiet)
-            (void)fputc('\n', job->cx->out);
-        status = dti_quant_human(job->args, job->cx, &result, reterr);
-    }
+    struct dti_quant_result result;
+    if (!dti_quant_result_make(&result, &job->targets[at], &job->numbers))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    job->events |= dti_quant_events(&result);
+    if (at > 0 && !job->cx->quiet)
+        (void)fputc('\n', job->cx->out);
+    const enum dti_status status = dti_quant_human(job->args, job->cx, &result, reterr);
     dti_quant_result_free(&result);
     return status;
+}
+
+/* Some targets in one document. */
+static enum dti_status answer(struct job *job, size_t first, size_t count, struct dti_error *reterr)
+{
+    const struct dti_quant_answer answer = {
+        .rules = &job->args->rules,
+        .targets = job->targets + first,
+        .count = count,
+        .numbers = &job->numbers,
+        .stream = job->cx->output == DTI_OUTPUT_JSON ? job->cx->out : NULL,
+        .ret_events = &job->events,
+    };
+    return DTI_ANSWER(job->cx, quant, &answer, reterr);
 }
 
 static enum dti_status show_all(struct job *job, struct dti_error *reterr)
 {
     const bool document = job->cx->output == DTI_OUTPUT_JSON;
     enum dti_status status = DTI_OK;
-    if (document)
-        dti_quant_json_begin(job->json, job->args);
-    for (size_t at = 0; at < job->count && status == DTI_OK; at++)
-        status = show(job, at, reterr);
-    if (status == DTI_OK && document)
-        status = dti_quant_json_end(job->json, job->cx, job->targets, job->count, reterr);
-    return status;
+    for (size_t at = 0; at < job->count && status == DTI_OK; at++) {
+        status = check_range(job, at, reterr);
+        if (status == DTI_OK && !document)
+            status = job->cx->output == DTI_OUTPUT_HUMAN ? show(job, at, reterr)
+                                                         : answer(job, at, 1, reterr);
+    }
+    return status == DTI_OK && document ? answer(job, 0, job->count, reterr) : status;
 }
 
-enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_values(const struct quant_args *args, struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr)
 {
     struct job job = {.args = args, .cx = cx};
@@ -132,14 +150,8 @@ enum dti_status dti_quant_values(const struct quant_args *args, const struct dti
         return status;
     dti_quant_numbers_init(&job.numbers);
     status = read_operands(&job.numbers, operands, count - 1, reterr);
-    if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN) {
-        job.json = dti_json_new();
-        if (!job.json)
-            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    }
     if (status == DTI_OK)
         status = show_all(&job, reterr);
-    dti_json_free(job.json);
     dti_quant_numbers_free(&job.numbers);
     free(job.targets);
     if (status == DTI_OK && (job.events & (unsigned)args->fail_on) != 0)

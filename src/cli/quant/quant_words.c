@@ -19,7 +19,7 @@ const char *dti_quant_spell(char buffer[DTI_TEXT_SIZE], uint32_t code)
 }
 
 /* The codes that the largest magnitude is spread over: "127", "127.5". */
-static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct quant_target *target)
+static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct dti_quant_target *target)
 {
     const struct dti_affine *const affine = &target->scheme.affine.affine;
     const unsigned width = target->code.width;
@@ -36,11 +36,11 @@ static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct quant_target *t
     dti_spell_text(buffer, &steps);
 }
 
-const char *dti_quant_kind_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+const char *dti_quant_kind_words(const struct dti_quant_target *target,
+                                 char buffer[QUANT_WORDS_SIZE])
 {
     const struct dti_block_format *const block = target->scheme.block;
     const struct dti_quant_scheme *const scheme = &target->scheme;
-    const bool given = scheme->fixed && !(target->has_min && target->has_max);
     char steps[DTI_TEXT_SIZE];
     if (block) {
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "blocks of %u, %s with %s scales",
@@ -50,7 +50,7 @@ const char *dti_quant_kind_words(const struct quant_target *target, char buffer[
     const bool integer = dti_format_is_integer(&target->code);
     const bool affine = integer && scheme->affine.symmetry == DTI_SYMMETRY_NONE;
     spell_steps(steps, target);
-    if (given)
+    if (dti_quant_scale_given(target))
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "with the scale given");
     else if (affine)
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "affine, range / %u",
@@ -61,7 +61,7 @@ const char *dti_quant_kind_words(const struct quant_target *target, char buffer[
     return buffer;
 }
 
-const char *dti_quant_division_words(const struct quant_target *target)
+const char *dti_quant_division_words(const struct dti_quant_target *target)
 {
     const struct dti_block_format *const block = target->scheme.block;
     if (block && block->family == DTI_BLOCKS_MX)
@@ -82,7 +82,7 @@ const char *dti_quant_division_words(const struct quant_target *target)
 }
 
 /* The same, of an MX block. */
-static const char *mx_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+static const char *mx_words(const struct dti_quant_target *target, char buffer[QUANT_WORDS_SIZE])
 {
     char max_text[DTI_TEXT_SIZE], less[16] = "";
     struct dti_value max;
@@ -110,14 +110,15 @@ static const char *mx_words(const struct quant_target *target, char buffer[QUANT
     return buffer;
 }
 
-const char *dti_quant_scale_words(const struct quant_target *target, char buffer[QUANT_WORDS_SIZE])
+const char *dti_quant_scale_words(const struct dti_quant_target *target,
+                                  char buffer[QUANT_WORDS_SIZE])
 {
     switch (target->scheme.block->family) {
     case DTI_BLOCKS_MX:
         return mx_words(target, buffer);
     case DTI_BLOCKS_NV:
-        return target->tensor_scale == QUANT_TENSOR_SCALE_NONE ? "amax / 6"
-                                                               : "amax / 6 / tensor scale";
+        return target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "amax / 6"
+                                                             : "amax / 6 / tensor scale";
     case DTI_BLOCKS_NF:
         return "amax";
     case DTI_BLOCKS_Q8:

@@ -16,11 +16,12 @@ static void warn(void *context, const char *code, const char *text)
 {
     struct quant_file *const file = context;
     dti_warn(file->cx, "%s", text);
-    if (file->warning_count == QUANT_WARNINGS_MAX)
+    if (file->answer.warning_count == QUANT_WARNINGS_MAX)
         return;
-    struct quant_warning *const warning = &file->warnings[file->warning_count++];
-    warning->code = code;
-    (void)snprintf(warning->text, sizeof warning->text, "%s", text);
+    const size_t at = file->answer.warning_count++;
+    (void)snprintf(file->warning_texts[at], sizeof file->warning_texts[at], "%s", text);
+    file->warnings[at] =
+        (struct dti_warning_answer){.code = code, .message = file->warning_texts[at]};
 }
 
 static enum dti_status choose_output(struct quant_file *file, struct dti_error *reterr)
@@ -30,9 +31,10 @@ static enum dti_status choose_output(struct quant_file *file, struct dti_error *
                                          : (enum quant_as)args->as == QUANT_AS_NPY
                                              ? DTI_CONTAINER_NPY
                                              : DTI_CONTAINER_SAFETENSORS;
-    const enum dti_status status =
-        dti_file_target_choose(file->container, file->out_path, form, &file->output, reterr);
-    if (status != DTI_OK || file->output.kind != DTI_CONTAINER_RAW)
+    const enum dti_status status = dti_file_target_choose(
+        file->answer.container, file->answer.out_path, form, &file->output, reterr);
+    file->answer.kind = status == DTI_OK ? file->output.kind : DTI_CONTAINER_COUNT;
+    if (file->answer.kind != DTI_CONTAINER_RAW)
         return status;
     return dti_fail(reterr, DTI_USAGE,
                     "codes and scales are written as safetensors or npy; give a name that ends in "
@@ -43,7 +45,7 @@ static enum dti_status choose_output(struct quant_file *file, struct dti_error *
 static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
 {
     const struct quant_args *const args = file->args;
-    const struct quant_target *const target = file->target;
+    const struct dti_quant_target *const target = file->target;
     const enum dti_status status = choose_output(file, reterr);
     if (status != DTI_OK)
         return status;
@@ -55,20 +57,20 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
         .axis = target->axis,
         .pad = args->pad,
         .high = target->order == DTI_BLOCK_HIGH,
-        .level = file->level,
+        .level = file->answer.level,
         .only = args->only,
         .keep = args->keep,
         .select = args->select,
         .counted = file->shown || args->fail_on != 0,
         .kind = file->output.kind,
-        .path = dti_file_target_path(&file->output, file->out_path),
+        .path = dti_file_target_path(&file->output, file->answer.out_path),
         .index = file->output.index,
         .warn = warn,
         .warn_context = file,
     };
-    for (size_t i = 0; i < file->container->note_count; i++)
-        warn(file, file->container->notes[i].code, file->container->notes[i].text);
-    return dti_file_quant_new(&file->quant, file->container, &request, reterr);
+    for (size_t i = 0; i < file->answer.container->note_count; i++)
+        warn(file, file->answer.container->notes[i].code, file->answer.container->notes[i].text);
+    return dti_file_quant_new(&file->answer.quant, file->answer.container, &request, reterr);
 }
 
 static bool has_bar(const struct quant_file *file)
@@ -92,20 +94,20 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
     struct dti_progress progress;
-    if (file->threads == 0)
-        file->threads = dti_amount_useful_threads(file->quant->input_bytes);
+    if (file->answer.threads == 0)
+        file->answer.threads = dti_amount_useful_threads(file->answer.quant->input_bytes);
     enum dti_status status = DTI_OK;
-    if (file->threads > 1)
-        status = dti_team_new(&team, file->threads, DTI_WAIT_SLEEP, false, reterr);
+    if (file->answer.threads > 1)
+        status = dti_team_new(&team, file->answer.threads, DTI_WAIT_SLEEP, false, reterr);
     if (status != DTI_OK)
         return status;
-    dti_progress_start(&progress, has_bar(file) ? file->cx->err : NULL, file->quant->work_bytes,
-                       "bytes");
+    dti_progress_start(&progress, has_bar(file) ? file->cx->err : NULL,
+                       file->answer.quant->work_bytes, "bytes");
     const struct dti_file_quant_options options = {.team = team,
                                                    .max_memory = file->max_memory,
                                                    .progress = show_progress,
                                                    .progress_context = &progress};
-    status = dti_file_quant_run(file->quant, &options, reterr);
+    status = dti_file_quant_run(file->answer.quant, &options, reterr);
     dti_progress_end(&progress);
     dti_team_free(team);
     return status;
@@ -116,9 +118,9 @@ static enum dti_status clear(struct quant_file *file, struct dti_error *reterr)
 {
     struct dti_output_strays strays = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->quant->files, file->args->force, &strays, reterr);
+        dti_new_files_strays(&file->answer.quant->files, file->args->force, &strays, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->out_path, warn, file);
+        dti_output_warn_strays(&strays, file->answer.out_path, warn, file);
     return status;
 }
 
@@ -126,37 +128,39 @@ static enum dti_status work(struct quant_file *file, struct dti_error *reterr)
 {
     const bool force = file->args->force;
     if (file->args->dry_run)
-        return file->out_path ? dti_new_files_check(&file->quant->files, force, reterr) : DTI_OK;
+        return file->answer.out_path
+                   ? dti_new_files_check(&file->answer.quant->files, force, reterr)
+                   : DTI_OK;
     dti_output_guard_signals();
     enum dti_status status = clear(file, reterr);
     if (status == DTI_OK)
-        status = dti_file_quant_open(file->quant, force, reterr);
+        status = dti_file_quant_open(file->answer.quant, force, reterr);
     if (status == DTI_OK)
         status = run(file, reterr);
     if (status == DTI_OK)
-        status = dti_new_files_commit(&file->quant->files, reterr);
+        status = dti_new_files_commit(&file->answer.quant->files, reterr);
     file->complete = status == DTI_OK;
     if (file->complete)
-        dti_output_is_complete(file->out_path);
+        dti_output_is_complete(file->answer.out_path);
     return status;
 }
 
 static enum dti_status report(const struct quant_file *file, struct dti_error *reterr)
 {
     if (file->cx->output != DTI_OUTPUT_HUMAN)
-        return dti_quant_file_json(file, reterr);
-    return file->shown ? dti_quant_file_human(file, reterr) : DTI_OK;
+        return DTI_ANSWER(file->cx, quant_file, &file->answer, reterr);
+    return file->shown ? dti_quant_file_human(file->cx, &file->answer, reterr) : DTI_OK;
 }
 
 /* The events of --fail-on. */
 static unsigned events(const struct dti_file_quant *quant)
 {
-    return (quant->count.clipped > 0 ? QUANT_CLIPPED : 0U) |
-           (quant->count.special > 0 ? QUANT_SPECIAL : 0U) |
-           (quant->loss.inexact > 0 ? QUANT_INEXACT : 0U);
+    return (quant->count.clipped > 0 ? DTI_QUANT_CLIPPED : 0U) |
+           (quant->count.special > 0 ? DTI_QUANT_SPECIAL : 0U) |
+           (quant->loss.inexact > 0 ? DTI_QUANT_INEXACT : 0U);
 }
 
-enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_file(const struct quant_args *args, struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
     struct quant_file file;
@@ -165,7 +169,8 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     enum dti_status status = dti_quant_file_init(&file, args, cx, operands, count, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_container_open(&file.container, file.path, &file.source.options, reterr);
+    status =
+        dti_container_open(&file.answer.container, file.answer.path, &file.source.options, reterr);
     if (status == DTI_OK)
         status = plan(&file, reterr);
     if (status == DTI_OK)
@@ -173,8 +178,9 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     if (status == DTI_OK)
         status = report(&file, reterr);
     if (file.complete)
-        status = dti_output_report_end(cx, file.out_path, status, reterr);
-    const unsigned fatal = status == DTI_OK ? (unsigned)args->fail_on & events(file.quant) : 0;
+        status = dti_output_report_end(cx, file.answer.out_path, status, reterr);
+    const unsigned fatal =
+        status == DTI_OK ? (unsigned)args->fail_on & events(file.answer.quant) : 0;
     dti_quant_file_end(&file);
     return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/quant/quant_values.h"
+#include "answers/quantized.h"
 #include "core/quant_parts.h"
 
 /* Whether a < b, both finite fp32 codes; -0 and 0 are equal. */
@@ -17,42 +17,43 @@ static bool is_less(uint32_t a, uint32_t b)
     return dti_value_compare(&first, &second) < 0;
 }
 
-static enum dti_status find_range(struct quant_group *group, const struct quant_result *result,
-                                  struct dti_error *reterr)
+/* The least and the largest of the finite numbers, 0 where there are none; how many they are. */
+static size_t find_range(const struct dti_quant_numbers *numbers, size_t first, size_t count,
+                         uint32_t *ret_min, uint32_t *ret_max)
 {
-    const struct quant_target *const target = result->target;
-    const struct quant_number *const numbers = result->numbers->list;
-    for (size_t i = group->first; i < group->first + group->count; i++) {
-        const uint32_t x = numbers[i].x;
+    uint32_t min = 0, max = 0;
+    size_t finite = 0;
+    for (size_t i = first; i < first + count; i++) {
+        const uint32_t x = numbers->list[i].x;
         if (!dti_fp32_is_finite(x))
             continue;
-        group->min = group->finite == 0 || is_less(x, group->min) ? x : group->min;
-        group->max = group->finite == 0 || is_less(group->max, x) ? x : group->max;
-        group->finite++;
+        min = finite == 0 || is_less(x, min) ? x : min;
+        max = finite == 0 || is_less(max, x) ? x : max;
+        finite++;
     }
-    group->has_range = true;
-    if (target->has_min)
-        group->min = target->min;
-    if (target->has_max)
-        group->max = target->max;
-    group->seen_min = group->min;
-    group->seen_max = group->max;
-    if (is_less(group->max, group->min)) {
-        char text[DTI_TEXT_SIZE];
-        const char *const given = target->has_min ? "--min" : "--max";
-        const char *const other = target->has_min ? "--max" : "--min";
-        dti_quant_spell(text, target->has_min ? group->max : group->min);
-        return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
-                        given, target->has_min ? "largest" : "least", text, other);
-    }
-    return DTI_OK;
+    *ret_min = min;
+    *ret_max = max;
+    return finite;
 }
 
-static void quantize_affine(struct quant_result *result, struct quant_group *group)
+bool dti_quant_range_is_empty(const struct dti_quant_target *target,
+                              const struct dti_quant_numbers *numbers, uint32_t *ret_end)
+{
+    uint32_t min, max;
+    if (target->has_min == target->has_max)
+        return false;
+    (void)find_range(numbers, 0, numbers->count, &min, &max);
+    if (target->has_min ? !is_less(max, target->min) : !is_less(target->max, min))
+        return false;
+    *ret_end = target->has_min ? max : min;
+    return true;
+}
+
+static void quantize_affine(struct dti_quant_result *result, struct dti_quant_group *group)
 {
     const struct dti_affine *const affine = &result->target->scheme.affine.affine;
     for (size_t i = group->first; i < group->first + group->count; i++) {
-        struct quant_element *const element = &result->elements[i];
+        struct dti_quant_element *const element = &result->elements[i];
         struct dti_quantized quantized;
         dti_affine_quantize(affine, &group->affine, result->numbers->list[i].x, &quantized);
         element->code = quantized.code;
@@ -62,29 +63,29 @@ static void quantize_affine(struct quant_result *result, struct quant_group *gro
     }
 }
 
-static enum dti_status make_affine(struct quant_result *result, struct quant_group *group,
-                                   struct dti_error *reterr)
+static void make_affine(struct dti_quant_result *result, struct dti_quant_group *group)
 {
-    const struct dti_quant_scheme *const scheme = &result->target->scheme;
-    const bool given = scheme->fixed && !(result->target->has_min && result->target->has_max);
-    if (!given) {
-        const enum dti_status status = find_range(group, result, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (scheme->affine.symmetry == DTI_SYMMETRY_NONE &&
-            dti_format_is_integer(&result->target->code)) {
+    const struct dti_quant_target *const target = result->target;
+    const struct dti_affine_recipe *const recipe = &target->scheme.affine;
+    group->affine = target->scheme.scale;
+    group->has_range = !dti_quant_scale_given(target);
+    if (group->has_range) {
+        group->finite =
+            find_range(result->numbers, group->first, group->count, &group->min, &group->max);
+        group->min = target->has_min ? target->min : group->min;
+        group->max = target->has_max ? target->max : group->max;
+        group->seen_min = group->min;
+        group->seen_max = group->max;
+        if (recipe->symmetry == DTI_SYMMETRY_NONE && dti_format_is_integer(&target->code)) {
             group->min = is_less(0, group->min) ? 0 : group->min;
             group->max = is_less(group->max, 0) ? 0 : group->max;
         }
-        dti_affine_choose(&scheme->affine, group->min, group->max, &group->affine);
-    } else {
-        group->affine = scheme->scale;
+        dti_affine_choose(recipe, group->min, group->max, &group->affine);
     }
     quantize_affine(result, group);
-    return DTI_OK;
 }
 
-static void make_block(struct quant_result *result, struct quant_group *group)
+static void make_block(struct dti_quant_result *result, struct dti_quant_group *group)
 {
     uint32_t x[DTI_BLOCK_LENGTH_MAX];
     struct dti_quantized_block block;
@@ -94,7 +95,7 @@ static void make_block(struct quant_result *result, struct quant_group *group)
     group->amax = block.amax;
     group->scale = block.scale;
     for (size_t i = 0; i < group->count; i++) {
-        struct quant_element *const element = &result->elements[group->first + i];
+        struct dti_quant_element *const element = &result->elements[group->first + i];
         element->code = block.code[i];
         element->clipped = block.clipped_at >> i & 1;
         element->special = !dti_fp32_is_finite(x[i]);
@@ -103,7 +104,7 @@ static void make_block(struct quant_result *result, struct quant_group *group)
 }
 
 /* The finite values' largest magnitude. */
-static uint32_t find_amax(const struct quant_numbers *numbers)
+static uint32_t find_amax(const struct dti_quant_numbers *numbers)
 {
     uint32_t amax = 0;
     for (size_t i = 0; i < numbers->count; i++) {
@@ -114,10 +115,10 @@ static uint32_t find_amax(const struct quant_numbers *numbers)
     return amax;
 }
 
-static void count_loss(struct quant_result *result)
+static void count_loss(struct dti_quant_result *result)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
-    const struct quant_numbers *const numbers = result->numbers;
+    const struct dti_quant_numbers *const numbers = result->numbers;
     struct dti_loss_rule rule;
     struct dti_loss loss;
     dti_loss_rule_init(&rule, fp32, fp32, &(struct dti_policy){0});
@@ -136,12 +137,12 @@ static void count_loss(struct quant_result *result)
     dti_loss_summarize(&loss, &result->loss);
 }
 
-static void count(struct quant_result *result)
+static void count(struct dti_quant_result *result)
 {
-    const struct quant_target *const target = result->target;
+    const struct dti_quant_target *const target = result->target;
     const uint64_t length = target->scheme.block ? target->scheme.block->length : 0;
     for (size_t at = 0; at < result->group_count; at++) {
-        struct quant_group *const group = &result->groups[at];
+        struct dti_quant_group *const group = &result->groups[at];
         for (size_t i = group->first; i < group->first + group->count; i++) {
             group->clipped += result->elements[i].clipped;
             group->special += result->elements[i].special;
@@ -155,28 +156,10 @@ static void count(struct quant_result *result)
         result->group_count *
         (length > 0 ? dti_format_get(target->scheme.block->scale)->width / 8U : sizeof(float));
     count_loss(result);
-    result->inexact = (size_t)result->loss.inexact;
 }
 
-static enum dti_status make_groups(struct quant_result *result, size_t length,
-                                   struct dti_error *reterr)
-{
-    const size_t total = result->numbers->count;
-    enum dti_status status = DTI_OK;
-    for (size_t at = 0; at < result->group_count && status == DTI_OK; at++) {
-        struct quant_group *const group = &result->groups[at];
-        group->first = at * length;
-        group->count = total - group->first < length ? total - group->first : length;
-        if (result->target->scheme.block)
-            make_block(result, group);
-        else
-            status = make_affine(result, group, reterr);
-    }
-    return status;
-}
-
-enum dti_status dti_quant_result_make(struct quant_result *ret, const struct quant_target *target,
-                                      const struct quant_numbers *numbers, struct dti_error *reterr)
+bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_target *target,
+                           const struct dti_quant_numbers *numbers)
 {
     const struct dti_quant_scheme *const scheme = &target->scheme;
     const size_t total = numbers->count;
@@ -186,25 +169,38 @@ enum dti_status dti_quant_result_make(struct quant_result *ret, const struct qua
     ret->target = target;
     ret->numbers = numbers;
     ret->recipe = scheme->blocks;
-    ret->amax = find_amax(numbers);
     if (scheme->tensor_scale)
-        ret->recipe.tensor_scale = dti_nv_tensor_scale(ret->amax);
+        ret->recipe.tensor_scale = dti_nv_tensor_scale(find_amax(numbers));
     ret->group_count = (total - 1) / length + 1;
     ret->groups = calloc(ret->group_count, sizeof *ret->groups);
     ret->elements = calloc(total, sizeof *ret->elements);
-    enum dti_status status = ret->groups && ret->elements
-                                 ? make_groups(ret, length, reterr)
-                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    if (status == DTI_OK)
-        count(ret);
-    else
+    if (!ret->groups || !ret->elements) {
         dti_quant_result_free(ret);
-    return status;
+        return false;
+    }
+    for (size_t at = 0; at < ret->group_count; at++) {
+        struct dti_quant_group *const group = &ret->groups[at];
+        group->first = at * length;
+        group->count = total - group->first < length ? total - group->first : length;
+        if (scheme->block)
+            make_block(ret, group);
+        else
+            make_affine(ret, group);
+    }
+    count(ret);
+    return true;
 }
 
-void dti_quant_result_free(struct quant_result *result)
+void dti_quant_result_free(struct dti_quant_result *result)
 {
     free(result->groups);
     free(result->elements);
     memset(result, 0, sizeof *result);
+}
+
+unsigned dti_quant_events(const struct dti_quant_result *result)
+{
+    return (result->clipped > 0 ? DTI_QUANT_CLIPPED : 0U) |
+           (result->special > 0 ? DTI_QUANT_SPECIAL : 0U) |
+           (result->loss.inexact > 0 ? DTI_QUANT_INEXACT : 0U);
 }

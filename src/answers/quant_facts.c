@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * What follows from quantized values: quotients, errors, packed bytes. */
-#include "cli/quant/quant_options.h"
-#include "cli/quant/quant_values.h"
+#include "answers/quantized.h"
 #include "core/quant_parts.h"
-#include "dtinfo/number.h"
+#include "dtinfo/spell.h"
 
-uint32_t dti_quant_multiplier(const struct quant_result *result, const struct quant_group *group)
+uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
+                              const struct dti_quant_group *group)
 {
     const struct dti_block_format *const block = result->target->scheme.block;
     struct dti_value scale;
@@ -18,7 +18,7 @@ uint32_t dti_quant_multiplier(const struct quant_result *result, const struct qu
                                           : own;
 }
 
-void dti_quant_code_number(const struct quant_target *target, uint32_t code,
+void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
                            struct dti_value *ret_value)
 {
     const struct dti_block_format *const block = target->scheme.block;
@@ -38,7 +38,8 @@ void dti_quant_code_number(const struct quant_target *target, uint32_t code,
 }
 
 /* ggml's d, before it is stored with fewer bits. */
-static uint32_t ggml_scale(const struct quant_result *result, const struct quant_group *group)
+static uint32_t ggml_scale(const struct dti_quant_result *result,
+                           const struct dti_quant_group *group)
 {
     const uint32_t eighth = UINT32_C(0xc1000000), largest = UINT32_C(0x42fe0000); /* -8, 127 */
     if (result->target->scheme.block->family == DTI_BLOCKS_Q8)
@@ -58,35 +59,36 @@ static uint32_t by_reciprocal(uint32_t x, uint32_t reciprocal, uint32_t scale)
                                           : dti_fp32_divide(x, scale);
 }
 
-bool dti_quant_scaled(const struct quant_result *result, const struct quant_group *group,
-                      uint32_t x, struct dti_value *ret_value)
+/* The quotient before it is rounded to a code; false where there is none. */
+static bool find_scaled(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                        uint32_t x, struct dti_value *ret_value)
 {
-    const struct quant_target *const target = result->target;
+    const struct dti_quant_target *const target = result->target;
     const unsigned family = dti_quant_family(target);
     const enum dti_quant_division division =
         target->scheme.block ? result->recipe.division : target->scheme.affine.affine.division;
     uint32_t scale = dti_quant_multiplier(result, group), reciprocal = 0;
     struct dti_value scale_value;
-    if (family == QUANT_GGML)
+    if (family == DTI_FAMILY_GGML)
         scale = ggml_scale(result, group);
     if (!dti_fp32_is_finite(x) || !dti_fp32_is_finite(scale) || dti_fp32_is_zero(scale))
         return false;
-    if (family == QUANT_MX || (family != QUANT_GGML && division == DTI_DIVIDE_EXACT)) {
+    if (family == DTI_FAMILY_MX || (family != DTI_FAMILY_GGML && division == DTI_DIVIDE_EXACT)) {
         dti_fp32_value(x, ret_value);
         dti_fp32_value(scale, &scale_value);
         dti_value_divide(ret_value, &scale_value, ret_value);
         return true;
     }
     reciprocal = dti_fp32_divide(DTI_FP32_ONE, scale);
-    if (family == QUANT_NV) { /* 1 / tensor scale / block's scale */
+    if (family == DTI_FAMILY_NV) { /* 1 / tensor scale / block's scale */
         dti_decode(dti_format_get(target->scheme.block->scale), group->scale, &scale_value);
         reciprocal = dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, result->recipe.tensor_scale),
                                      dti_fp32_round(&scale_value));
     }
-    if (family & QUANT_AFFINE)
+    if (family & DTI_FAMILY_AFFINE)
         x = division == DTI_DIVIDE_RECIPROCAL ? dti_fp32_multiply(x, reciprocal)
                                               : dti_fp32_divide(x, scale);
-    else if (family == QUANT_GGML)
+    else if (family == DTI_FAMILY_GGML)
         x = dti_fp32_is_finite(reciprocal) ? dti_fp32_multiply(x, reciprocal) : DTI_FP32_NAN;
     else
         x = division == DTI_DIVIDE_RECIPROCAL ? by_reciprocal(x, reciprocal, scale)
@@ -95,28 +97,56 @@ bool dti_quant_scaled(const struct quant_result *result, const struct quant_grou
     return dti_fp32_is_finite(x);
 }
 
-bool dti_quant_error(uint32_t x, uint32_t back, struct dti_difference *ret,
-                     struct dti_buffer *exact, bool *ret_failed)
+void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                     size_t at, struct dti_quant_facts *ret)
+{
+    ret->index = at;
+    ret->format = &result->target->code;
+    ret->number = &result->numbers->list[at];
+    ret->stored = &result->elements[at];
+    ret->input = dti_quant_text(result->numbers, at);
+    ret->has_scaled = find_scaled(result, group, ret->number->x, &ret->scaled);
+    dti_quant_code_number(result->target, ret->stored->code, &ret->element);
+}
+
+const struct dti_quant_error *dti_quant_error(struct dti_quant_error *ret, uint32_t x,
+                                              uint32_t back, bool *ret_failed)
 {
     char text[DTI_TEXT_SIZE];
     struct dti_value number, stored;
     struct dti_number parsed;
     bool has_exact;
+    dti_buffer_init(&ret->exact);
     *ret_failed = false;
     dti_fp32_value(x, &number);
     dti_fp32_value(back, &stored);
     if (number.class > DTI_CLASS_FINITE || stored.class > DTI_CLASS_FINITE)
-        return false;
+        return NULL;
     const size_t length = dti_spell_hexfloat(text, &number);
     *ret_failed = dti_number_parse(&parsed, text, length, NULL) != DTI_OK;
     if (*ret_failed)
-        return false;
-    *ret_failed = !dti_number_difference(&parsed, &stored, ret, exact, &has_exact);
+        return NULL;
+    *ret_failed =
+        !dti_number_difference(&parsed, &stored, &ret->difference, &ret->exact, &has_exact);
     dti_number_free(&parsed);
-    return !*ret_failed;
+    return *ret_failed ? NULL : ret;
 }
 
-bool dti_quant_has_ggml(const struct quant_target *target)
+void dti_quant_reach(const struct dti_quant_target *target, const struct dti_quant_group *group,
+                     uint32_t *ret_lowest, uint32_t *ret_highest)
+{
+    const struct dti_affine *const affine = &target->scheme.affine.affine;
+    const uint32_t mask = (uint32_t)dti_low_bits(target->code.width);
+    uint64_t low = (uint32_t)affine->low & mask, high = (uint32_t)affine->high & mask;
+    if (!dti_format_is_integer(&target->code)) {
+        (void)dti_code_lowest(&target->code, &low);
+        (void)dti_code_max(&target->code, &high);
+    }
+    *ret_lowest = dti_affine_dequantize(affine, &group->affine, (uint32_t)low);
+    *ret_highest = dti_affine_dequantize(affine, &group->affine, (uint32_t)high);
+}
+
+bool dti_quant_has_ggml(const struct dti_quant_target *target)
 {
     const struct dti_block_format *const block = target->scheme.block;
     return block && (block->family == DTI_BLOCKS_Q8 || block->family == DTI_BLOCKS_Q4);
@@ -130,7 +160,7 @@ static void put_byte(struct dti_buffer *hex, unsigned byte)
 }
 
 /* The code at a place of a block, which is filled up with zeros. */
-static uint32_t code_at(const struct quant_result *result, const struct quant_group *group,
+static uint32_t code_at(const struct dti_quant_result *result, const struct dti_quant_group *group,
                         size_t at)
 {
     const struct dti_block_format *const block = result->target->scheme.block;
@@ -141,8 +171,8 @@ static uint32_t code_at(const struct quant_result *result, const struct quant_gr
     return block->family == DTI_BLOCKS_Q4 ? 8 : block->family == DTI_BLOCKS_NF ? 7 : 0;
 }
 
-static void pack(const struct quant_result *result, const struct quant_group *group, size_t length,
-                 struct dti_buffer *hex)
+static void pack(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                 size_t length, struct dti_buffer *hex)
 {
     const unsigned width = result->target->code.width;
     const bool high = width < 8 && result->target->order == DTI_BLOCK_HIGH;
@@ -162,23 +192,21 @@ static void pack(const struct quant_result *result, const struct quant_group *gr
     }
 }
 
-bool dti_quant_packed(const struct quant_result *result, const struct quant_group *group, bool ggml,
-                      struct dti_buffer *hex)
+void dti_quant_packed(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                      bool ggml, struct dti_buffer *hex)
 {
     const struct dti_block_format *const block = result->target->scheme.block;
-    dti_buffer_clear(hex);
     if (!ggml) {
         pack(result, group, block ? block->length : group->count, hex);
-        return !hex->failed;
+        return;
     }
     put_byte(hex, group->scale & 255);
     put_byte(hex, group->scale >> 8 & 255);
     if (block->family == DTI_BLOCKS_Q8) {
         pack(result, group, block->length, hex);
-        return !hex->failed;
+        return;
     }
     for (size_t at = 0; at < block->length / 2U; at++)
         put_byte(hex, code_at(result, group, at) | code_at(result, group, at + block->length / 2U)
                                                        << 4);
-    return !hex->failed;
 }

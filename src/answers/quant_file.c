@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file's quantization as JSON: see quant_file.h. Tensors are written one after another, so that
+ * any number of them takes little memory. */
+#include "answers/quant_file.h"
+
+#include <string.h>
+
+#include "answers/common.h"
+#include "answers/files.h"
+#include "answers/loss.h"
+#include "answers/rows.h"
+
+/* What objects are written from. */
+struct tensor_of {
+    const struct dti_quant_file_answer *answer;
+    size_t at;
+};
+struct part_of {
+    const char *part, *suffix; /* suffix: behind the tensor's name */
+    const struct dti_tensor *source;
+    const struct dti_file_quant_part *written;
+    const char *dtype;
+    unsigned rank;
+    const uint64_t *shape;
+};
+/* Where nothing was quantized there is none of it. */
+struct figures_of {
+    bool there, blocks;
+    const struct dti_quant_count *count;
+    const struct dti_loss_summary *loss;
+};
+
+DTI_WORDS(fate_words, [DTI_QUANT_FATE_QUANTIZED] = "quantized", [DTI_QUANT_FATE_KEEP] = "keep",
+          [DTI_QUANT_FATE_ONLY] = "not_only", [DTI_QUANT_FATE_INTEGER] = "integer",
+          [DTI_QUANT_FATE_COMPLEX] = "complex", [DTI_QUANT_FATE_NARROW] = "narrow",
+          [DTI_QUANT_FATE_SCALAR] = "scalar", [DTI_QUANT_FATE_PART] = "part")
+DTI_WORDS(part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
+          [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
+          [DTI_PART_SHAPE] = "shape", [DTI_PART_COUNT] = "tensor")
+
+const char *dti_quant_output_words(size_t index)
+{
+    static const enum dti_container_kind kinds[] = {DTI_CONTAINER_SAFETENSORS,
+                                                    DTI_CONTAINER_SHARDED, DTI_CONTAINER_NPY};
+    return index < sizeof kinds / sizeof *kinds ? dti_container_name(kinds[index]) : NULL;
+}
+
+const char *dti_quant_layout_words(size_t index)
+{
+    return index < DTI_LAYOUT_COUNT ? dti_quant_layout_name((enum dti_quant_layout)index) : NULL;
+}
+
+void dti_quant_file_loss(const struct dti_quant_file_answer *answer, struct dti_loss_summary *ret)
+{
+    const struct dti_file_quant *const quant = answer->quant;
+    dti_loss_summarize(&quant->loss, ret);
+    ret->max_index = quant->tensor_count > 0 ? quant->tensors[quant->max_tensor].loss.max_index : 0;
+}
+
+static uint32_t code_of(float number)
+{
+    uint32_t code;
+    memcpy(&code, &number, sizeof code);
+    return code;
+}
+
+static void put_parts(struct dti_json *json, const struct tensor_of *of);
+
+#define DTI_ROWS "answers/quant_file.def"
+#include "answers/rows.h"
+
+/* A kept tensor is the only part of itself. */
+static void put_parts(struct dti_json *json, const struct tensor_of *of)
+{
+    const struct dti_file_quant *const quant = of->answer->quant;
+    const struct dti_file_quant_tensor *const tensor = &quant->tensors[of->at];
+    const struct dti_tensor *const source = dti_quant_file_source(of->answer, of->at);
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_quant_stored stored;
+    struct dti_error error;
+    if (tensor->fate != DTI_QUANT_FATE_QUANTIZED) {
+        const struct part_of part = {
+            .part = part_words(DTI_PART_COUNT),
+            .suffix = "",
+            .source = source,
+            .written = &tensor->part[DTI_PART_CODES],
+            .dtype = source->format->name,
+            .rank = source->rank,
+            .shape = source->shape,
+        };
+        dti_put_quant_part(json, NULL, &part);
+        return;
+    }
+    dti_file_quant_stored(quant, of->at, &stored);
+    if (dti_quant_parts(&stored, parts, &error) != DTI_OK)
+        return; /* which the plan has ruled out */
+    for (size_t i = 0; i < DTI_PART_COUNT; i++) {
+        const struct part_of part = {
+            .part = part_words(i),
+            .suffix = dti_quant_suffix(quant->row, (enum dti_quant_part)i),
+            .source = source,
+            .written = &tensor->part[i],
+            .dtype = dti_format_get(parts[i].dtype)->name,
+            .rank = parts[i].rank,
+            .shape = parts[i].shape,
+        };
+        if (parts[i].there)
+            dti_put_quant_part(json, NULL, &part);
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Quantized values as JSON: see quantized.h. */
+#include "answers/quantized.h"
+
+#include "answers/common.h"
+#include "answers/loss.h"
+#include "answers/rows.h"
+
+/* What an object is written from, and where elements of it go one by one, or NULL. */
+struct result_of {
+    const struct dti_quant_result *result;
+    FILE *stream;
+};
+struct group_of {
+    const struct dti_quant_result *result;
+    const struct dti_quant_group *group;
+    FILE *stream;
+};
+
+DTI_WORDS(family_words, "integer", "float", "mx", "nv", "nf", "q8", "q4")
+DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
+          [DTI_PER_GROUP] = "block")
+DTI_WORDS(symmetry_words, [DTI_SYMMETRY_NONE] = "none", [DTI_SYMMETRY_FULL] = "full",
+          [DTI_SYMMETRY_HALF] = "half")
+DTI_WORDS(zero_words, [DTI_ZERO_ONNX] = "onnx", [DTI_ZERO_TORCH] = "torch")
+DTI_WORDS(division_words, [DTI_DIVIDE_TRUE] = "true", [DTI_DIVIDE_RECIPROCAL] = "reciprocal",
+          [DTI_DIVIDE_EXACT] = "exact")
+DTI_WORDS(special_words, "clamp", "torch")
+DTI_WORDS(mx_words, [DTI_MX_FLOOR] = "floor", [DTI_MX_CEIL] = "ceil", [DTI_MX_RCEIL] = "rceil",
+          [DTI_MX_EVEN] = "even")
+DTI_WORDS(tensor_scale_words, [DTI_TENSOR_SCALE_AUTO] = "auto", [DTI_TENSOR_SCALE_NONE] = "none",
+          [DTI_TENSOR_SCALE_GIVEN] = "given")
+DTI_WORDS(like_words, [DTI_QUANT_LIKE_TORCH - 1] = "torch", [DTI_QUANT_LIKE_ONNX - 1] = "onnx")
+DTI_WORDS(order_words, [DTI_BLOCK_LOW] = "low", [DTI_BLOCK_HIGH] = "high")
+
+const char *dti_quant_like_word(int like)
+{
+    return like == DTI_QUANT_LIKE_NONE ? NULL : like_words((size_t)like - 1);
+}
+
+static const char *family_name(const struct dti_quant_target *target)
+{
+    switch (dti_quant_family(target)) {
+    case DTI_FAMILY_INTEGER:
+        return "integer";
+    case DTI_FAMILY_FLOAT:
+        return "float";
+    case DTI_FAMILY_MX:
+        return "mx";
+    case DTI_FAMILY_NV:
+        return "nv";
+    case DTI_FAMILY_NF:
+        return "nf";
+    default:
+        return target->scheme.block->family == DTI_BLOCKS_Q8 ? "q8" : "q4";
+    }
+}
+
+/* A figure that fp64 may only come near to; NULL for what it does not hold. */
+static const char *spell(char text[DTI_TEXT_SIZE], bool there, const struct dti_value *value)
+{
+    return there && value->class <= DTI_CLASS_FINITE && dti_spell_rounded(text, value) > 0 ? text
+                                                                                           : NULL;
+}
+
+static const char *packed(struct dti_json *json, const struct group_of *of, bool ggml,
+                          struct dti_buffer *hex)
+{
+    dti_buffer_clear(hex);
+    dti_quant_packed(of->result, of->group, ggml, hex);
+    if (hex->failed)
+        dti_json_out_of_memory(json);
+    return hex->data;
+}
+
+static void put_result(struct dti_json *json, const struct dti_quant_answer *answer,
+                       const struct dti_quant_target *target);
+
+#define DTI_ROWS "answers/quantized.def"
+#include "answers/rows.h"
+
+static void put_result(struct dti_json *json, const struct dti_quant_answer *answer,
+                       const struct dti_quant_target *target)
+{
+    struct dti_quant_result result;
+    if (!dti_quant_result_make(&result, target, answer->numbers)) {
+        dti_json_out_of_memory(json);
+        return;
+    }
+    *answer->ret_events |= dti_quant_events(&result);
+    dti_put_quant_result(json, NULL, &(struct result_of){&result, answer->stream});
+    dti_quant_result_free(&result);
+}

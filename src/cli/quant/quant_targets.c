@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dtypes of quant, and what the options ask of each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/quant/quant_args.h"
+#include "core/quant_parts.h"
+
+static enum dti_status read_tensor_scale(const char *text, struct dti_quant_rules *ret,
+                                         struct dti_error *reterr)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        return DTI_OK;
+    ret->tensor_scale = strcmp(text, "none") == 0 ? DTI_TENSOR_SCALE_NONE : DTI_TENSOR_SCALE_GIVEN;
+    if (ret->tensor_scale == DTI_TENSOR_SCALE_NONE)
+        return DTI_OK;
+    return dti_quant_option_scale("--tensor-scale", text, &ret->tensor_scale_number, reterr);
+}
+
+static enum dti_status read_scale(const struct quant_args *args,
+                                  const struct dti_quant_target *target,
+                                  struct dti_quant_rules *ret, struct dti_error *reterr)
+{
+    const char *const text = args->zero_point;
+    struct dti_affine_recipe recipe;
+    struct dti_error error;
+    int64_t zero;
+    enum dti_status status = dti_quant_option_scale("--scale", args->scale, &ret->scale, reterr);
+    if (status != DTI_OK || !text)
+        return status;
+    ret->has_zero_point = true;
+    (void)dti_affine_recipe_init(&recipe, &target->code, DTI_SYMMETRY_NONE);
+    status = dti_quant_option_integer("--zero-point", text, recipe.affine.low, recipe.affine.high,
+                                      &zero, &error);
+    if (status != DTI_OK) {
+        (void)dti_fail(reterr, status, "%s (the codes of %s)", error.text, target->name);
+        dti_error_argument(reterr, text, strlen(text));
+        return status;
+    }
+    ret->zero_point = (int32_t)zero;
+    return DTI_OK;
+}
+
+static enum dti_status read_range(const struct quant_args *args, struct dti_quant_rules *ret,
+                                  struct dti_error *reterr)
+{
+    char low[DTI_QUOTE_SIZE], high[DTI_QUOTE_SIZE];
+    struct dti_value min, max;
+    enum dti_status status = DTI_OK;
+    if (args->min)
+        status = dti_quant_option_finite("--min", args->min, &ret->min, reterr);
+    if (status == DTI_OK && args->max)
+        status = dti_quant_option_finite("--max", args->max, &ret->max, reterr);
+    if (status != DTI_OK || !args->min || !args->max)
+        return status;
+    dti_fp32_value(ret->min, &min);
+    dti_fp32_value(ret->max, &max);
+    if (dti_value_compare(&min, &max) <= 0)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; exchange them",
+                    dti_quote(low, args->min, strlen(args->min)),
+                    dti_quote(high, args->max, strlen(args->max)));
+}
+
+/* Adds those numbers to the rules that the target takes. */
+static enum dti_status settle(const struct quant_args *args, struct dti_quant_target *target,
+                              struct dti_error *reterr)
+{
+    struct dti_quant_rules rules = args->rules;
+    enum dti_status status = DTI_OK;
+    rules.has_min = args->min;
+    rules.has_max = args->max;
+    rules.has_scale = args->scale;
+    rules.has_axis = args->axis;
+    if (dti_quant_family(target) == DTI_FAMILY_NV)
+        status = read_tensor_scale(args->tensor_scale, &rules, reterr);
+    else if (!target->scheme.block)
+        status = args->scale ? read_scale(args, target, &rules, reterr)
+                             : read_range(args, &rules, reterr);
+    if (status == DTI_OK && args->axis)
+        status = dti_quant_option_integer("--axis", args->axis, -64, 63, &rules.axis, reterr);
+    if (status == DTI_OK)
+        dti_quant_target_settle(target, &rules);
+    return status;
+}
+
+/* Looks up the next of names that are joined by commas, which is length bytes long. */
+static enum dti_status find(const struct dti_context *cx, const char *names, const char *at,
+                            size_t length, bool full, struct dti_quant_target *ret,
+                            struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], name[128];
+    if (length == 0 || length >= sizeof name) {
+        const char *const what = length == 0 ? names : at;
+        const size_t size = length == 0 ? strlen(names) : length;
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       length == 0 ? "%s has a comma without a dtype beside it"
+                                   : "unknown dtype %s",
+                       dti_quote(quoted, what, size));
+        dti_error_argument(reterr, what, size);
+        return DTI_UNKNOWN_DTYPE;
+    }
+    if (full)
+        return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", QUANT_TARGETS_MAX);
+    memcpy(name, at, length);
+    name[length] = '\0';
+    const enum dti_status status = dti_quant_target_find(ret, name, reterr);
+    if (status == DTI_OK && ret->note)
+        dti_warn(cx, "%s", ret->note);
+    return status;
+}
+
+enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
+                                       const char *names, struct dti_quant_target **ret_list,
+                                       size_t *ret_count, struct dti_error *reterr)
+{
+    enum dti_status status = dti_quant_options_check(args, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
+    if (!list)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    size_t count = 0;
+    for (const char *at = names; status == DTI_OK; at++) {
+        const size_t length = strcspn(at, ",");
+        status = find(cx, names, at, length, count == QUANT_TARGETS_MAX, &list[count], reterr);
+        count += status == DTI_OK;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    if (status == DTI_OK)
+        status = dti_quant_options_fit(args, list, count, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = settle(args, &list[i], reterr);
+    if (status != DTI_OK) {
+        free(list);
+        return status;
+    }
+    *ret_list = list;
+    *ret_count = count;
+    return DTI_OK;
+}
