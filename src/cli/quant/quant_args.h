@@ -70,13 +70,13 @@ bool dti_quant_is_files(const struct quant_args *args, char **operands, int coun
 const char *dti_quant_file_option(const struct quant_args *args);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
-enum dti_status dti_quant_values(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr);
 /* quant_files.c: `quant FILE DTYPE -o OUT`; with --dequant the next. */
-enum dti_status dti_quant_file(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* quant_dequant.c: `quant FILE DTYPE --dequant -o OUT`. */
-enum dti_status dti_quant_dequant(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
                                   char **operands, int count, struct dti_error *reterr);
 
 #endif

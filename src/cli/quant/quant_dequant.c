@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "cli/shared/file_json.h"
-
 #define EXAMPLE "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'"
 
 /* Options of the way there; the way back takes what the file says. */
@@ -90,9 +88,9 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
     const struct dti_file_dequant_request request = {
         .layout_given = args->layout_given,
         .layout = (enum dti_quant_layout)args->layout,
-        .high = args->nibble_given && args->rules.order == DTI_BLOCK_HIGH,
+        .high = args->rules.order == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
-        .block = args->block_given ? args->rules.block : 0,
+        .block = args->rules.block,
         .only = args->only,
         .keep = args->keep,
         .select = args->select,
@@ -116,28 +114,44 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
     return DTI_OK;
 }
 
-/* What was read, and what came of it. */
-static void add_up(struct quant_dequant *job)
+/* What the cast has warned of. */
+static void take_warnings(struct quant_dequant *job)
 {
-    for (size_t i = 0; i < job->file.cast->tensor_count; i++) {
-        const size_t source = job->file.cast->tensors[i].source;
-        const struct dti_dequant_form *const form = dti_quant_form(job, i);
-        uint64_t nan, inf;
-        dti_file_dequant_specials(job->dequant, source, &nan, &inf);
-        job->nan += nan;
-        job->inf += inf;
-        job->stored_bytes +=
-            form->dtype ? form->stored_bytes : job->file.viewed->tensors[source].bytes;
-    }
+    const struct cast_job *const cast = &job->file.job;
+    for (size_t i = 0; i < cast->warning_count; i++)
+        dti_warnings_add(&job->warnings, cast->warnings[i].code,
+                         cast->warnings[i].dtype[0] != '\0' ? cast->warnings[i].dtype : NULL,
+                         cast->warnings[i].line, cast->warnings[i].message);
+    job->warnings.total = cast->warning_total;
+}
+
+static void make_answer(struct quant_dequant *job)
+{
+    const struct cast_file *const file = &job->file;
+    job->answer = (struct dti_dequant_answer){
+        .path = file->path,
+        .out_path = file->out_path,
+        .cast = file->cast,
+        .dequant = job->dequant,
+        .dry_run = job->args->dry_run,
+        .bits = job->args->bits,
+        .block = job->args->rules.block,
+        .level = file->level,
+        .threads = file->threads,
+        .warnings = &job->warnings,
+        .stream = file->cx->out,
+    };
 }
 
 static bool is_fatal(const struct quant_dequant *job)
 {
     const struct dti_loss *const loss = &job->file.cast->loss;
-    const unsigned asked = (unsigned)job->args->fail_on;
-    return ((asked & DTI_QUANT_CLIPPED) != 0 && loss->overflowed > 0) ||
-           ((asked & DTI_QUANT_SPECIAL) != 0 && (job->nan > 0 || job->inf > 0)) ||
-           ((asked & DTI_QUANT_INEXACT) != 0 && loss->inexact > 0);
+    struct dti_dequant_totals totals;
+    dti_dequant_sum(&job->answer, &totals);
+    const unsigned seen = (loss->overflowed > 0 ? DTI_QUANT_CLIPPED : 0U) |
+                          (totals.nan > 0 || totals.inf > 0 ? DTI_QUANT_SPECIAL : 0U) |
+                          (loss->inexact > 0 ? DTI_QUANT_INEXACT : 0U);
+    return ((unsigned)job->args->fail_on & seen) != 0;
 }
 
 static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
@@ -155,15 +169,16 @@ static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
         status = dti_cast_file_work(file, reterr);
     if (status != DTI_OK)
         return status;
-    add_up(job);
+    make_answer(job);
+    take_warnings(job);
     if (file->cx->output != DTI_OUTPUT_HUMAN)
-        status = dti_quant_dequant_json(job, reterr);
+        status = DTI_ANSWER(file->cx, dequant, &job->answer, reterr);
     else if (file->shown)
-        status = dti_quant_dequant_human(job, reterr);
+        status = dti_quant_dequant_human(file, &job->answer, reterr);
     return dti_cast_file_report_end(file, status, reterr);
 }
 
-enum dti_status dti_quant_dequant(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
                                   char **operands, int count, struct dti_error *reterr)
 {
     struct quant_dequant job = {.args = args, .cast_args = cast_args_of(args)};
@@ -179,6 +194,7 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, struct dti_cont
     dti_file_cast_free(job.file.cast); /* before what it reads */
     job.file.cast = NULL;
     dti_file_dequant_free(job.dequant);
+    dti_warnings_free(&job.warnings);
     dti_cast_file_end(&job.file);
     return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
 }

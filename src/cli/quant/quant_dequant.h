@@ -4,32 +4,22 @@
 #ifndef DTINFO_CLI_QUANT_DEQUANT_H
 #define DTINFO_CLI_QUANT_DEQUANT_H
 
+#include "answers/dequant.h"
 #include "cli/cast/cast_file.h"
 #include "cli/quant/quant_args.h"
-#include "dtinfo/file_dequant.h"
 
 struct quant_dequant {
     const struct quant_args *args;
     struct cast_args cast_args; /* what the cast of a file is asked by */
     struct cast_file file;
     struct dti_file_dequant *dequant;
-    uint64_t stored_bytes; /* of the tensors that are written, with all their parts */
-    uint64_t nan, inf;     /* that came out of codes */
+    struct dti_warnings warnings;
+    struct dti_dequant_answer answer;
 };
 
-/* How a tensor was stored, where it was quantized. */
-static inline const struct dti_dequant_form *dti_quant_form(const struct quant_dequant *job,
-                                                            size_t at)
-{
-    return dti_file_dequant_form(job->dequant, job->file.cast->tensors[at].source);
-}
-
-/* "int8, a scale for each place along axis 0": what has a scale. */
-enum { QUANT_FORM_SIZE = 160 };
-const char *dti_quant_form_words(char buffer[QUANT_FORM_SIZE], const struct dti_dequant_form *form);
-
-/* quant_dequant_human.c, quant_dequant_json.c: the report. */
-enum dti_status dti_quant_dequant_human(struct quant_dequant *job, struct dti_error *reterr);
-enum dti_status dti_quant_dequant_json(struct quant_dequant *job, struct dti_error *reterr);
+/* quant_dequant_human.c: the report. */
+enum dti_status dti_quant_dequant_human(const struct cast_file *file,
+                                        const struct dti_dequant_answer *answer,
+                                        struct dti_error *reterr);
 
 #endif

@@ -10,31 +10,26 @@
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
 
-enum { CELL = 200, KINDS_MAX = 64 };
+enum { KINDS_MAX = 64, FORM_SIZE = 160 };
 
-const char *dti_quant_form_words(char buffer[QUANT_FORM_SIZE], const struct dti_dequant_form *form)
+/* "a scale per channel of axis 0, zero points": what has a scale. */
+static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_form *form)
 {
     const unsigned long long group = form->group[1], rows = form->group[0];
     size_t used = 0;
     if (form->per == DTI_PER_TENSOR)
-        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "one scale");
+        used = (size_t)snprintf(buffer, FORM_SIZE, "one scale");
     else if (form->per == DTI_PER_CHANNEL)
-        used =
-            (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per channel of axis %u", form->axis);
+        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per channel of axis %u", form->axis);
     else if (rows > 0)
-        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per %llu x %llu", rows, group);
+        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu x %llu", rows, group);
     else
-        used = (size_t)snprintf(buffer, QUANT_FORM_SIZE, "a scale per %llu along axis %u", group,
+        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu along axis %u", group,
                                 form->axis);
-    (void)snprintf(buffer + used, QUANT_FORM_SIZE - used, "%s%s",
+    (void)snprintf(buffer + used, FORM_SIZE - used, "%s%s",
                    form->tensor_scale ? ", one for the tensor" : "",
                    form->zero_points ? ", zero points" : "");
     return buffer;
-}
-
-static const struct dti_tensor *source_of(const struct quant_dequant *job, size_t at)
-{
-    return &job->file.viewed->tensors[job->file.cast->tensors[at].source];
 }
 
 /* Tensors that were stored in one way and met the same fate. */
@@ -44,35 +39,33 @@ struct kind {
     uint64_t stored, output;
 };
 
-static bool same_kind(const struct quant_dequant *job, size_t a, size_t b)
+static bool same_kind(const struct dti_dequant_answer *answer, size_t a, size_t b)
 {
-    const struct dti_dequant_form *const x = dti_quant_form(job, a), *const y =
-                                                                         dti_quant_form(job, b);
-    if (!x->dtype || !y->dtype)
-        return !x->dtype && !y->dtype &&
-               job->file.cast->tensors[a].fate == job->file.cast->tensors[b].fate &&
-               strcmp(source_of(job, a)->format->name, source_of(job, b)->format->name) == 0;
-    return strcmp(x->dtype, y->dtype) == 0 && strcmp(x->layout, y->layout) == 0 &&
-           x->per == y->per && x->axis == y->axis && x->group[0] == y->group[0] &&
-           x->group[1] == y->group[1] && x->zero_points == y->zero_points &&
-           x->tensor_scale == y->tensor_scale;
+    const struct dti_dequant_form *const x = dti_dequant_form(answer, a);
+    const struct dti_dequant_form *const y = dti_dequant_form(answer, b);
+    if (!x->dtype != !y->dtype || strcmp(dti_dequant_from(answer, a), dti_dequant_from(answer, b)))
+        return false;
+    if (!x->dtype)
+        return answer->cast->tensors[a].fate == answer->cast->tensors[b].fate;
+    return strcmp(x->layout, y->layout) == 0 && x->per == y->per && x->axis == y->axis &&
+           x->group[0] == y->group[0] && x->group[1] == y->group[1] &&
+           x->zero_points == y->zero_points && x->tensor_scale == y->tensor_scale;
 }
 
-static size_t count_kinds(const struct quant_dequant *job, struct kind kinds[KINDS_MAX])
+static size_t count_kinds(const struct dti_dequant_answer *answer, struct kind kinds[KINDS_MAX])
 {
     size_t count = 0;
-    for (size_t i = 0; i < job->file.cast->tensor_count; i++) {
-        const struct dti_dequant_form *const form = dti_quant_form(job, i);
+    for (size_t i = 0; i < answer->cast->tensor_count; i++) {
         size_t at = 0;
-        while (at < count && !same_kind(job, kinds[at].first, i))
+        while (at < count && !same_kind(answer, kinds[at].first, i))
             at++;
         if (at == KINDS_MAX)
             at--; /* the rest together; nobody reads so many lines */
         if (at == count)
             kinds[count++] = (struct kind){.first = i};
         kinds[at].count++;
-        kinds[at].stored += form->dtype ? form->stored_bytes : source_of(job, i)->bytes;
-        kinds[at].output += job->file.cast->tensors[i].bytes;
+        kinds[at].stored += dti_dequant_stored_bytes(answer, i);
+        kinds[at].output += answer->cast->tensors[i].bytes;
     }
     return count;
 }
@@ -95,65 +88,57 @@ static const char *fate_words(enum dti_fate fate)
     }
 }
 
-static void put_dtypes(const struct quant_dequant *job, struct dti_table *table, size_t at)
+static void put_dtypes(const struct dti_dequant_answer *answer, struct dti_table *table, size_t at)
 {
-    const struct dti_file_cast_tensor *const tensor = &job->file.cast->tensors[at];
-    const struct dti_dequant_form *const form = dti_quant_form(job, at);
-    const char *const from = form->dtype ? form->dtype : source_of(job, at)->format->name;
-    char cell[CELL];
-    (void)snprintf(cell, sizeof cell,
-                   form->dtype || tensor->fate == DTI_FATE_CAST ? "%s -> %s" : "%s", from,
-                   tensor->format->name);
-    dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+    const struct dti_file_cast_tensor *const tensor = &answer->cast->tensors[at];
+    const bool changed = dti_dequant_form(answer, at)->dtype || tensor->fate == DTI_FATE_CAST;
+    dti_table_print(table, DTI_STYLE_PLAIN, changed ? "%s -> %s" : "%s",
+                    dti_dequant_from(answer, at), tensor->format->name);
 }
 
-static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_error *reterr)
+static enum dti_status put_kinds(const struct cast_file *file,
+                                 const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
     struct kind kinds[KINDS_MAX];
-    const size_t count = count_kinds(job, kinds);
+    const size_t count = count_kinds(answer, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what was quantized comes first */
         const struct kind *const kind = &kinds[i % count];
-        const struct dti_dequant_form *const form = dti_quant_form(job, kind->first);
-        char cell[CELL], text[DTI_TEXT_SIZE], words[QUANT_FORM_SIZE];
+        const struct dti_dequant_form *const form = dti_dequant_form(answer, kind->first);
+        char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE], words[FORM_SIZE];
         if ((form->dtype != NULL) != (i < count))
             continue;
-        put_dtypes(job, table, kind->first);
+        put_dtypes(answer, table, kind->first);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
-        const size_t used =
-            (size_t)snprintf(cell, sizeof cell, "%s", dti_human_bytes(text, kind->stored));
-        (void)snprintf(cell + used, sizeof cell - used, " -> %s",
-                       dti_human_bytes(text, kind->output));
-        dti_table_cell(table, DTI_STYLE_PLAIN, cell);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%s -> %s", dti_human_bytes(from, kind->stored),
+                        dti_human_bytes(to, kind->output));
         if (form->dtype)
-            (void)snprintf(cell, sizeof cell, "%s: %s", form->layout,
-                           dti_quant_form_words(words, form));
+            dti_table_print(table, DTI_STYLE_DIM, "%s: %s", form->layout, form_words(words, form));
         else
-            (void)snprintf(cell, sizeof cell, "%s",
-                           fate_words(job->file.cast->tensors[kind->first].fate));
-        dti_table_cell(table, DTI_STYLE_DIM, cell);
+            dti_table_cell(table, DTI_STYLE_DIM,
+                           fate_words(answer->cast->tensors[kind->first].fate));
     }
-    return dti_cast_file_table(table, true, &job->file, reterr);
+    return dti_cast_file_table(table, true, file, reterr);
 }
 
 /* The casts are counted as losses; the codes themselves may say nan, too. */
-static void put_loss(struct quant_dequant *job, struct dti_line *line)
+static void put_loss(const struct cast_file *file, const struct dti_dequant_totals *totals,
+                     struct dti_line *line)
 {
-    char cell[CELL];
     struct dti_loss_summary loss;
-    if (job->nan > 0 || job->inf > 0) {
-        (void)snprintf(cell, sizeof cell, "  out of codes and scales came %llu nan and %llu inf",
-                       (unsigned long long)job->nan, (unsigned long long)job->inf);
-        dti_line_put(line, DTI_STYLE_WARN, cell);
+    if (totals->nan > 0 || totals->inf > 0) {
+        dti_line_print(line, DTI_STYLE_WARN, "  out of codes and scales came %llu nan and %llu inf",
+                       (unsigned long long)totals->nan, (unsigned long long)totals->inf);
         dti_line_end(line);
     }
-    if (job->file.cast->cast_count > 0)
-        dti_cast_file_losses(&job->file, &loss, line);
+    if (file->cast->cast_count > 0)
+        dti_cast_file_losses(file, &loss, line);
 }
 
-static enum dti_status put_all(const struct quant_dequant *job, struct dti_error *reterr)
+static enum dti_status put_all(const struct cast_file *file,
+                               const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
     static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
     enum { COLUMNS = sizeof heads / sizeof heads[0] };
@@ -161,37 +146,40 @@ static enum dti_status put_all(const struct quant_dequant *job, struct dti_error
     bool whole = true;
     for (size_t i = 0; i < COLUMNS; i++)
         dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
-    for (size_t i = 0; i < job->file.cast->tensor_count && whole; i++) {
-        const struct dti_dequant_form *const form = dti_quant_form(job, i);
-        const struct dti_tensor *const source = source_of(job, i);
-        char shape[DTI_SHAPE_SIZE], words[QUANT_FORM_SIZE], text[DTI_TEXT_SIZE];
+    for (size_t i = 0; i < answer->cast->tensor_count && whole; i++) {
+        const struct dti_dequant_form *const form = dti_dequant_form(answer, i);
+        const struct dti_tensor *const source = dti_dequant_source(answer, i);
+        char shape[DTI_SHAPE_SIZE], words[FORM_SIZE];
         uint64_t specials[2];
         whole = dti_tensor_cell(table, source);
-        put_dtypes(job, table, i);
+        put_dtypes(answer, table, i);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
-        dti_table_cell(table, DTI_STYLE_PLAIN,
-                       form->dtype ? dti_quant_form_words(words, form) : "");
-        dti_file_dequant_specials(job->dequant, job->file.cast->tensors[i].source, &specials[0],
+        dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? form_words(words, form) : "");
+        dti_file_dequant_specials(answer->dequant, answer->cast->tensors[i].source, &specials[0],
                                   &specials[1]);
         for (size_t k = 0; k < 2; k++) {
-            const bool shown = form->dtype && !job->args->dry_run;
-            dti_spell_u64(text, specials[k]);
-            dti_table_cell(table, specials[k] > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
-                           shown ? text : "");
+            if (form->dtype && !answer->dry_run)
+                dti_count_cell(table, specials[k]);
+            else
+                dti_table_cell(table, DTI_STYLE_PLAIN, "");
         }
     }
-    return dti_cast_file_table(table, whole, &job->file, reterr);
+    return dti_cast_file_table(table, whole, file, reterr);
 }
 
-enum dti_status dti_quant_dequant_human(struct quant_dequant *job, struct dti_error *reterr)
+enum dti_status dti_quant_dequant_human(const struct cast_file *file,
+                                        const struct dti_dequant_answer *answer,
+                                        struct dti_error *reterr)
 {
-    const bool aside = dti_cast_file_aside(&job->file);
-    const struct dti_context *const cx = job->file.cx;
+    const bool aside = dti_cast_file_aside(file);
+    const struct dti_context *const cx = file->cx;
+    struct dti_dequant_totals totals;
     struct dti_line line = {.out = aside ? cx->err : cx->out,
                             .colour = aside ? cx->colour_error : cx->colour};
-    dti_cast_file_head(&job->file, job->stored_bytes, &line);
-    const enum dti_status status = put_kinds(job, reterr);
-    if (!job->args->dry_run)
-        put_loss(job, &line);
-    return status == DTI_OK && cx->verbose ? put_all(job, reterr) : status;
+    dti_dequant_sum(answer, &totals);
+    dti_cast_file_head(file, totals.stored_bytes, &line);
+    const enum dti_status status = put_kinds(file, answer, reterr);
+    if (!answer->dry_run)
+        put_loss(file, &totals, &line);
+    return status == DTI_OK && cx->verbose ? put_all(file, answer, reterr) : status;
 }

@@ -77,7 +77,7 @@ static enum dti_status read_amounts(struct quant_file *file, struct dti_error *r
 }
 
 enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_args *args,
-                                    struct dti_context *cx, char **operands, int count,
+                                    const struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr)
 {
     const struct dti_file_args how = {.assume = args->assume, .lenient = args->lenient};

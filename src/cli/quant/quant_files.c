@@ -160,7 +160,7 @@ static unsigned events(const struct dti_file_quant *quant)
            (quant->loss.inexact > 0 ? DTI_QUANT_INEXACT : 0U);
 }
 
-enum dti_status dti_quant_file(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
     struct quant_file file;

@@ -14,7 +14,7 @@ enum { QUANT_WARNINGS_MAX = 16 };
 
 struct quant_file {
     const struct quant_args *args;
-    struct dti_context *cx;
+    const struct dti_context *cx;
     bool shown; /* the report is printed */
     struct dti_quant_target *target;
     struct dti_file_source source;
@@ -29,7 +29,7 @@ struct quant_file {
 /* quant_file_options.c: fills all but output and what is known later of the answer. To be freed by
  * dti_quant_file_end(), on success only. Points into itself: do not copy it. */
 enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_args *args,
-                                    struct dti_context *cx, char **operands, int count,
+                                    const struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr);
 void dti_quant_file_end(struct quant_file *file);
 

@@ -78,7 +78,7 @@ static enum dti_status read_operands(struct dti_quant_numbers *numbers, char **o
 
 struct job {
     const struct quant_args *args;
-    struct dti_context *cx;
+    const struct dti_context *cx;
     struct dti_quant_target *targets;
     size_t count;
     struct dti_quant_numbers numbers;
@@ -138,7 +138,7 @@ static enum dti_status show_all(struct job *job, struct dti_error *reterr)
     return status == DTI_OK && document ? answer(job, 0, job->count, reterr) : status;
 }
 
-enum dti_status dti_quant_values(const struct quant_args *args, struct dti_context *cx,
+enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr)
 {
     struct job job = {.args = args, .cx = cx};

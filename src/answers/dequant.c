@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was dequantized as JSON: see dequant.h. Tensors are written one after another, so that any
+ * number of them takes little memory. */
+#include "answers/dequant.h"
+
+#include <string.h>
+
+#include "answers/common.h"
+#include "answers/files.h"
+#include "answers/loss.h"
+#include "answers/quant_file.h"
+#include "answers/rows.h"
+
+struct dequant_tensor {
+    const struct dti_dequant_answer *answer;
+    size_t at;
+};
+
+DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
+DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "scale_inv", "scale", "gguf")
+DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
+          [DTI_PER_GROUP] = "group")
+/* Behind the first: why it was kept, by enum dti_fate. */
+DTI_WORDS(fate_words, "dequantized", [1 + DTI_FATE_CAST] = "cast",
+          [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
+          [1 + DTI_FATE_ONLY] = "not_only", [1 + DTI_FATE_INTEGER] = "integer",
+          [1 + DTI_FATE_COMPLEX] = "complex")
+
+void dti_dequant_sum(const struct dti_dequant_answer *answer, struct dti_dequant_totals *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (size_t i = 0; i < answer->cast->tensor_count; i++) {
+        const struct dti_file_cast_tensor *const tensor = &answer->cast->tensors[i];
+        const bool quantized = dti_dequant_form(answer, i)->dtype != NULL;
+        uint64_t nan, inf;
+        dti_file_dequant_specials(answer->dequant, tensor->source, &nan, &inf);
+        ret->dequantized += quantized;
+        ret->cast += !quantized && tensor->fate == DTI_FATE_CAST;
+        ret->nan += nan;
+        ret->inf += inf;
+        ret->stored_bytes += dti_dequant_stored_bytes(answer, i);
+    }
+}
+
+#define DTI_ROWS "answers/dequant.def"
+#include "answers/rows.h"
