@@ -35,11 +35,12 @@ void dti_warnings_free(struct dti_warnings *warnings)
 
 static void put_kept(struct dti_json *json, const struct dti_warning *kept)
 {
-    dti_put_warning(json, NULL,
-                    &(struct dti_warning_answer){.code = kept->code,
-                                                 .dtype = kept->dtype[0] != '\0' ? kept->dtype : NULL,
-                                                 .line = kept->line,
-                                                 .message = kept->message});
+    dti_put_warning(
+        json, NULL,
+        &(struct dti_warning_answer){.code = kept->code,
+                                     .dtype = kept->dtype[0] != '\0' ? kept->dtype : NULL,
+                                     .line = kept->line,
+                                     .message = kept->message});
 }
 
 static void put_more(struct dti_json *json, size_t count)
