@@ -12,7 +12,7 @@
 #include "answers/quant_file.h"
 #include "answers/rows.h"
 
-struct dequant_tensor {
+struct dequant_tensor_of {
     const struct dti_dequant_answer *answer;
     size_t at;
 };

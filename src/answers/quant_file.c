@@ -12,11 +12,11 @@
 #include "answers/rows.h"
 
 /* What objects are written from. */
-struct tensor_of {
+struct quant_tensor_of {
     const struct dti_quant_file_answer *answer;
     size_t at;
 };
-struct part_of {
+struct quant_part_of {
     const char *part, *suffix; /* suffix: behind the tensor's name */
     const struct dti_tensor *source;
     const struct dti_file_quant_part *written;
@@ -25,7 +25,7 @@ struct part_of {
     const uint64_t *shape;
 };
 /* Where nothing was quantized there is none of it. */
-struct figures_of {
+struct quant_figures {
     bool there, blocks;
     const struct dti_quant_count *count;
     const struct dti_loss_summary *loss;
@@ -65,13 +65,13 @@ static uint32_t code_of(float number)
     return code;
 }
 
-static void put_parts(struct dti_json *json, const struct tensor_of *of);
+static void put_parts(struct dti_json *json, const struct quant_tensor_of *of);
 
 #define DTI_ROWS "answers/quant_file.def"
 #include "answers/rows.h"
 
 /* A kept tensor is the only part of itself. */
-static void put_parts(struct dti_json *json, const struct tensor_of *of)
+static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
 {
     const struct dti_file_quant *const quant = of->answer->quant;
     const struct dti_file_quant_tensor *const tensor = &quant->tensors[of->at];
@@ -80,7 +80,7 @@ static void put_parts(struct dti_json *json, const struct tensor_of *of)
     struct dti_quant_stored stored;
     struct dti_error error;
     if (tensor->fate != DTI_QUANT_FATE_QUANTIZED) {
-        const struct part_of part = {
+        const struct quant_part_of part = {
             .part = part_words(DTI_PART_COUNT),
             .suffix = "",
             .source = source,
@@ -96,7 +96,7 @@ static void put_parts(struct dti_json *json, const struct tensor_of *of)
     if (dti_quant_parts(&stored, parts, &error) != DTI_OK)
         return; /* which the plan has ruled out */
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
-        const struct part_of part = {
+        const struct quant_part_of part = {
             .part = part_words(i),
             .suffix = dti_quant_suffix(quant->row, (enum dti_quant_part)i),
             .source = source,

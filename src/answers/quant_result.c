@@ -18,7 +18,7 @@ static bool is_less(uint32_t a, uint32_t b)
 }
 
 /* The least and the largest of the finite numbers, 0 where there are none; how many they are. */
-static size_t find_range(const struct dti_quant_numbers *numbers, size_t first, size_t count,
+static size_t find_range(const struct dti_quant_inputs *numbers, size_t first, size_t count,
                          uint32_t *ret_min, uint32_t *ret_max)
 {
     uint32_t min = 0, max = 0;
@@ -37,7 +37,7 @@ static size_t find_range(const struct dti_quant_numbers *numbers, size_t first, 
 }
 
 bool dti_quant_range_is_empty(const struct dti_quant_target *target,
-                              const struct dti_quant_numbers *numbers, uint32_t *ret_end)
+                              const struct dti_quant_inputs *numbers, uint32_t *ret_end)
 {
     uint32_t min, max;
     if (target->has_min == target->has_max)
@@ -104,7 +104,7 @@ static void make_block(struct dti_quant_result *result, struct dti_quant_group *
 }
 
 /* The finite values' largest magnitude. */
-static uint32_t find_amax(const struct dti_quant_numbers *numbers)
+static uint32_t find_amax(const struct dti_quant_inputs *numbers)
 {
     uint32_t amax = 0;
     for (size_t i = 0; i < numbers->count; i++) {
@@ -118,7 +118,7 @@ static uint32_t find_amax(const struct dti_quant_numbers *numbers)
 static void count_loss(struct dti_quant_result *result)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
-    const struct dti_quant_numbers *const numbers = result->numbers;
+    const struct dti_quant_inputs *const numbers = result->numbers;
     struct dti_loss_rule rule;
     struct dti_loss loss;
     dti_loss_rule_init(&rule, fp32, fp32, &(struct dti_policy){0});
@@ -159,7 +159,7 @@ static void count(struct dti_quant_result *result)
 }
 
 bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_target *target,
-                           const struct dti_quant_numbers *numbers)
+                           const struct dti_quant_inputs *numbers)
 {
     const struct dti_quant_scheme *const scheme = &target->scheme;
     const size_t total = numbers->count;

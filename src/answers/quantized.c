@@ -8,11 +8,11 @@
 #include "answers/rows.h"
 
 /* What an object is written from, and where elements of it go one by one, or NULL. */
-struct result_of {
+struct quant_result_of {
     const struct dti_quant_result *result;
     FILE *stream;
 };
-struct group_of {
+struct quant_group_of {
     const struct dti_quant_result *result;
     const struct dti_quant_group *group;
     FILE *stream;
@@ -64,7 +64,7 @@ static const char *spell(char text[DTI_TEXT_SIZE], bool there, const struct dti_
                                                                                            : NULL;
 }
 
-static const char *packed(struct dti_json *json, const struct group_of *of, bool ggml,
+static const char *packed(struct dti_json *json, const struct quant_group_of *of, bool ggml,
                           struct dti_buffer *hex)
 {
     dti_buffer_clear(hex);
@@ -89,6 +89,6 @@ static void put_result(struct dti_json *json, const struct dti_quant_answer *ans
         return;
     }
     *answer->ret_events |= dti_quant_events(&result);
-    dti_put_quant_result(json, NULL, &(struct result_of){&result, answer->stream});
+    dti_put_quant_result(json, NULL, &(struct quant_result_of){&result, answer->stream});
     dti_quant_result_free(&result);
 }

@@ -79,22 +79,22 @@ enum dti_quant_family dti_quant_family(const struct dti_quant_target *target);
 bool dti_quant_scale_given(const struct dti_quant_target *target);
 
 /* quant_inputs.c: numbers as given. */
-struct dti_quant_number {
+struct dti_quant_input {
     size_t text; /* its place among the texts */
     uint32_t x;
     bool rounded; /* x is another number */
 };
-struct dti_quant_numbers {
+struct dti_quant_inputs {
     struct dti_buffer texts; /* each ends with a NUL */
-    struct dti_quant_number *list;
+    struct dti_quant_input *list;
     size_t count, capacity;
     size_t rounded; /* how many were */
 };
-void dti_quant_numbers_init(struct dti_quant_numbers *ret);
-void dti_quant_numbers_free(struct dti_quant_numbers *numbers);
-enum dti_status dti_quant_numbers_add(struct dti_quant_numbers *numbers, const char *text,
-                                      size_t length, struct dti_error *reterr);
-static inline const char *dti_quant_text(const struct dti_quant_numbers *numbers, size_t at)
+void dti_quant_inputs_init(struct dti_quant_inputs *ret);
+void dti_quant_inputs_free(struct dti_quant_inputs *numbers);
+enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const char *text,
+                                     size_t length, struct dti_error *reterr);
+static inline const char *dti_quant_text(const struct dti_quant_inputs *numbers, size_t at)
 {
     return numbers->texts.data + numbers->list[at].text;
 }
@@ -115,7 +115,7 @@ struct dti_quant_group {
 };
 struct dti_quant_result {
     const struct dti_quant_target *target;
-    const struct dti_quant_numbers *numbers;
+    const struct dti_quant_inputs *numbers;
     struct dti_block_recipe recipe; /* blocks: with the tensor scale */
     struct dti_quant_group *groups;
     size_t group_count;
@@ -128,12 +128,12 @@ struct dti_quant_result {
 /* quant_result.c: quantizes all numbers, of which there are some. A range of which only one end is
  * given must not lie beyond them: see the next. False when memory ran out. */
 bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_target *target,
-                           const struct dti_quant_numbers *numbers);
+                           const struct dti_quant_inputs *numbers);
 void dti_quant_result_free(struct dti_quant_result *result);
 /* Whether the only end of a range that was given lies beyond all numbers; *ret_end is the other
  * end, which they have. */
 bool dti_quant_range_is_empty(const struct dti_quant_target *target,
-                              const struct dti_quant_numbers *numbers, uint32_t *ret_end);
+                              const struct dti_quant_inputs *numbers, uint32_t *ret_end);
 /* A set of enum dti_quant_event. */
 unsigned dti_quant_events(const struct dti_quant_result *result);
 
@@ -157,7 +157,7 @@ bool dti_quant_has_ggml(const struct dti_quant_target *target);
 struct dti_quant_facts {
     size_t index;
     const struct dti_format *format; /* of the code */
-    const struct dti_quant_number *number;
+    const struct dti_quant_input *number;
     const struct dti_quant_element *stored;
     bool has_scaled;          /* not for specials, nor where the scale is zero or NaN */
     struct dti_value scaled;  /* before it is rounded to a code: x / scale as the target divides,
@@ -181,7 +181,7 @@ struct dti_quant_answer {
     const struct dti_quant_rules *rules;
     const struct dti_quant_target *targets;
     size_t count;
-    const struct dti_quant_numbers *numbers;
+    const struct dti_quant_inputs *numbers;
     FILE *stream;         /* where elements go one by one, so that there may be many; or NULL */
     unsigned *ret_events; /* gets the events of all results */
 };

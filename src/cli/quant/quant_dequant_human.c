@@ -33,7 +33,7 @@ static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_f
 }
 
 /* Tensors that were stored in one way and met the same fate. */
-struct kind {
+struct dequant_kind {
     size_t first; /* one of them */
     size_t count;
     uint64_t stored, output;
@@ -52,7 +52,8 @@ static bool same_kind(const struct dti_dequant_answer *answer, size_t a, size_t 
            x->zero_points == y->zero_points && x->tensor_scale == y->tensor_scale;
 }
 
-static size_t count_kinds(const struct dti_dequant_answer *answer, struct kind kinds[KINDS_MAX])
+static size_t count_kinds(const struct dti_dequant_answer *answer,
+                          struct dequant_kind kinds[KINDS_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < answer->cast->tensor_count; i++) {
@@ -62,7 +63,7 @@ static size_t count_kinds(const struct dti_dequant_answer *answer, struct kind k
         if (at == KINDS_MAX)
             at--; /* the rest together; nobody reads so many lines */
         if (at == count)
-            kinds[count++] = (struct kind){.first = i};
+            kinds[count++] = (struct dequant_kind){.first = i};
         kinds[at].count++;
         kinds[at].stored += dti_dequant_stored_bytes(answer, i);
         kinds[at].output += answer->cast->tensors[i].bytes;
@@ -99,13 +100,13 @@ static void put_dtypes(const struct dti_dequant_answer *answer, struct dti_table
 static enum dti_status put_kinds(const struct cast_file *file,
                                  const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
-    struct kind kinds[KINDS_MAX];
+    struct dequant_kind kinds[KINDS_MAX];
     const size_t count = count_kinds(answer, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what was quantized comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct dequant_kind *const kind = &kinds[i % count];
         const struct dti_dequant_form *const form = dti_dequant_form(answer, kind->first);
         char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE], words[FORM_SIZE];
         if ((form->dtype != NULL) != (i < count))

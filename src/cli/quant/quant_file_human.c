@@ -94,7 +94,7 @@ static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_li
 }
 
 /* Tensors of one dtype that met the same fate. */
-struct kind {
+struct quant_kind {
     const struct dti_format *from;
     enum dti_quant_fate fate;
     size_t count;
@@ -123,7 +123,8 @@ static const char *fate_words(enum dti_quant_fate fate)
     }
 }
 
-static size_t count_kinds(const struct dti_quant_file_answer *answer, struct kind kinds[MAX_GROUPS])
+static size_t count_kinds(const struct dti_quant_file_answer *answer,
+                          struct quant_kind kinds[MAX_GROUPS])
 {
     size_t count = 0;
     for (size_t i = 0; i < answer->quant->tensor_count; i++) {
@@ -136,7 +137,7 @@ static size_t count_kinds(const struct dti_quant_file_answer *answer, struct kin
         if (at == MAX_GROUPS)
             continue; /* there are fewer dtypes than that */
         if (at == count)
-            kinds[count++] = (struct kind){.from = source->format, .fate = tensor->fate};
+            kinds[count++] = (struct quant_kind){.from = source->format, .fate = tensor->fate};
         kinds[at].count++;
         kinds[at].input += source->bytes;
         kinds[at].output += tensor->bytes;
@@ -148,13 +149,13 @@ static enum dti_status put_kinds(const struct dti_context *cx,
                                  const struct dti_quant_file_answer *answer,
                                  struct dti_error *reterr)
 {
-    struct kind kinds[MAX_GROUPS];
+    struct quant_kind kinds[MAX_GROUPS];
     const size_t count = count_kinds(answer, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what is quantized comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct quant_kind *const kind = &kinds[i % count];
         const bool quantized = kind->fate == DTI_QUANT_FATE_QUANTIZED;
         const char *const form = quantized ? "%s -> %s" : "%s";
         char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];

@@ -13,16 +13,16 @@
 enum { WORST = 5 };
 
 /* Which columns a table has. */
-struct columns {
+struct quant_columns {
     bool scale, zero_point, blocks, losses;
     size_t count;
 };
 
-static struct columns columns_of(const struct dti_quant_file_answer *answer)
+static struct quant_columns columns_of(const struct dti_quant_file_answer *answer)
 {
     const struct dti_block_format *const block = answer->target->scheme.block;
     const bool ran = !answer->dry_run;
-    struct columns columns = {
+    struct quant_columns columns = {
         .scale = ran && (block ? block->family == DTI_BLOCKS_NV
                                : answer->target->scheme.per == DTI_PER_TENSOR),
         .blocks = ran && block,
@@ -35,7 +35,7 @@ static struct columns columns_of(const struct dti_quant_file_answer *answer)
 }
 
 static void put_titles(const struct dti_quant_file_answer *answer, struct dti_table *table,
-                       const struct columns *columns)
+                       const struct quant_columns *columns)
 {
     const bool block = answer->target->scheme.block;
     const char *const titles[] = {
@@ -59,7 +59,7 @@ static void put_titles(const struct dti_quant_file_answer *answer, struct dti_ta
 }
 
 static void put_figures(const struct dti_quant_file_answer *answer, struct dti_table *table,
-                        const struct columns *columns, size_t at)
+                        const struct quant_columns *columns, size_t at)
 {
     const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[at];
     char cell[DTI_TEXT_SIZE];
@@ -82,7 +82,7 @@ static void put_figures(const struct dti_quant_file_answer *answer, struct dti_t
 }
 
 static bool put_row(const struct dti_quant_file_answer *answer, struct dti_table *table,
-                    const struct columns *columns, size_t at)
+                    const struct quant_columns *columns, size_t at)
 {
     const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[at];
     const struct dti_tensor *const source = dti_quant_file_source(answer, at);
@@ -117,7 +117,7 @@ static enum dti_status put_table(const struct dti_context *cx,
                                  const struct dti_quant_file_answer *answer, const size_t *list,
                                  size_t count, struct dti_error *reterr)
 {
-    const struct columns columns = columns_of(answer);
+    const struct quant_columns columns = columns_of(answer);
     struct dti_table *const table = dti_table_new(columns.count);
     bool whole = true;
     put_titles(answer, table, &columns);

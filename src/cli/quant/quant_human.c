@@ -298,7 +298,7 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
 
 static void put_total(const struct dti_context *cx, const struct dti_quant_result *result)
 {
-    const struct dti_quant_numbers *const numbers = result->numbers;
+    const struct dti_quant_inputs *const numbers = result->numbers;
     const char *const worst = dti_quant_text(numbers, result->loss.max_index);
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     char codes[DTI_TEXT_SIZE], scales[DTI_TEXT_SIZE], place[HUMAN_OPERAND_SIZE];

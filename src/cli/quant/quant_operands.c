@@ -4,7 +4,7 @@
 #include "cli/quant/quant_values.h"
 #include "cli/shared/text_numbers.h"
 
-enum dti_status dti_quant_numbers_read(struct dti_quant_numbers *numbers, struct dti_error *reterr)
+enum dti_status dti_quant_inputs_read(struct dti_quant_inputs *numbers, struct dti_error *reterr)
 {
     struct dti_input input;
     struct dti_text_numbers texts;
@@ -19,7 +19,7 @@ enum dti_status dti_quant_numbers_read(struct dti_quant_numbers *numbers, struct
         status = dti_text_numbers_next(&texts, &text, &length, reterr);
         if (status != DTI_OK || !text)
             break;
-        status = dti_quant_numbers_add(numbers, text, length, &error);
+        status = dti_quant_inputs_add(numbers, text, length, &error);
         if (status != DTI_OK) {
             status = dti_text_numbers_fail(&texts, &error, reterr);
             break;

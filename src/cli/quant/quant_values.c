@@ -58,15 +58,15 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
     return DTI_OK;
 }
 
-static enum dti_status read_operands(struct dti_quant_numbers *numbers, char **operands, int count,
+static enum dti_status read_operands(struct dti_quant_inputs *numbers, char **operands, int count,
                                      struct dti_error *reterr)
 {
     if (count == 1 && strcmp(operands[0], "-") == 0)
-        return dti_quant_numbers_read(numbers, reterr);
+        return dti_quant_inputs_read(numbers, reterr);
     for (int i = 0; i < count; i++) {
         struct dti_error error;
         const enum dti_status status =
-            dti_quant_numbers_add(numbers, operands[i], strlen(operands[i]), &error);
+            dti_quant_inputs_add(numbers, operands[i], strlen(operands[i]), &error);
         if (status == DTI_OK)
             continue;
         dti_cast_array_hint(operands[i], &error);
@@ -76,17 +76,18 @@ static enum dti_status read_operands(struct dti_quant_numbers *numbers, char **o
     return DTI_OK;
 }
 
-struct job {
+struct quant_values_job {
     const struct quant_args *args;
     const struct dti_context *cx;
     struct dti_quant_target *targets;
     size_t count;
-    struct dti_quant_numbers numbers;
+    struct dti_quant_inputs numbers;
     unsigned events; /* set of enum dti_quant_event */
 };
 
 /* The one end of a range that was given must not lie beyond the values. */
-static enum dti_status check_range(const struct job *job, size_t at, struct dti_error *reterr)
+static enum dti_status check_range(const struct quant_values_job *job, size_t at,
+                                   struct dti_error *reterr)
 {
     const struct dti_quant_target *const target = &job->targets[at];
     char text[DTI_TEXT_SIZE];
@@ -98,7 +99,7 @@ static enum dti_status check_range(const struct job *job, size_t at, struct dti_
                     dti_quant_spell(text, end), target->has_min ? "--max" : "--min");
 }
 
-static enum dti_status show(struct job *job, size_t at, struct dti_error *reterr)
+static enum dti_status show(struct quant_values_job *job, size_t at, struct dti_error *reterr)
 {
     struct dti_quant_result result;
     if (!dti_quant_result_make(&result, &job->targets[at], &job->numbers))
@@ -112,7 +113,8 @@ static enum dti_status show(struct job *job, size_t at, struct dti_error *reterr
 }
 
 /* Some targets in one document. */
-static enum dti_status answer(struct job *job, size_t first, size_t count, struct dti_error *reterr)
+static enum dti_status answer(struct quant_values_job *job, size_t first, size_t count,
+                              struct dti_error *reterr)
 {
     const struct dti_quant_answer answer = {
         .rules = &job->args->rules,
@@ -125,7 +127,7 @@ static enum dti_status answer(struct job *job, size_t first, size_t count, struc
     return DTI_ANSWER(job->cx, quant, &answer, reterr);
 }
 
-static enum dti_status show_all(struct job *job, struct dti_error *reterr)
+static enum dti_status show_all(struct quant_values_job *job, struct dti_error *reterr)
 {
     const bool document = job->cx->output == DTI_OUTPUT_JSON;
     enum dti_status status = DTI_OK;
@@ -141,18 +143,18 @@ static enum dti_status show_all(struct job *job, struct dti_error *reterr)
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr)
 {
-    struct job job = {.args = args, .cx = cx};
+    struct quant_values_job job = {.args = args, .cx = cx};
     enum dti_status status = check_operands(args, operands, count, reterr);
     if (status == DTI_OK)
         status =
             dti_quant_targets_read(args, cx, operands[count - 1], &job.targets, &job.count, reterr);
     if (status != DTI_OK)
         return status;
-    dti_quant_numbers_init(&job.numbers);
+    dti_quant_inputs_init(&job.numbers);
     status = read_operands(&job.numbers, operands, count - 1, reterr);
     if (status == DTI_OK)
         status = show_all(&job, reterr);
-    dti_quant_numbers_free(&job.numbers);
+    dti_quant_inputs_free(&job.numbers);
     free(job.targets);
     if (status == DTI_OK && (job.events & (unsigned)args->fail_on) != 0)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself shows the event */

@@ -9,7 +9,7 @@
 #include "dtinfo/table.h"
 
 /* quant_operands.c: those of standard input, white space or commas between them. */
-enum dti_status dti_quant_numbers_read(struct dti_quant_numbers *numbers, struct dti_error *reterr);
+enum dti_status dti_quant_inputs_read(struct dti_quant_inputs *numbers, struct dti_error *reterr);
 
 /* quant_words.c */
 enum { QUANT_WORDS_SIZE = 160 };
