@@ -18,21 +18,21 @@ struct quant_group_of {
     FILE *stream;
 };
 
+#define WORD(value, word, meaning) [value] = word,
 DTI_WORDS(family_words, "integer", "float", "mx", "nv", "nf", "q8", "q4")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "block")
-DTI_WORDS(symmetry_words, [DTI_SYMMETRY_NONE] = "none", [DTI_SYMMETRY_FULL] = "full",
-          [DTI_SYMMETRY_HALF] = "half")
+DTI_WORDS(symmetry_words, [DTI_SYMMETRY_NONE] = "none", DTI_QUANT_SYMMETRIES(WORD))
 DTI_WORDS(zero_words, [DTI_ZERO_ONNX] = "onnx", [DTI_ZERO_TORCH] = "torch")
-DTI_WORDS(division_words, [DTI_DIVIDE_TRUE] = "true", [DTI_DIVIDE_RECIPROCAL] = "reciprocal",
-          [DTI_DIVIDE_EXACT] = "exact")
+DTI_WORDS(division_words, DTI_QUANT_DIVISIONS(WORD))
 DTI_WORDS(special_words, "clamp", "torch")
-DTI_WORDS(mx_words, [DTI_MX_FLOOR] = "floor", [DTI_MX_CEIL] = "ceil", [DTI_MX_RCEIL] = "rceil",
-          [DTI_MX_EVEN] = "even")
-DTI_WORDS(tensor_scale_words, [DTI_TENSOR_SCALE_AUTO] = "auto", [DTI_TENSOR_SCALE_NONE] = "none",
-          [DTI_TENSOR_SCALE_GIVEN] = "given")
-DTI_WORDS(like_words, [DTI_QUANT_LIKE_TORCH - 1] = "torch", [DTI_QUANT_LIKE_ONNX - 1] = "onnx")
-DTI_WORDS(order_words, [DTI_BLOCK_LOW] = "low", [DTI_BLOCK_HIGH] = "high")
+DTI_WORDS(mx_words, DTI_QUANT_MX_SCALES(WORD))
+DTI_WORDS(tensor_scale_words, DTI_QUANT_TENSOR_SCALES(WORD)[DTI_TENSOR_SCALE_GIVEN] = "given")
+DTI_WORDS(order_words, DTI_QUANT_ORDERS(WORD))
+#undef WORD
+#define WORD(value, word, meaning) [(value)-1] = word,
+DTI_WORDS(like_words, DTI_QUANT_LIKES(WORD))
+#undef WORD
 
 const char *dti_quant_like_word(int like)
 {

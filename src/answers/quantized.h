@@ -33,6 +33,30 @@ enum dti_quant_family {
     DTI_FAMILY_AFFINE = DTI_FAMILY_INTEGER | DTI_FAMILY_FLOAT,
 };
 
+/* The words of rules: ROW(value, word, meaning). */
+#define DTI_QUANT_SYMMETRIES(ROW)                                             \
+    ROW(DTI_SYMMETRY_FULL, "full",                                            \
+        "largest magnitude / 127 for 8 bits; -128 is not used (the default)") \
+    ROW(DTI_SYMMETRY_HALF, "half", "largest magnitude / 127.5, half the range of codes (torch)")
+#define DTI_QUANT_DIVISIONS(ROW)                                                        \
+    ROW(DTI_DIVIDE_TRUE, "true", "x / scale in fp32 (ONNX; the default)")               \
+    ROW(DTI_DIVIDE_RECIPROCAL, "reciprocal", "x times 1 / scale, both in fp32 (torch)") \
+    ROW(DTI_DIVIDE_EXACT, "exact", "the exact quotient: only the code is rounded")
+#define DTI_QUANT_LIKES(ROW)                                                                   \
+    ROW(DTI_QUANT_LIKE_TORCH, "torch", "quantize_per_tensor with the scale of MinMaxObserver") \
+    ROW(DTI_QUANT_LIKE_ONNX, "onnx", "QuantizeLinear with the scale of DynamicQuantizeLinear")
+#define DTI_QUANT_MX_SCALES(ROW)                                               \
+    ROW(DTI_MX_FLOOR, "floor", "as OCP MX 1.0 says (the default)")             \
+    ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                       \
+    ROW(DTI_MX_RCEIL, "rceil", "the lowest with which nothing clips (NVIDIA)") \
+    ROW(DTI_MX_EVEN, "even", "floor, of the magnitude rounded as the element (AMD Quark)")
+#define DTI_QUANT_ORDERS(ROW)                                               \
+    ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
+    ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")
+#define DTI_QUANT_TENSOR_SCALES(ROW)                                             \
+    ROW(DTI_TENSOR_SCALE_AUTO, "auto", "largest magnitude / 2688 (the default)") \
+    ROW(DTI_TENSOR_SCALE_NONE, "none", "1: scales of blocks alone")
+
 /* What is asked for, whatever the dtype. Zeros are the defaults. */
 struct dti_quant_rules {
     int like;         /* enum dti_quant_like */

@@ -74,25 +74,9 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-const char *dti_quant_file_option(const struct quant_args *args)
+const char *dti_quant_given(const struct quant_args *args, const char *names)
 {
-    return args->input            ? "--input"
-           : args->output         ? "--output"
-           : args->dequant        ? "--dequant"
-           : args->as_given       ? "--as"
-           : args->force          ? "--force"
-           : args->layout_given   ? "--layout"
-           : args->bits_given     ? "--bits"
-           : args->only           ? "--only"
-           : args->keep           ? "--keep"
-           : args->select         ? "--select"
-           : args->assume         ? "--assume"
-           : args->lenient        ? "--lenient"
-           : args->dry_run        ? "--dry-run"
-           : args->threads        ? "--threads"
-           : args->max_memory     ? "--max-memory"
-           : args->progress_given ? "--progress"
-                                  : NULL;
+    return dti_option_given(options, args, names);
 }
 
 bool dti_quant_is_files(const struct quant_args *args, char **operands, int count)

@@ -66,8 +66,8 @@ enum dti_status dti_quant_options_fit(const struct quant_args *args,
 
 /* Whether the operands are a file's (or --input, --output, ... say so), not values. */
 bool dti_quant_is_files(const struct quant_args *args, char **operands, int count);
-/* An option of files that was given, or NULL. */
-const char *dti_quant_file_option(const struct quant_args *args);
+/* The first of the options that was given: dti_option_given(). */
+const char *dti_quant_given(const struct quant_args *args, const char *names);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,

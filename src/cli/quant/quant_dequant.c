@@ -8,35 +8,17 @@
 
 #define EXAMPLE "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'"
 
-/* Options of the way there; the way back takes what the file says. */
-static const char *surplus_option(const struct quant_args *args)
-{
-    return args->min               ? "--min"
-           : args->max             ? "--max"
-           : args->scale           ? "--scale"
-           : args->zero_point      ? "--zero-point"
-           : args->tensor_scale    ? "--tensor-scale"
-           : args->axis            ? "--axis"
-           : args->rules.symmetric ? "--symmetric"
-           : args->rules.affine    ? "--affine"
-           : args->symmetry_given  ? "--symmetry"
-           : args->division_given  ? "--division"
-           : args->like_given      ? "--like"
-           : args->mx_scale_given  ? "--mx-scale"
-           : args->per_given       ? "--per"
-           : args->pad             ? "--pad"
-                                   : NULL;
-}
-
 static enum dti_status check_options(const struct quant_args *args, char **operands, int count,
                                      struct dti_error *reterr)
 {
-    const char *const option = surplus_option(args);
+    const char *const option = dti_quant_given(
+        args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
+              "mx-scale per pad");
     const int files = args->input ? 0 : 1;
     char quoted[DTI_QUOTE_SIZE];
     if (option)
         return dti_fail(reterr, DTI_USAGE,
-                        "%s says how to quantize, and --dequant takes what the file says; leave "
+                        "--%s says how to quantize, and --dequant takes what the file says; leave "
                         "it out",
                         option);
     if (count < files)

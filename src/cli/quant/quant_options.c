@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Mistakes in quant's options: nothing that was given is ignored. */
-#include <string.h>
-
 #include "cli/quant/quant_args.h"
 
 enum dti_status dti_quant_options_check(const struct quant_args *args, struct dti_error *reterr)
 {
-    const char *const like = args->division_given   ? "--division"
-                             : args->symmetry_given ? "--symmetry"
-                                                    : NULL;
-    const char *const range = args->min ? "--min" : args->max ? "--max" : NULL;
-    const char *const one = args->scale ? "--scale" : range;
+    const char *const like = dti_quant_given(args, "division symmetry");
+    const char *const range = dti_quant_given(args, "min max");
+    const char *const one = dti_quant_given(args, "scale min max");
     const bool grouped = args->per_given ? args->rules.per == DTI_PER_GROUP : args->block_given;
     const bool channels =
         args->per_given ? args->rules.per == DTI_PER_CHANNEL : args->axis && !args->block_given;
     if (args->like_given && like)
-        return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out %s", like);
+        return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
     if (args->rules.symmetric && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetric and --affine exclude each other; give one of them");
@@ -24,7 +20,7 @@ enum dti_status dti_quant_options_check(const struct quant_args *args, struct dt
         return dti_fail(reterr, DTI_USAGE,
                         "--symmetry is of symmetric quantization; leave out --affine");
     if (args->scale && range)
-        return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out %s",
+        return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
                         range);
     if (args->scale && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE, "--scale comes with --zero-point; leave out --affine");
@@ -43,49 +39,32 @@ enum dti_status dti_quant_options_check(const struct quant_args *args, struct dt
     if (args->per_given && args->rules.per == DTI_PER_TENSOR && args->axis)
         return dti_fail(reterr, DTI_USAGE, "one scale has no axis; leave out --axis or --per");
     if (one && args->block_given)
-        return dti_fail(reterr, DTI_USAGE, "%s is of the whole tensor; leave out --block", one);
+        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out --block", one);
     if (one && channels)
-        return dti_fail(reterr, DTI_USAGE, "%s is of the whole tensor; leave out %s", one,
+        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out %s", one,
                         args->per_given ? "--per channel" : "--axis");
     return DTI_OK;
-}
-
-/* Which kinds of dtypes an option is for. */
-struct fit {
-    const char *option;
-    bool given;
-    unsigned families;
-    const char *takers, *remedy;
-};
-
-static enum dti_status misfit(const struct fit *fit, const char *name, struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_USAGE, "%s is for %s, not for %s; %s", fit->option, fit->takers,
-                    name, fit->remedy);
 }
 
 enum dti_status dti_quant_options_fit(const struct quant_args *args,
                                       const struct dti_quant_target *targets, size_t count,
                                       struct dti_error *reterr)
 {
-    static const char scaled[] = "integers and scaled floats";
-    static const char own_scales[] = "its blocks have scales of their own";
-    const struct fit fits[] = {
-        {"--min", args->min, DTI_FAMILY_AFFINE, scaled, own_scales},
-        {"--max", args->max, DTI_FAMILY_AFFINE, scaled, own_scales},
-        {"--scale", args->scale, DTI_FAMILY_AFFINE, scaled, own_scales},
-        {"--block", args->block_given, DTI_FAMILY_AFFINE, scaled, own_scales},
-        {"--per", args->per_given, DTI_FAMILY_AFFINE, scaled, own_scales},
-        {"--zero-point", args->zero_point, DTI_FAMILY_INTEGER, "integers", "its zero is zero"},
-        {"--symmetric", args->rules.symmetric, DTI_FAMILY_INTEGER, "integers", "leave it out"},
-        {"--symmetry", args->symmetry_given, DTI_FAMILY_INTEGER, "integers", "leave it out"},
-        {"--affine", args->rules.affine, DTI_FAMILY_INTEGER, "integers", "leave it out"},
-        {"--division", args->division_given, DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+    static const struct {
+        const char *options;
+        unsigned families; /* of dtypes that the options are for */
+        const char *takers, *remedy;
+    } fits[] = {
+        {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
+         "its blocks have scales of their own"},
+        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero is zero"},
+        {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4 and nf4", "its own rule settles how it divides"},
-        {"--like", args->like_given, DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+        {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4 and nf4", "leave it out"},
-        {"--mx-scale", args->mx_scale_given, DTI_FAMILY_MX, "the MX formats", "leave it out"},
-        {"--tensor-scale", args->tensor_scale, DTI_FAMILY_NV, "nvfp4", "leave it out"},
+        {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
     };
     unsigned families = 0;
     bool narrow = false, blocks = args->block_given;
@@ -95,8 +74,10 @@ enum dti_status dti_quant_options_fit(const struct quant_args *args,
         blocks = blocks || targets[i].scheme.block;
     }
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        if (fits[i].given && !(families & fits[i].families))
-            return misfit(&fits[i], targets[0].name, reterr);
+        const char *const option = dti_quant_given(args, fits[i].options);
+        if (option && !(families & fits[i].families))
+            return dti_fail(reterr, DTI_USAGE, "--%s is for %s, not for %s; %s", option,
+                            fits[i].takers, targets[0].name, fits[i].remedy);
     }
     if (args->nibble_given && !narrow)
         return dti_fail(reterr, DTI_USAGE,

@@ -21,17 +21,17 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                                       struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    const char *const of_files = dti_quant_file_option(args);
+    const char *const of_files = dti_quant_given(
+        args, "input output dequant as force layout bits only keep select assume lenient dry-run "
+              "threads max-memory progress axis pad");
     if (count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to quantize; give values and a dtype, " EXAMPLE);
-    if (of_files || args->axis || args->pad)
+    if (of_files)
         return dti_fail(reterr, DTI_USAGE,
-                        "%s is for files of tensors, as in 'dtinfo quant model.safetensors mxfp4 "
+                        "--%s is for files of tensors, as in 'dtinfo quant model.safetensors mxfp4 "
                         "-o out.safetensors'",
-                        of_files     ? of_files
-                        : args->axis ? "--axis"
-                                     : "--pad");
+                        of_files);
     if (args->per_given && args->rules.per == DTI_PER_CHANNEL)
         return dti_fail(reterr, DTI_USAGE,
                         "values have no channels; --per channel is for files, --block N for both");

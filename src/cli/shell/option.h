@@ -117,6 +117,10 @@ bool dti_is_option_word(const char *word); /* "-x", "--", "--x"; not "-", not "-
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length);
 
+/* The first of some options, "min max scale" by their long names, that was given: its long name, or
+ * NULL. args: what the command line was parsed into. */
+const char *dti_option_given(const struct dti_option *options, const void *args, const char *names);
+
 /* Whether the word is an option whose value must be the next word; that option. */
 bool dti_option_awaits_value(const struct dti_option *options, const struct dti_option *globals,
                              const char *word, const struct dti_option **ret_option);
