@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "cli/shared/file_json.h"
-
 #define EXAMPLE "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'"
 
 /* Options of the way there; the way back takes what the file says. */
@@ -51,29 +49,29 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
     return DTI_OK;
 }
 
-static struct cast_args cast_args_of(const struct quant_args *args)
+static struct dti_cast_file_args cast_args_of(const struct quant_args *args)
 {
-    return (struct cast_args){
-        .input = args->input,
-        .output = args->output,
-        .as = args->as == QUANT_AS_NPY ? CAST_AS_NPY : CAST_AS_SAFETENSORS,
-        .as_given = args->as_given,
-        .fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0, /* losses are counted */
-        .force = args->force,
-        .only = args->only,
-        .keep = args->keep,
-        .select = args->select,
-        .assume = args->assume,
-        .lenient = args->lenient,
-        .dry_run = args->dry_run,
-        .threads = args->threads,
-        .max_memory = args->max_memory,
-        .progress = args->progress,
-        .progress_given = args->progress_given,
+    return (struct dti_cast_file_args){
+        .policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0}, /* losses are counted */
+        .transfer = {.input = args->input,
+                     .output = args->output,
+                     .as = args->as == QUANT_AS_NPY ? DTI_AS_NPY : DTI_AS_SAFETENSORS,
+                     .as_given = args->as_given,
+                     .force = args->force,
+                     .threads = args->threads,
+                     .progress = args->progress,
+                     .progress_given = args->progress_given},
+        .tensors = {.only = args->only,
+                    .keep = args->keep,
+                    .select = args->select,
+                    .assume = args->assume,
+                    .lenient = args->lenient,
+                    .dry_run = args->dry_run,
+                    .max_memory = args->max_memory},
     };
 }
 
-static enum dti_status check_target(const struct cast_file *file, struct dti_error *reterr)
+static enum dti_status check_target(const struct dti_cast_file *file, struct dti_error *reterr)
 {
     const struct dti_format *const format = &file->job.targets[0].dtype;
     if (dti_format_is_float(format))
@@ -85,7 +83,7 @@ static enum dti_status check_target(const struct cast_file *file, struct dti_err
 static enum dti_status make_view(struct quant_dequant *job, struct dti_error *reterr)
 {
     const struct quant_args *const args = job->args;
-    struct cast_file *const file = &job->file;
+    struct dti_cast_file *const file = &job->file;
     char quoted[DTI_QUOTE_SIZE];
     const struct dti_file_dequant_request request = {
         .layout_given = args->layout_given,
@@ -142,7 +140,7 @@ static bool is_fatal(const struct quant_dequant *job)
 
 static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
 {
-    struct cast_file *const file = &job->file;
+    struct dti_cast_file *const file = &job->file;
     enum dti_status status =
         dti_container_open(&file->container, file->path, &file->source.options, reterr);
     if (status == DTI_OK)

@@ -4,14 +4,14 @@
 #ifndef DTINFO_CLI_QUANT_DEQUANT_H
 #define DTINFO_CLI_QUANT_DEQUANT_H
 
-#include "cli/cast/cast_file.h"
 #include "cli/quant/quant_args.h"
+#include "cli/shared/cast_file.h"
 #include "dtinfo/file_dequant.h"
 
 struct quant_dequant {
     const struct quant_args *args;
-    struct cast_args cast_args; /* what the cast of a file is asked by */
-    struct cast_file file;
+    struct dti_cast_file_args cast_args; /* what the cast of a file is asked by */
+    struct dti_cast_file file;
     struct dti_file_dequant *dequant;
     uint64_t stored_bytes; /* of the tensors that are written, with all their parts */
     uint64_t nan, inf;     /* that came out of codes */

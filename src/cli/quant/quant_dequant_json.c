@@ -10,7 +10,7 @@
 
 static void put_host(const struct quant_dequant *job)
 {
-    struct dti_json *const json = job->file.job.json;
+    struct dti_json *const json = job->file.cx->json;
     dti_json_object(json, "host"); /* all that differs between machines */
     dti_json_string(json, "level", dti_level_name(job->file.level));
     if (job->args->dry_run)
@@ -23,7 +23,7 @@ static void put_host(const struct quant_dequant *job)
 /* A count that a dry run does not know. */
 static void put_count(const struct quant_dequant *job, const char *key, bool there, uint64_t count)
 {
-    struct dti_json *const json = job->file.job.json;
+    struct dti_json *const json = job->file.cx->json;
     if (there && !job->args->dry_run)
         dti_json_uint(json, key, count);
     else
@@ -35,7 +35,7 @@ static void put_reading(const struct quant_dequant *job)
 {
     const struct quant_args *const args = job->args;
     const char *const config = dti_file_dequant_config(job->dequant);
-    struct dti_json *const json = job->file.job.json;
+    struct dti_json *const json = job->file.cx->json;
     dti_json_object(json, "options");
     if (args->bits_given)
         dti_json_uint(json, "bits", args->bits);
@@ -52,10 +52,10 @@ static void put_reading(const struct quant_dequant *job)
         dti_json_null(json, "config");
 }
 
-static enum dti_status put_totals(const struct quant_dequant *job, struct dti_error *reterr)
+static void put_totals(const struct quant_dequant *job)
 {
     const struct dti_file_cast *const cast = job->file.cast;
-    struct dti_json *const json = job->file.job.json;
+    struct dti_json *const json = job->file.cx->json;
     size_t dequantized = 0, others = 0;
     for (size_t i = 0; i < cast->tensor_count; i++) {
         const bool quantized = dti_quant_form(job, i)->dtype != NULL;
@@ -69,10 +69,9 @@ static enum dti_status put_totals(const struct quant_dequant *job, struct dti_er
     dti_json_uint(json, "kept", cast->tensor_count - dequantized - others);
     put_count(job, "nan", true, job->nan);
     put_count(job, "inf", true, job->inf);
-    const enum dti_status status =
-        dti_cast_file_json_loss(&job->file, !job->args->dry_run && cast->cast_count > 0, reterr);
+    dti_put_members_cast_loss(
+        json, &(struct dti_cast_loss){cast, !job->args->dry_run && cast->cast_count > 0});
     dti_json_end(json);
-    return status;
 }
 
 static void put_form(struct dti_json *json, const struct dti_dequant_form *form)
@@ -119,7 +118,7 @@ static enum dti_status put_tensor(const struct quant_dequant *job, size_t at,
     const struct dti_file_cast_tensor *const tensor = &job->file.cast->tensors[at];
     const struct dti_tensor *const source = &job->file.viewed->tensors[tensor->source];
     const struct dti_dequant_form *const form = dti_quant_form(job, at);
-    struct dti_json *const json = job->file.job.json;
+    struct dti_json *const json = job->file.cx->json;
     uint64_t nan, inf;
     dti_file_dequant_specials(job->dequant, tensor->source, &nan, &inf);
     dti_json_object(json, NULL);
@@ -147,23 +146,24 @@ static enum dti_status put_tensor(const struct quant_dequant *job, size_t at,
 
 enum dti_status dti_quant_dequant_json(struct quant_dequant *job, struct dti_error *reterr)
 {
-    struct cast_file *const file = &job->file;
-    struct dti_json *const json = file->job.json;
+    struct dti_cast_file *const file = &job->file;
+    struct dti_json *const json = file->cx->json;
     dti_json_begin(json, "dtinfo.dequant/1");
     enum dti_status status =
         dti_json_container(json, "input", file->path, file->viewed, job->stored_bytes, reterr);
-    if (status == DTI_OK)
-        status = dti_cast_file_json_output(&job->file, reterr);
+    const struct dti_cast_output output = dti_cast_file_output(file);
+    dti_put_cast_output(json, "output", &output);
     if (status != DTI_OK)
         return status;
     dti_json_bool(json, "dry_run", job->args->dry_run);
     put_reading(job);
     put_host(job);
-    status = put_totals(job, reterr);
+    put_totals(job);
     dti_json_array(json, "tensors");
     dti_json_stream(json, file->cx->out);
     for (size_t i = 0; i < file->cast->tensor_count && status == DTI_OK; i++)
         status = put_tensor(job, i, reterr);
     dti_json_end(json);
-    return status == DTI_OK ? dti_cast_json_close(&file->job, reterr) : status;
+    dti_put_members_warnings(json, &file->job.warnings);
+    return status == DTI_OK ? dti_json_write(json, file->cx->out, reterr) : status;
 }

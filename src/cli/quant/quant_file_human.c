@@ -5,7 +5,6 @@
  * (with -v all of them). */
 #include <string.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/choices.h"
@@ -35,9 +34,9 @@ static void put_head(const struct quant_file *file, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = file->quant;
     char path[DTI_QUOTE_SIZE], cell[CELL];
-    put(line, dti_cast_path(path, file->path));
+    put(line, dti_human_path(path, file->path));
     put(line, " -> ");
-    put(line, file->out_path ? dti_cast_path(path, file->out_path)
+    put(line, file->out_path ? dti_human_path(path, file->out_path)
                              : dti_container_name(file->output.kind));
     put(line, gap);
     put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));
