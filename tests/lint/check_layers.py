@@ -38,6 +38,7 @@ HEADERS = {
     "blocks.def": "core",
     "trainings.def": "core",
     "policies.def": "core",
+    "loss.h": "kernels",
     "stacks.def": "core",
     "dtype_names.def": "core",
     "checked.h": "util",
