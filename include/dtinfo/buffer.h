@@ -13,9 +13,12 @@ struct dti_buffer {
     size_t length;
     size_t capacity;
     bool failed;
+    bool borrowed; /* data is not the buffer's own */
 };
 
 void dti_buffer_init(struct dti_buffer *buffer); /* empty, data points at "" */
+/* Empty, with memory for short contents that somebody else owns; size > 0. */
+void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size);
 void dti_buffer_free(struct dti_buffer *buffer);
 void dti_buffer_clear(struct dti_buffer *buffer); /* keeps the memory */
 bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more);

@@ -15,13 +15,6 @@ struct tokens {
     char text[DTI_TEXT_SIZE];
 };
 
-struct spellings {
-    const char *token;
-    bool finite, has_exact;
-    char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], hexfloat[DTI_TEXT_SIZE], bits[DTI_TEXT_SIZE];
-    struct dti_buffer exact;
-};
-
 struct field_digits {
     char sign[2], exponent[DTI_BINARY_SIZE], mantissa[DTI_BINARY_SIZE];
 };
@@ -52,8 +45,8 @@ static void spell_tokens(struct tokens *ret, const struct dti_number_answer *num
     ret->token = token_of(number, ret->text);
 }
 
-static void spell(struct spellings *ret, struct dti_json *json,
-                  const struct dti_number_answer *number)
+void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
+                      const struct dti_number_answer *number)
 {
     spell_text(ret->text, number);
     ret->token = token_of(number, ret->text);
@@ -62,7 +55,7 @@ static void spell(struct spellings *ret, struct dti_json *json,
         (void)dti_spell_shortest(ret->shortest, number->format, number->code);
         (void)dti_spell_code(ret->bits, number->code, number->format->width);
     }
-    dti_buffer_init(&ret->exact);
+    dti_buffer_borrow(&ret->exact, ret->room, sizeof ret->room);
     ret->has_exact = ret->finite && dti_spell_exact(&ret->exact, number->value);
     if (ret->exact.failed)
         dti_json_out_of_memory(json);

@@ -31,6 +31,7 @@
  *     BOOL UINT POSITIVE INT          POSITIVE: an integer from 1 on
  *     DOUBLE MEASURE                  a fp64 as a JSON number; MEASURE: none is negative
  *     TEXT(key, text, ...)            LIKE(key, PATTERN, text, ...): of a regular expression
+ *     TEXT_OF(key, text, length, ...) a text without a NUL at its end
  *     CHOICE(key, words, text, ...)   one of words; `words` is a function, see DTI_WORDS
  *     TOKEN(key, text, ...)           a JSON number that was spelled already
  *     BYTES(key, text, length, ...)   and key_hex, where the bytes are not UTF-8

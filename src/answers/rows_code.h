@@ -127,11 +127,12 @@
         dti_json_end(json);                                             \
     } else                                                              \
         dti_json_null(json, #key_);
-#define LIST_OPEN(key_, name_, meaning_) dti_json_array(json, #key_);
-#define LIST_CLOSE                       dti_json_end(json);
-#define IF(condition_)                   if (condition_) {
-#define END_IF                           }
-#define DO(...)                          __VA_ARGS__
+#define TEXT_OF(key_, text_, length_, meaning_) dti_json_text(json, #key_, text_, length_);
+#define LIST_OPEN(key_, name_, meaning_)        dti_json_array(json, #key_);
+#define LIST_CLOSE                              dti_json_end(json);
+#define IF(condition_)                          if (condition_) {
+#define END_IF                                  }
+#define DO(...)                                 __VA_ARGS__
 #define SPLIT(function_, struct_type_)                                       \
     }                                                                        \
     void dti_put_##function_(struct dti_json *json, const struct_type_ *me); \

@@ -45,6 +45,7 @@
 #undef DOUBLES_OR_NULL
 #undef CHOICES
 #undef CHOICES_OR_NULL
+#undef TEXT_OF
 #undef LIST_OPEN
 #undef LIST_CLOSE
 #undef IF

@@ -136,6 +136,8 @@
      .type = DTI_MEMBER_TEXT,                                           \
      .flags = DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE,                    \
      .word = words_},
+#define TEXT_OF(key_, text_, length_, meaning_) \
+    {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_TEXT},
 #define LIST_OPEN(key_, name_, meaning_) \
     {.key = #key_,                       \
      .meaning = meaning_,                \

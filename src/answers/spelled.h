@@ -20,6 +20,19 @@ struct dti_number_answer {
     uint64_t code;
     const struct dti_value *value;
 };
+
+/* The spellings; what is not `finite` has no hexfloat, what has no format neither shortest nor
+ * bits. exact is to be freed. */
+enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
+struct dti_spellings {
+    const char *token; /* the JSON number, or NULL */
+    bool finite, has_exact;
+    char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], hexfloat[DTI_TEXT_SIZE], bits[DTI_TEXT_SIZE];
+    struct dti_buffer exact;
+    char room[DTI_EXACT_ROOM];
+};
+void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
+                      const struct dti_number_answer *number);
 void dti_put_number(struct dti_json *json, const char *key, const struct dti_number_answer *number);
 /* The same as members of the open object. */
 void dti_put_members_number(struct dti_json *json, const struct dti_number_answer *number);

@@ -15,9 +15,15 @@ void dti_buffer_init(struct dti_buffer *buffer)
     *buffer = (struct dti_buffer){.data = nothing};
 }
 
+void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size)
+{
+    room[0] = '\0';
+    *buffer = (struct dti_buffer){.data = room, .capacity = size, .borrowed = true};
+}
+
 void dti_buffer_free(struct dti_buffer *buffer)
 {
-    if (buffer->capacity > 0)
+    if (buffer->capacity > 0 && !buffer->borrowed)
         free(buffer->data);
     dti_buffer_init(buffer);
 }
@@ -47,11 +53,15 @@ bool dti_buffer_reserve(struct dti_buffer *buffer, size_t more)
     while (capacity < need)
         capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
 
-    char *const data = realloc(buffer->capacity > 0 ? buffer->data : NULL, capacity);
+    const bool own = buffer->capacity > 0 && !buffer->borrowed;
+    char *const data = realloc(own ? buffer->data : NULL, capacity);
     if (!data) {
         buffer->failed = true;
         return false;
     }
+    if (!own)
+        memcpy(data, buffer->data, buffer->length);
+    buffer->borrowed = false;
     data[buffer->length] = '\0';
     buffer->data = data;
     buffer->capacity = capacity;

@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/quant/quant_args.h"
 #include "cli/shared/choices.h"
+#include "cli/shared/file_operands.h"
+#include "dtinfo/input.h"
 
 static const struct dti_option options[] = {
     OPT_TEXT(0, "min", struct quant_args, min, "VALUE",
@@ -84,7 +85,7 @@ bool dti_quant_is_files(const struct quant_args *args, char **operands, int coun
     const bool wanted = args->output || args->dequant || args->dry_run;
     if (args->input)
         return true;
-    return count > 0 && strcmp(operands[0], "-") != 0 && !dti_cast_is_number(operands[0]) &&
+    return count > 0 && strcmp(operands[0], "-") != 0 && !dti_operand_is_number(operands[0]) &&
            (wanted || dti_input_there(operands[0]) != ENOENT);
 }
 

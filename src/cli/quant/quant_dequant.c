@@ -31,29 +31,29 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
     return DTI_OK;
 }
 
-static struct cast_args cast_args_of(const struct quant_args *args)
+static struct dti_cast_file_args cast_args_of(const struct quant_args *args)
 {
-    return (struct cast_args){
-        .input = args->input,
-        .output = args->output,
-        .as = args->as == QUANT_AS_NPY ? CAST_AS_NPY : CAST_AS_SAFETENSORS,
-        .as_given = args->as_given,
-        .fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0, /* losses are counted */
-        .force = args->force,
-        .only = args->only,
-        .keep = args->keep,
-        .select = args->select,
-        .assume = args->assume,
-        .lenient = args->lenient,
-        .dry_run = args->dry_run,
-        .threads = args->threads,
-        .max_memory = args->max_memory,
-        .progress = args->progress,
-        .progress_given = args->progress_given,
+    return (struct dti_cast_file_args){
+        .policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0}, /* losses are counted */
+        .transfer = {.input = args->input,
+                     .output = args->output,
+                     .as = args->as == QUANT_AS_NPY ? DTI_AS_NPY : DTI_AS_SAFETENSORS,
+                     .as_given = args->as_given,
+                     .force = args->force,
+                     .threads = args->threads,
+                     .progress = args->progress,
+                     .progress_given = args->progress_given},
+        .tensors = {.only = args->only,
+                    .keep = args->keep,
+                    .select = args->select,
+                    .assume = args->assume,
+                    .lenient = args->lenient,
+                    .dry_run = args->dry_run,
+                    .max_memory = args->max_memory},
     };
 }
 
-static enum dti_status check_target(const struct cast_file *file, struct dti_error *reterr)
+static enum dti_status check_target(const struct dti_cast_file *file, struct dti_error *reterr)
 {
     const struct dti_format *const format = &file->job.targets[0].dtype;
     if (dti_format_is_float(format))
@@ -65,7 +65,7 @@ static enum dti_status check_target(const struct cast_file *file, struct dti_err
 static enum dti_status make_view(struct quant_dequant *job, struct dti_error *reterr)
 {
     const struct quant_args *const args = job->args;
-    struct cast_file *const file = &job->file;
+    struct dti_cast_file *const file = &job->file;
     char quoted[DTI_QUOTE_SIZE];
     const struct dti_file_dequant_request request = {
         .layout_given = args->layout_given,
@@ -96,20 +96,9 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
     return DTI_OK;
 }
 
-/* What the cast has warned of. */
-static void take_warnings(struct quant_dequant *job)
-{
-    const struct cast_job *const cast = &job->file.job;
-    for (size_t i = 0; i < cast->warning_count; i++)
-        dti_warnings_add(&job->warnings, cast->warnings[i].code,
-                         cast->warnings[i].dtype[0] != '\0' ? cast->warnings[i].dtype : NULL,
-                         cast->warnings[i].line, cast->warnings[i].message);
-    job->warnings.total = cast->warning_total;
-}
-
 static void make_answer(struct quant_dequant *job)
 {
-    const struct cast_file *const file = &job->file;
+    const struct dti_cast_file *const file = &job->file;
     job->answer = (struct dti_dequant_answer){
         .path = file->path,
         .out_path = file->out_path,
@@ -120,7 +109,7 @@ static void make_answer(struct quant_dequant *job)
         .block = job->args->rules.block,
         .level = file->level,
         .threads = file->threads,
-        .warnings = &job->warnings,
+        .warnings = &file->job.warnings,
         .stream = file->cx->out,
     };
 }
@@ -138,7 +127,7 @@ static bool is_fatal(const struct quant_dequant *job)
 
 static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
 {
-    struct cast_file *const file = &job->file;
+    struct dti_cast_file *const file = &job->file;
     enum dti_status status =
         dti_container_open(&file->container, file->path, &file->source.options, reterr);
     if (status == DTI_OK)
@@ -152,7 +141,6 @@ static enum dti_status run(struct quant_dequant *job, struct dti_error *reterr)
     if (status != DTI_OK)
         return status;
     make_answer(job);
-    take_warnings(job);
     if (file->cx->output != DTI_OUTPUT_HUMAN)
         status = DTI_ANSWER(file->cx, dequant, &job->answer, reterr);
     else if (file->shown)
@@ -176,7 +164,6 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
     dti_file_cast_free(job.file.cast); /* before what it reads */
     job.file.cast = NULL;
     dti_file_dequant_free(job.dequant);
-    dti_warnings_free(&job.warnings);
     dti_cast_file_end(&job.file);
     return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
 }

@@ -5,20 +5,19 @@
 #define DTINFO_CLI_QUANT_DEQUANT_H
 
 #include "answers/dequant.h"
-#include "cli/cast/cast_file.h"
 #include "cli/quant/quant_args.h"
+#include "cli/shared/cast_file.h"
 
 struct quant_dequant {
     const struct quant_args *args;
-    struct cast_args cast_args; /* what the cast of a file is asked by */
-    struct cast_file file;
+    struct dti_cast_file_args cast_args; /* what the cast of a file is asked by */
+    struct dti_cast_file file;
     struct dti_file_dequant *dequant;
-    struct dti_warnings warnings;
     struct dti_dequant_answer answer;
 };
 
 /* quant_dequant_human.c: the report. */
-enum dti_status dti_quant_dequant_human(const struct cast_file *file,
+enum dti_status dti_quant_dequant_human(const struct dti_cast_file *file,
                                         const struct dti_dequant_answer *answer,
                                         struct dti_error *reterr);
 

@@ -97,7 +97,7 @@ static void put_dtypes(const struct dti_dequant_answer *answer, struct dti_table
                     dti_dequant_from(answer, at), tensor->format->name);
 }
 
-static enum dti_status put_kinds(const struct cast_file *file,
+static enum dti_status put_kinds(const struct dti_cast_file *file,
                                  const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
     struct dequant_kind kinds[KINDS_MAX];
@@ -125,7 +125,7 @@ static enum dti_status put_kinds(const struct cast_file *file,
 }
 
 /* The casts are counted as losses; the codes themselves may say nan, too. */
-static void put_loss(const struct cast_file *file, const struct dti_dequant_totals *totals,
+static void put_loss(const struct dti_cast_file *file, const struct dti_dequant_totals *totals,
                      struct dti_line *line)
 {
     struct dti_loss_summary loss;
@@ -138,7 +138,7 @@ static void put_loss(const struct cast_file *file, const struct dti_dequant_tota
         dti_cast_file_losses(file, &loss, line);
 }
 
-static enum dti_status put_all(const struct cast_file *file,
+static enum dti_status put_all(const struct dti_cast_file *file,
                                const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
     static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
@@ -168,7 +168,7 @@ static enum dti_status put_all(const struct cast_file *file,
     return dti_cast_file_table(table, whole, file, reterr);
 }
 
-enum dti_status dti_quant_dequant_human(const struct cast_file *file,
+enum dti_status dti_quant_dequant_human(const struct dti_cast_file *file,
                                         const struct dti_dequant_answer *answer,
                                         struct dti_error *reterr)
 {

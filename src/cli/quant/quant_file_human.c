@@ -5,7 +5,6 @@
  * (with -v all of them). */
 #include <string.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/human.h"
@@ -34,9 +33,9 @@ static void put_head(const struct dti_quant_file_answer *answer, struct dti_line
 {
     const struct dti_file_quant *const quant = answer->quant;
     char path[DTI_QUOTE_SIZE], cell[DTI_PLURAL_SIZE];
-    put(line, dti_cast_path(path, answer->path));
+    put(line, dti_human_path(path, answer->path));
     put(line, " -> ");
-    put(line, answer->out_path ? dti_cast_path(path, answer->out_path)
+    put(line, answer->out_path ? dti_human_path(path, answer->out_path)
                                : dti_container_name(answer->kind));
     put(line, gap);
     put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));

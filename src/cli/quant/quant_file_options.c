@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cast/cast_file.h"
 #include "cli/quant/quant_files.h"
 #include "cli/shared/amount.h"
+#include "cli/shared/cast_file.h"
+#include "cli/shared/file_operands.h"
 
 #define EXAMPLE "as in 'dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors'"
 
@@ -25,7 +26,7 @@ static enum dti_status read_operands(struct quant_file *file, char **operands, i
                         "files are read more than once, which standard input may not allow; give "
                         "the name of a file");
     if (access(file->answer.path, F_OK) != 0)
-        return dti_cast_no_such_file(file->answer.path, errno, reterr);
+        return dti_no_such_file(file->answer.path, errno, reterr);
     if (count > files + 1)
         return dti_cast_file_surplus(operands[files + 1], reterr);
     if (count == files)

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/quant/quant_files.h"
 #include "cli/shared/amount.h"
+#include "cli/shared/progress.h"
 #include "cli/shell/output_words.h"
 #include "dtinfo/parallel.h"
 
@@ -75,14 +75,7 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
 
 static bool has_bar(const struct quant_file *file)
 {
-    switch ((enum cast_progress)file->args->progress) {
-    case CAST_PROGRESS_ALWAYS:
-        return true;
-    case CAST_PROGRESS_NEVER:
-        return false;
-    default:
-        return !file->cx->quiet && isatty(STDERR_FILENO);
-    }
+    return dti_progress_wanted((enum dti_progress_when)file->args->progress, file->cx, false);
 }
 
 static void show_progress(void *context, uint64_t done)

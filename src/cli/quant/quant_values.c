@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/quant/quant_values.h"
+#include "cli/shared/file_operands.h"
 
 #define EXAMPLE "as in 'dtinfo quant -1 0.1 3 int8'"
 
@@ -51,7 +51,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                         "%s is a dtype where a value should be; join dtypes with commas: "
                         "%.64s,%.64s",
                         dti_quote(quoted, first, strlen(first)), first, last);
-    if (dti_cast_is_number(last))
+    if (dti_operand_is_number(last))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is a number where the dtype should be; it comes last: %.64s %.64s",
                         dti_quote(quoted, last, strlen(last)), last, first);
@@ -69,7 +69,7 @@ static enum dti_status read_operands(struct dti_quant_inputs *numbers, char **op
             dti_quant_inputs_add(numbers, operands[i], strlen(operands[i]), &error);
         if (status == DTI_OK)
             continue;
-        dti_cast_array_hint(operands[i], &error);
+        dti_operand_hint(operands[i], &error);
         *reterr = error;
         return error.status;
     }

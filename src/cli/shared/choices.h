@@ -13,7 +13,7 @@ extern const struct dti_choice dti_choice_nan[];      /* enum dti_nan */
 extern const struct dti_choice dti_choice_stack[];    /* enum dti_stack */
 extern const struct dti_choice dti_choice_packing[];  /* enum dti_packing */
 extern const struct dti_choice dti_choice_fail_on[];  /* enum dti_flag, a set */
-extern const struct dti_choice dti_choice_progress[]; /* enum cast_progress */
+extern const struct dti_choice dti_choice_progress[]; /* enum dti_progress_when */
 
 /* The name of a value in a table; the value must be in it. */
 const char *dti_choice_name(const struct dti_choice *table, int value);

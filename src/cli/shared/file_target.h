@@ -9,6 +9,9 @@
 
 #include "dtinfo/container.h"
 
+/* --as */
+enum dti_as { DTI_AS_RAW, DTI_AS_TEXT, DTI_AS_NPY, DTI_AS_SAFETENSORS };
+
 struct dti_file_target {
     enum dti_container_kind kind;
     char *folder;      /* of a sharded output */

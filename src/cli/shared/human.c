@@ -151,3 +151,12 @@ const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_fo
     buffer[out] = '\0';
     return buffer;
 }
+
+const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path)
+{
+    dti_quote(buffer, path, strlen(path));
+    const size_t length = strlen(buffer);
+    memmove(buffer, buffer + 1, length - 2);
+    buffer[length - 2] = '\0';
+    return buffer;
+}

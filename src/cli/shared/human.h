@@ -11,6 +11,7 @@
 #include "answers/spelled.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/error.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/value.h"
 
@@ -18,6 +19,9 @@
  * number characters only (it was parsed). */
 enum { HUMAN_OPERAND_SIZE = 96 };
 const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
+
+/* A path without its quotes, made safe for a terminal. */
+const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path);
 
 /* "+144", "-0.005", "0": the exact text when that is short, else `digits` significant digits. */
 const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,

@@ -4,13 +4,9 @@
 #include "cli/shared/loss_human.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "cli/cast/cast_array.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/human.h"
-
-enum { CELL = 200 };
 
 static const char gap[] = "   ";
 
@@ -21,22 +17,19 @@ static void put(struct dti_line *line, const char *text)
 
 static void put_count(struct dti_line *line, const char *name, uint64_t count)
 {
-    char cell[CELL], text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, count);
-    (void)snprintf(cell, sizeof cell, "%s%s %s", line->column > 0 ? gap : "  ", name, text);
-    dti_line_put(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, cell);
+    dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
+                   line->column > 0 ? gap : "  ", name, (unsigned long long)count);
 }
 
 void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line *line)
 {
-    char cell[CELL], text[DTI_TEXT_SIZE];
-    if (loss->inexact == 0) {
+    char text[DTI_TEXT_SIZE];
+    if (loss->inexact == 0)
         put(line, "  inexact 0");
-    } else {
-        (void)snprintf(cell, sizeof cell, "  inexact %llu (%s)", (unsigned long long)loss->inexact,
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN, "  inexact %llu (%s)",
+                       (unsigned long long)loss->inexact,
                        dti_human_share(text, loss->inexact, loss->elements));
-        put(line, cell);
-    }
     put_count(line, "overflowed", loss->overflowed);
     put_count(line, "to zero", loss->to_zero);
     put_count(line, "to subnormal", loss->to_subnormal);
@@ -46,9 +39,9 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
         put_count(line, "without a code", loss->no_code);
     dti_line_end(line);
     if (loss->stray > 0) {
-        (void)snprintf(cell, sizeof cell, "  %llu with bits beside their code, which are ignored",
+        dti_line_print(line, DTI_STYLE_PLAIN,
+                       "  %llu with bits beside their code, which are ignored",
                        (unsigned long long)loss->stray);
-        put(line, cell);
         dti_line_end(line);
     }
 }
@@ -67,7 +60,7 @@ static const char *spell(char text[DTI_TEXT_SIZE], double number, unsigned digit
 void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *place,
                            struct dti_line *line)
 {
-    char cell[CELL], text[DTI_TEXT_SIZE];
+    char text[DTI_TEXT_SIZE], mean[DTI_TEXT_SIZE];
     struct dti_value relative;
     if (loss->compared == 0)
         return;
@@ -77,47 +70,34 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     }
     if (!(loss->max_absolute > 0))
         return;
-    (void)snprintf(cell, sizeof cell, "  max abs error %s", spell(text, loss->max_absolute, 4));
-    put(line, cell);
-    put(line, " (");
+    dti_line_print(line, DTI_STYLE_PLAIN, "  max abs error %s (",
+                   spell(text, loss->max_absolute, 4));
     put(line, place);
-    put(line, ")");
-    put(line, "   mean abs error ");
-    put(line, spell(text, loss->mean_absolute, 3));
     dti_double_value(loss->max_relative, &relative);
-    (void)snprintf(cell, sizeof cell, "   max rel error %s %%",
-                   dti_human_percent(text, &relative, 3));
-    put(line, cell);
-    if (!isnan(loss->sqnr_db)) {
-        (void)snprintf(cell, sizeof cell, "   SQNR %s dB", spell(text, loss->sqnr_db, 4));
-        put(line, cell);
-    }
+    dti_line_print(line, DTI_STYLE_PLAIN, ")   mean abs error %s   max rel error %s %%",
+                   spell(mean, loss->mean_absolute, 3), dti_human_percent(text, &relative, 3));
+    if (!isnan(loss->sqnr_db))
+        dti_line_print(line, DTI_STYLE_PLAIN, "   SQNR %s dB", spell(text, loss->sqnr_db, 4));
     dti_line_end(line);
 }
 
 static void put_choice(struct dti_line *line, const char *name, const struct dti_choice *table,
                        int value)
 {
-    put(line, line->column > 0 ? gap : "  ");
-    put(line, name);
-    put(line, " ");
-    put(line, dti_choice_name(table, value));
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s%s %s", line->column > 0 ? gap : "  ", name,
+                   dti_choice_name(table, value));
 }
 
 void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack_rule *rule,
-                             const struct cast_args *args, struct dti_line *line)
+                             struct dti_line *line)
 {
     const struct dti_policy *policy = &cast->policy;
-    char text[DTI_TEXT_SIZE];
     if (rule) {
-        put_choice(line, "like", dti_choice_stack, args->like);
+        put_choice(line, "like", dti_choice_stack, (int)rule->stack);
     } else {
         put_choice(line, "round", dti_choice_round, (int)dti_cast_round(cast, &cast->dst));
-        if (policy->round == DTI_ROUND_STOCHASTIC) {
-            dti_spell_u64(text, policy->seed);
-            put(line, "   seed ");
-            put(line, text);
-        }
+        if (policy->round == DTI_ROUND_STOCHASTIC)
+            dti_line_print(line, DTI_STYLE_PLAIN, "   seed %llu", (unsigned long long)policy->seed);
         put_choice(line, "overflow", dti_choice_overflow, (int)policy->overflow);
         if (policy->overflow == DTI_OVERFLOW_NATIVE && cast->dst.kind != DTI_KIND_BOOL &&
             dti_format_is_integer(&cast->dst))
@@ -155,11 +135,10 @@ bool dti_loss_saturated(const struct dti_cast *cast, const struct dti_stack_rule
 void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                          const struct dti_loss_summary *loss, struct dti_line *line)
 {
-    char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE], cell[CELL];
+    char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE];
     if (loss->overflowed == 0 || !dti_loss_saturated(cast, rule, native, other))
         return;
-    (void)snprintf(cell, sizeof cell, "  hint: --overflow saturate stores %s instead of %s", other,
-                   native);
-    dti_line_put(line, DTI_STYLE_WARN, cell);
+    dti_line_print(line, DTI_STYLE_WARN, "  hint: --overflow saturate stores %s instead of %s",
+                   other, native);
     dti_line_end(line);
 }

@@ -5,8 +5,9 @@
 #ifndef DTINFO_CLI_LOSS_HUMAN_H
 #define DTINFO_CLI_LOSS_HUMAN_H
 
-#include "cli/cast/cast.h"
+#include "answers/spelled.h"
 #include "dtinfo/loss_summary.h"
+#include "dtinfo/stack.h"
 #include "dtinfo/table.h"
 
 /* "  inexact 3 (75 %)   overflowed 1   to zero 1   ..." */
@@ -18,7 +19,7 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
 
 /* "  round nearest-even   overflow native   nan quiet", of the last rounding, and the route. */
 void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack_rule *rule,
-                             const struct cast_args *args, struct dti_line *line);
+                             struct dti_line *line);
 
 /* "  hint: --overflow saturate stores 448 instead of nan", where numbers overflowed. */
 void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rule *rule,

@@ -5,6 +5,7 @@
 #include "cli/shared/progress.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "dtinfo/clock.h"
 
@@ -13,6 +14,13 @@ enum { FIRST_MS = 500, EVERY_MS = 100, BAR = 30 };
 static int64_t now_ms(void)
 {
     return (int64_t)(dti_clock_now() / 1000000);
+}
+
+bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout)
+{
+    if (when != DTI_PROGRESS_AUTO)
+        return when == DTI_PROGRESS_ALWAYS;
+    return !cx->quiet && isatty(STDERR_FILENO) && !(to_stdout && isatty(STDOUT_FILENO));
 }
 
 void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, const char *units)

@@ -9,6 +9,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/shell/command.h"
+
+/* --progress; without it a bar is shown on a terminal that does not get the data. */
+enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
+bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout);
+
 struct dti_progress {
     FILE *out;              /* NULL: never shown */
     uint64_t total;         /* 0: not known */

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers cast to dtypes as JSON: see cast.h. */
+#include "answers/cast.h"
+
+#include <string.h>
+
+#include "answers/common.h"
+#include "answers/rows.h"
+
+/* One of the results. */
+struct one_result {
+    const struct dti_cast_results *of;
+    const struct dti_cast_result *result;
+};
+
+/* A real number in one dtype: a result, or a part of one. */
+struct cast_number {
+    const struct dti_cast_operand *operand;
+    size_t part;
+    const struct dti_format *format;
+    const struct dti_scalar *scalar; /* NULL: there is not one number */
+    const struct dti_number_answer *number;
+};
+
+/* A decimal expansion, NULL where there is none, and a JSON number, NULL likewise. */
+struct exact_text {
+    const char *text;
+    struct dti_buffer buffer;
+    char room[DTI_EXACT_ROOM];
+};
+
+struct token_text {
+    const char *token;
+    char text[DTI_TEXT_SIZE];
+};
+
+struct error_text {
+    struct token_text absolute, relative, ulp;
+    struct exact_text exact;
+};
+
+struct number_beside {
+    struct dti_number_answer answer;
+    struct dti_value value;
+};
+
+struct stack_text {
+    enum dti_stack stack;
+    bool there, known;
+    const char *note;
+    char text[DTI_CAST_TEXT_SIZE], bits[DTI_CAST_TEXT_SIZE];
+};
+
+/* What a result shows of itself. */
+struct result_text {
+    const char *token, *text, *bits;
+    bool real; /* it is one number, spelled in: */
+    struct dti_spellings number;
+    struct dti_number_answer answer;
+    struct cast_number rounding;
+    char complex_text[DTI_CAST_TEXT_SIZE], complex_bits[DTI_CAST_TEXT_SIZE];
+};
+
+DTI_WORDS(direction_words, "up", "down", "none")
+
+static const char *direction_of(const struct dti_scalar *scalar)
+{
+    const int direction = dti_scalar_direction(scalar);
+    return direction_words(direction > 0 ? 0 : direction < 0 ? 1 : 2);
+}
+
+static const char *class_words(size_t index)
+{
+    return index <= DTI_NUMBER_NAN ? dti_number_class_name((enum dti_number_class)index) : NULL;
+}
+
+#define FIELDS_OF(format, code) \
+    (dti_format_is_float(format) ? &(struct dti_fields_answer){format, code} : NULL)
+
+static void spell_input(struct exact_text *ret, struct dti_json *json,
+                        const struct dti_cast_operand *operand)
+{
+    const bool finite = operand->parts == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
+    dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
+    const bool has_exact = finite && dti_number_exact(&operand->number[0], &ret->buffer);
+    ret->text = has_exact ? ret->buffer.data : NULL;
+    if (ret->buffer.failed)
+        dti_json_out_of_memory(json);
+}
+
+/* A derived figure, rounded to fp64. "inf" and "0" are beyond fp64. */
+static void spell_rounded(struct token_text *ret, const struct dti_value *value)
+{
+    ret->token = NULL;
+    if (value->class > DTI_CLASS_FINITE)
+        return;
+    const size_t length = dti_spell_rounded(ret->text, value);
+    const size_t sign = ret->text[0] == '-';
+    const bool lost =
+        value->class == DTI_CLASS_FINITE && length == 1 + sign && ret->text[sign] == '0';
+    if (ret->text[length - 1] != 'f' && !lost)
+        ret->token = ret->text;
+}
+
+/* False where there is no error; else exact is to be freed. */
+static bool spell_error(struct error_text *ret, struct dti_json *json,
+                        const struct cast_number *number)
+{
+    const struct dti_scalar *const scalar = number->scalar;
+    struct dti_difference difference;
+    bool has_exact = false;
+    if (!scalar || !scalar->has_step || number->part >= number->operand->parts ||
+        scalar->input.class > DTI_CLASS_FINITE)
+        return false;
+    struct dti_buffer *const exact = &ret->exact.buffer;
+    dti_buffer_borrow(exact, ret->exact.room, sizeof ret->exact.room);
+    if (!dti_number_difference(&number->operand->number[number->part], &scalar->stored, &difference,
+                               exact, &has_exact) ||
+        exact->failed) {
+        dti_json_out_of_memory(json);
+        dti_buffer_free(exact);
+        return false;
+    }
+    const struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
+    ret->exact.text = has_exact ? exact->data : NULL;
+    spell_rounded(&ret->absolute, &difference.absolute);
+    spell_rounded(&ret->relative, &difference.relative);
+    spell_rounded(&ret->ulp, &ulp);
+    return true;
+}
+
+static const char *spell_step(struct token_text *ret, const struct dti_scalar *scalar)
+{
+    struct dti_value step;
+    if (!scalar || !scalar->has_step)
+        return NULL;
+    dti_value_set(&step, false, 1, scalar->step_exponent);
+    if (!dti_value_fits_json(&step))
+        return NULL;
+    (void)dti_spell_text(ret->text, &step);
+    return ret->text;
+}
+
+/* A number of the dtype; NULL unless it is there. */
+static const struct dti_number_answer *beside(struct number_beside *ret,
+                                              const struct dti_format *format, bool there,
+                                              uint64_t code)
+{
+    if (!there)
+        return NULL;
+    dti_decode(format, code, &ret->value);
+    ret->answer = (struct dti_number_answer){format, code, &ret->value};
+    return &ret->answer;
+}
+
+static void spell_result(struct result_text *ret, struct dti_json *json,
+                         const struct one_result *one)
+{
+    const struct dti_cast_result *const result = one->result;
+    const struct dti_scalar *const scalar = &result->part[0];
+    const bool known = result->known && !result->no_code;
+    ret->real = known && result->parts == 1;
+    ret->rounding = (struct cast_number){.operand = one->of->operand};
+    ret->token = ret->text = ret->bits = NULL;
+    if (ret->real) {
+        const struct dti_format *const format = &result->target->cast.dst;
+        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored};
+        dti_spell_number(&ret->number, json, &ret->answer);
+        ret->token = ret->number.token;
+        ret->text = ret->number.text;
+        ret->bits = ret->number.bits;
+        ret->rounding.format = format;
+        ret->rounding.scalar = scalar;
+    } else if (known) {
+        (void)dti_cast_text(ret->complex_text, result);
+        (void)dti_cast_bits(ret->complex_bits, result);
+        ret->text = ret->complex_text;
+        ret->bits = ret->complex_bits;
+    }
+}
+
+static void free_result(struct result_text *spelled)
+{
+    if (spelled->real)
+        dti_buffer_free(&spelled->number.exact);
+}
+
+static void spell_digits(struct dti_buffer *ret, struct dti_json *json,
+                         const struct one_result *one)
+{
+    dti_buffer_init(ret);
+    if (!dti_cast_digits(ret, one->result, one->of->digits))
+        dti_json_out_of_memory(json);
+}
+
+static void put_real(struct dti_json *json, const char *key, const struct one_result *one);
+static void put_imaginary(struct dti_json *json, const char *key, const struct one_result *one);
+static void put_stack(struct dti_json *json, const struct one_result *one, enum dti_stack stack);
+
+#define DTI_ROWS "answers/cast.def"
+#include "answers/rows.h"
+
+static void put_part(struct dti_json *json, const char *key, const struct one_result *one,
+                     size_t part)
+{
+    const struct dti_format *const format = &one->result->target->cast.dst;
+    const struct dti_scalar *const scalar = &one->result->part[part];
+    const struct dti_number_answer number = {format, scalar->code, &scalar->stored};
+    dti_put_cast_part(json, key,
+                      &(struct cast_number){one->of->operand, part, format, scalar, &number});
+}
+
+static void put_real(struct dti_json *json, const char *key, const struct one_result *one)
+{
+    put_part(json, key, one, 0);
+}
+
+static void put_imaginary(struct dti_json *json, const char *key, const struct one_result *one)
+{
+    put_part(json, key, one, 1);
+}
+
+static void put_stack(struct dti_json *json, const struct one_result *one, enum dti_stack stack)
+{
+    struct dti_cast_target target;
+    struct dti_cast_result other;
+    struct stack_text text = {.stack = stack};
+    text.there = dti_cast_by_stack(one->result, one->of->operand, stack, &target, &other);
+    text.known = text.there && other.known;
+    text.note = text.there ? other.note : NULL;
+    if (text.known) {
+        (void)dti_cast_text(text.text, &other);
+        (void)dti_cast_bits(text.bits, &other);
+    }
+    dti_put_cast_stack(json, NULL, &text);
+}
+
+void dti_put_cast_results(struct dti_json *json, const struct dti_cast_results *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        dti_put_cast_result(json, NULL, &(struct one_result){results, &results->list[i]});
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of numbers in dtypes: one number read from text (an operand), where it goes (a
+ * target), what is stored there (a result), and the answer of `cast` on them. */
+#ifndef DTINFO_ANSWERS_CAST_H
+#define DTINFO_ANSWERS_CAST_H
+
+#include "answers/policies.h"
+#include "answers/warnings.h"
+#include "dtinfo/stack.h"
+#include "dtinfo/witness.h"
+
+/* A number as given: a real has one part, "1+2j" has two. */
+struct dti_cast_operand {
+    const char *text;
+    size_t length;
+    uint64_t index;       /* place among the operands or lines, from 0 */
+    bool integer_literal; /* written as an integer: frameworks take it as int64 */
+    size_t parts;
+    struct dti_number number[2];
+    struct dti_value value[2];
+};
+/* Points to the text. To be freed on success. Fails as dti_number_parse() does. */
+enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char *text,
+                                       size_t length, uint64_t index, struct dti_error *reterr);
+void dti_cast_operand_free(struct dti_cast_operand *operand);
+
+/* A destination: for complex dtypes the cast is that of one part. */
+struct dti_cast_target {
+    struct dti_format dtype;
+    struct dti_cast cast;
+    const struct dti_stack_rule *rule; /* what a stack does, else NULL */
+    bool named;                        /* not one of `all` */
+    struct dti_witness *witness[2];    /* of each part, once it was asked */
+};
+
+struct dti_cast_result {
+    const struct dti_cast_target *target;
+    bool no_code;     /* a NaN without a code, where that is refused: nothing is stored */
+    bool known;       /* false: the stack's answer is not known */
+    const char *note; /* the stack's note, or NULL */
+    size_t parts;
+    unsigned flags; /* of all parts */
+    struct dti_scalar part[2];
+    struct dti_cast by_rule;   /* the stages that a stack took */
+    const char *device;        /* "cuda:0" when it agrees, "cpu" when it was not asked */
+    const char *device_reason; /* why it was not, or NULL */
+};
+
+/* Casts a number, which has no imaginary part unless the target has one. refuses: a NaN for which
+ * a dtype on the way or at its end has no code is stored nowhere, unless the policies say what
+ * stands in for it. Leaves the device alone. */
+void dti_cast_value(const struct dti_cast_target *target, const struct dti_cast_operand *operand,
+                    bool refuses, struct dti_cast_result *ret);
+
+/* The stages that were taken. */
+static inline const struct dti_cast *dti_cast_route(const struct dti_cast_result *result)
+{
+    return result->target->rule ? &result->by_rule : &result->target->cast;
+}
+
+/* What a stack stores in the same dtype: *target and *ret are made. False where it has no such
+ * dtype, or nothing is known of it. */
+bool dti_cast_by_stack(const struct dti_cast_result *own, const struct dti_cast_operand *operand,
+                       enum dti_stack stack, struct dti_cast_target *target,
+                       struct dti_cast_result *ret);
+
+/* Text of what was stored: "70144", or "1+2j" for complex dtypes; "-" when unknown. And its code,
+ * the real part first, as in memory. Both return the length. */
+enum { DTI_CAST_TEXT_SIZE = 2 * DTI_TEXT_SIZE + 4 };
+size_t dti_cast_text(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_result *result);
+size_t dti_cast_bits(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_result *result);
+
+/* What DTI_OVERFLOW_SATURATE would store instead; false when it makes no difference. */
+bool dti_cast_saturated(const struct dti_cast_result *result,
+                        const struct dti_cast_operand *operand, char ret_text[DTI_TEXT_SIZE]);
+
+/* Appends the stored number with so many decimals. False when memory ran out. */
+bool dti_cast_digits(struct dti_buffer *buffer, const struct dti_cast_result *result,
+                     size_t decimals);
+
+/* The results of one operand. */
+struct dti_cast_results {
+    const struct dti_cast_operand *operand;
+    const struct dti_cast_result *list;
+    size_t count;
+    bool digits_given, stacks; /* what else is told */
+    size_t digits;
+};
+
+/* The answer: dti_document_cast() writes what is the same for all operands, dti_put_cast_rest()
+ * what follows; `put` calls dti_put_cast_results() for each operand. */
+struct dti_cast_answer {
+    struct dti_policies_answer options;
+    void (*put)(void *context, struct dti_json *json);
+    void *context;
+    const struct dti_warnings *warnings;
+};
+void dti_document_cast(struct dti_json *json, const struct dti_cast_answer *answer);
+void dti_put_cast_rest(struct dti_json *json, const struct dti_cast_answer *answer);
+void dti_put_cast_results(struct dti_json *json, const struct dti_cast_results *results);
+
+#endif

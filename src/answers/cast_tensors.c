@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cast of a file as JSON: see cast_tensors.h. Tensors are written one after another, so that
+ * any number of them takes little memory. */
+#include "answers/cast_tensors.h"
+
+#include <string.h>
+
+#include "answers/common.h"
+#include "answers/loss.h"
+#include "answers/rows.h"
+
+DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "raw", "text")
+
+const char *dti_fate_words(size_t index)
+{
+    static const char *const words[] = {
+        [DTI_FATE_CAST] = "cast",       [DTI_FATE_SAME] = "same_dtype",
+        [DTI_FATE_KEEP] = "keep",       [DTI_FATE_ONLY] = "not_only",
+        [DTI_FATE_INTEGER] = "integer", [DTI_FATE_COMPLEX] = "complex",
+    };
+    return index < DTI_FATE_COUNT ? words[index] : NULL;
+}
+
+static size_t path_length(const char *path)
+{
+    return path ? strlen(path) : 0;
+}
+
+void dti_cast_loss_sum(const struct dti_file_cast *cast, struct dti_loss_summary *ret)
+{
+    dti_loss_summarize(&cast->loss, ret);
+    ret->max_index = cast->tensor_count > 0 ? cast->tensors[cast->max_tensor].loss.max_index : 0;
+}
+
+#define DTI_ROWS "answers/cast_tensors.def"
+#include "answers/rows.h"

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The answer of a cast of a file: what was read and written, what became of each tensor, what was
+ * lost. Parts of it are those of other commands whose work is the cast of a file. */
+#ifndef DTINFO_ANSWERS_CAST_TENSORS_H
+#define DTINFO_ANSWERS_CAST_TENSORS_H
+
+#include "answers/files.h"
+#include "answers/policies.h"
+#include "answers/warnings.h"
+#include "dtinfo/file_cast.h"
+
+struct dti_written_file {
+    const char *path; /* NULL where no output was given */
+    bool known;       /* its bytes are */
+    uint64_t bytes;
+};
+
+/* What was written, or would be. */
+struct dti_cast_output {
+    const char *path; /* as it was given; NULL where none was */
+    const struct dti_file_cast *cast;
+    bool dry_run;
+    bool text; /* numbers as text, of so many bytes */
+    uint64_t text_bytes;
+};
+
+/* Members on what was lost in all; null unless there. */
+struct dti_cast_loss {
+    const struct dti_file_cast *cast;
+    bool there;
+};
+
+struct dti_cast_tensor {
+    const struct dti_cast_output *output;
+    size_t at; /* place in the output */
+};
+
+struct dti_cast_file_answer {
+    struct dti_container_answer input;
+    struct dti_cast_output output;
+    struct dti_policies_answer options;
+    const char *device, *device_reason; /* the reason may be NULL */
+    enum dti_level level;
+    size_t threads;
+    const struct dti_warnings *warnings;
+    FILE *stream; /* where tensors go as soon as they are written: see dti_json_stream() */
+};
+void dti_document_cast_file(struct dti_json *json, const struct dti_cast_file_answer *file);
+
+/* What was lost in all; max_index is the place in the tensor cast->max_tensor. */
+void dti_cast_loss_sum(const struct dti_file_cast *cast, struct dti_loss_summary *ret);
+
+/* For rows: */
+extern const struct dti_object dti_object_cast_output, dti_object_cast_loss;
+void dti_put_cast_output(struct dti_json *json, const char *key,
+                         const struct dti_cast_output *output);
+void dti_put_members_cast_loss(struct dti_json *json, const struct dti_cast_loss *loss);
+/* By enum dti_fate. */
+const char *dti_fate_words(size_t index);
+
+#endif

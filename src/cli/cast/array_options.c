@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an array cast is asked to do, from operands, options and the environment: where the numbers
+ * come from, what they are, where they go. Nothing is opened here. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cast/array.h"
+#include "cli/shared/amount.h"
+#include "cli/shared/dtype_operands.h"
+#include "cli/shared/file_operands.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/parallel.h"
+
+#define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
+
+static enum dti_status surplus(const char *operand, const char *text, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail(reterr, DTI_USAGE, "%s; %s is one operand too many", text,
+                   dti_quote(quoted, operand, strlen(operand)));
+    dti_error_argument(reterr, operand, strlen(operand));
+    return DTI_USAGE;
+}
+
+/* The file and the name of the destination. */
+static enum dti_status read_operands(struct cast_array *array, char **operands, int count,
+                                     const char **ret_dtype, struct dti_error *reterr)
+{
+    const struct dti_transfer_args *args = array->args;
+    const int files = args->input ? 0 : 1;
+    char quoted[DTI_QUOTE_SIZE];
+    if (count == 0)
+        return dti_fail(reterr, DTI_USAGE, "nothing to cast; give %s, " EXAMPLE,
+                        args->input ? "a dtype" : "a file and a dtype");
+    if (count > files + 1 && args->input)
+        return surplus(operands[1], "--input names the file, and an array goes to one dtype",
+                       reterr);
+    if (count > files + 1)
+        return surplus(operands[2], "one file goes to one dtype at a time", reterr);
+    array->path = args->input ? args->input : operands[0];
+    if (!args->from && strcmp(array->path, "-") != 0 && access(array->path, F_OK) != 0)
+        return dti_no_such_file(array->path, errno, reterr);
+    if (!args->from)
+        return dti_operand_needs_from(array->path, reterr);
+    if (count == files)
+        return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be cast to; give one, " EXAMPLE,
+                        dti_quote(quoted, array->path, strlen(array->path)));
+    *ret_dtype = operands[files];
+    if (args->input || strcmp(array->path, "-") == 0)
+        return DTI_OK;
+    if (!dti_operand_is_number(array->path))
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s is a number, and --from is for files; leave it out, or write './%s' or "
+                    "--input %s for the file of that name",
+                    dti_quote(quoted, array->path, strlen(array->path)), array->path, array->path);
+}
+
+static enum dti_status check_options(const struct cast_array *array, const char *of_values,
+                                     const char *of_tensors, struct dti_error *reterr)
+{
+    const struct dti_transfer_args *args = array->args;
+    if (of_values)
+        return dti_fail(reterr, DTI_USAGE, "%s is for values, not for arrays; leave it out",
+                        of_values);
+    if (array->cx->quiet && args->report)
+        return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
+    if (of_tensors)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
+                        of_tensors);
+    if (args->as_given && args->as > DTI_AS_TEXT)
+        return dti_fail(reterr, DTI_USAGE,
+                        "text goes to raw codes or to text; cast it with --as raw first, and the "
+                        "result with --from");
+    if (!array->out_path)
+        return dti_fail(reterr, DTI_USAGE,
+                        "no place for the result; give -o FILE, or '-o -' for standard output");
+    if (array->to_stdout && array->cx->output != DTI_OUTPUT_HUMAN)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--json answers on standard output, where the data goes; give -o FILE");
+    if (args->endian_given && array->from_text)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--endian is the byte order of raw input; text has none: leave it out");
+    if (args->from_packing_given && array->from_text)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--from-packing is of raw codes; text has none: leave it out");
+    if (args->count_given && array->from_text)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--count is for raw codes; text tells how many numbers it has: leave it "
+                        "out");
+    if (args->threads && (array->from_text || array->to_text))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--threads is for raw input and output; text is cast by one thread: leave "
+                        "it out");
+    return DTI_OK;
+}
+
+static enum dti_status parse_threads(struct cast_array *array, struct dti_error *reterr)
+{
+    const char *text = array->args->threads;
+    array->threads = 0;
+    if (!text || strcmp(text, "all") == 0)
+        return DTI_OK;
+    return dti_amount_threads(text, strlen(text), &array->threads, reterr);
+}
+
+/* Packing is of codes of less than 8 bits. */
+static enum dti_status check_packing(const struct cast_array *array, struct dti_error *reterr)
+{
+    const struct dti_transfer_args *args = array->args;
+    const struct dti_request *request = &array->request;
+    const bool source = !array->from_text && request->src.width < 8;
+    const bool result = !array->to_text && request->cast.dst.width < 8;
+    const char *option = args->packing_given && !source && !result ? "--packing"
+                         : args->from_packing_given && !source     ? "--from-packing"
+                                                                   : NULL;
+    if (!option)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s is for codes of less than 8 bits, and there are none%s: leave it out",
+                    option, option[2] == 'f' ? " in the input" : "");
+}
+
+static enum dti_status refuse_complex(const struct dti_format *dtype, bool source,
+                                      struct dti_error *reterr)
+{
+    const char *part = dti_format_get(dtype->part)->name;
+    if (source)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "%s arrays are not cast as such; --from %s reads their parts, real and "
+                        "imaginary in turn",
+                        dtype->name, part);
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "arrays are not cast to %s; cast the parts, real and imaginary in turn, to %s",
+                    dtype->name, part);
+}
+
+/* Both sides' storage. Files are little-endian unless --endian says otherwise of the input. */
+static struct dti_layout layout_of(const struct dti_format *format, int packing, int endian)
+{
+    const uint16_t probe = 1;
+    unsigned char first;
+    memcpy(&first, &probe, 1);
+    const enum dti_endian own = first == 1 ? DTI_ENDIAN_LITTLE : DTI_ENDIAN_BIG;
+    return (struct dti_layout){.packing = (enum dti_packing)packing,
+                               .swapped = dti_format_container(format) > 1 && endian != (int)own};
+}
+
+static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
+                                   struct dti_error *reterr)
+{
+    const struct dti_transfer_args *args = array->args;
+    struct dti_cast_job *job = &array->job;
+    char quoted[DTI_QUOTE_SIZE];
+    if (job->target_count != 1 || !job->targets[0].named)
+        return dti_fail(reterr, DTI_USAGE, "an array goes to one dtype; %s stands for several",
+                        dti_quote(quoted, dtype, strlen(dtype)));
+    const struct dti_cast_target *target = &job->targets[0];
+    if (target->dtype.kind == DTI_KIND_COMPLEX)
+        return refuse_complex(&target->dtype, false, reterr);
+
+    struct dti_request *request = &array->request;
+    request->cast = target->cast;
+    request->rule = target->rule;
+    request->dst_layout = layout_of(&target->dtype, args->packing, DTI_ENDIAN_LITTLE);
+    if (array->from_text)
+        return DTI_OK;
+    struct dti_dtype_operand source;
+    enum dti_status status = dti_dtype_operand_read(args->from, NULL, array->cx, &source, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (source.format.kind == DTI_KIND_COMPLEX)
+        return refuse_complex(&source.format, true, reterr);
+    if (source.note)
+        dti_warnings_add(&job->warnings, "dtype_name", source.format.name, 0, source.note);
+    request->src = source.format;
+    request->src_layout =
+        layout_of(&source.format, args->from_packing_given ? args->from_packing : args->packing,
+                  args->endian);
+    return DTI_OK;
+}
+
+enum dti_status dti_cast_array_init(struct cast_array *ret,
+                                    const struct cast_array_args *array_args,
+                                    const struct dti_context *cx, char **operands, int count,
+                                    struct dti_error *reterr)
+{
+    const struct dti_transfer_args *const args = array_args->transfer;
+    const bool fails = array_args->policy->fail_on != 0;
+    const char *dtype = NULL;
+    memset(ret, 0, sizeof *ret);
+    ret->args = args;
+    ret->cx = cx;
+    ret->from_text = args->from && dti_ascii_equal(args->from, "text");
+    ret->to_text = args->as == DTI_AS_TEXT;
+    ret->count = args->count_given ? args->count : DTI_UNTIL_END;
+    ret->out_path = args->output ? args->output : ret->to_text ? "-" : NULL;
+    ret->to_stdout = ret->out_path && dti_output_is_standard(ret->out_path);
+    enum dti_status status = read_operands(ret, operands, count, &dtype, reterr);
+    if (status == DTI_OK)
+        status = check_options(ret, array_args->of_values, array_args->of_tensors, reterr);
+    if (status == DTI_OK)
+        status = parse_threads(ret, reterr);
+    if (status == DTI_OK)
+        status = dti_level_choose(getenv("DTINFO_CPU"), &ret->level, reterr);
+    if (status != DTI_OK)
+        return status;
+
+    status = dti_cast_job_init(&ret->job, array_args->policy, cx, dtype, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = read_dtypes(ret, dtype, reterr);
+    if (status == DTI_OK)
+        status = check_packing(ret, reterr);
+    if (status != DTI_OK) {
+        dti_cast_job_free(&ret->job);
+        return status;
+    }
+    const struct dti_format *dst = &ret->request.cast.dst;
+    /* a NaN that has no code is an error, and is found by counting */
+    const bool refuses = dti_format_is_float(dst) && !dti_format_has_nan(dst) &&
+                         ret->request.cast.policy.overflow == DTI_OVERFLOW_NATIVE;
+    const bool json = cx->output != DTI_OUTPUT_HUMAN;
+    ret->shown = json || (!cx->quiet && (!ret->to_stdout || args->report));
+    ret->request.flags = fails;
+    ret->counted = ret->shown || fails || refuses || ret->request.cast.via_count > 0;
+    return DTI_OK;
+}

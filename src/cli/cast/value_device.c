@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --device of values: a witness, which must store the same. */
+#include <stdlib.h>
+
+#include "cli/cast/values.h"
+
+/* The witness of a part of a target. */
+static enum dti_status find_witness(struct dti_cast_job *job, struct dti_cast_target *target,
+                                    size_t part, struct dti_witness **ret, struct dti_error *reterr)
+{
+    enum dti_level level;
+    *ret = target->witness[part];
+    if (*ret)
+        return DTI_OK;
+    enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &level, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_cast cast = target->cast;
+    cast.policy.stream = (uint32_t)part;
+    status = dti_witness_new(&target->witness[part], &cast, target->rule, job->device.runner, level,
+                             reterr);
+    *ret = target->witness[part];
+    return status;
+}
+
+enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_operand *operand,
+                             struct dti_cast_result *result, struct dti_error *reterr)
+{
+    struct dti_cast_device *const device = &values->job.device;
+    struct dti_cast_target *const target =
+        &values->job.targets[result->target - values->job.targets];
+    result->device_reason = device->why_cpu;
+    if (!device->runner)
+        return DTI_OK;
+    if (!result->known || result->no_code) {
+        result->device_reason = "nothing is stored";
+        return DTI_OK;
+    }
+    const uint64_t asked = device->asked;
+    const char *const before = device->why_not;
+    enum dti_status status = DTI_OK;
+    device->why_not = NULL;
+    for (size_t i = 0; i < result->parts && status == DTI_OK; i++) {
+        struct dti_witness *witness = NULL;
+        const struct dti_stored_number number = {.value = result->part[i].input,
+                                                 .integer_literal = operand->integer_literal,
+                                                 .code = result->part[i].code};
+        status = find_witness(&values->job, target, i, &witness, reterr);
+        if (status == DTI_OK)
+            status = dti_cast_device_ask(device, witness, &number, 1, operand->index, reterr);
+    }
+    if (device->asked == asked + result->parts)
+        result->device = device->begun;
+    result->device_reason = device->why_not;
+    device->why_not = before ? before : device->why_not;
+    return status;
+}
+
+void dti_cast_note_device(const struct cast_values *values)
+{
+    const struct dti_cast_device *const device = &values->job.device;
+    const unsigned long long asked = device->asked, numbers = device->numbers;
+    if (values->cx->output != DTI_OUTPUT_HUMAN ||
+        (values->single && !values->args->digits_given && !values->args->stacks))
+        return;
+    (void)fflush(values->cx->out); /* it comes behind the answers */
+    if (asked == numbers)
+        dti_warn(values->cx, "%s stores the same", device->begun);
+    else
+        dti_warn(
+            values->cx, "%s stores the same for %llu of %llu, and was not asked about others: %s",
+            device->begun, asked, numbers, device->why_not ? device->why_not : "nothing is stored");
+}

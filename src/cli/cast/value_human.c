@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cast results for people: the full answer to one question, and one line a value. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cast/values.h"
+#include "cli/shared/human.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/table.h"
+
+enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200 };
+
+static void label(struct dti_line *line, const char *name)
+{
+    dti_line_to(line, 2);
+    dti_line_put(line, DTI_STYLE_DIM, name);
+    dti_line_to(line, VALUE_COLUMN);
+}
+
+static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
+                     struct dti_line *line)
+{
+    char shown[HUMAN_OPERAND_SIZE], text[DTI_CAST_TEXT_SIZE];
+    (void)dti_cast_text(text, result);
+    dti_line_print(line, DTI_STYLE_PLAIN,
+                   "%s -> %s = ", dti_human_operand(shown, operand->text, operand->length),
+                   result->target->dtype.name);
+    dti_line_put(line, DTI_STYLE_BOLD, text);
+    dti_line_to(line, NOTE_COLUMN);
+}
+
+static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line *line)
+{
+    char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
+    dti_spell_code(hex, code, f->width);
+    label(line, "bits");
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_fields(fields, f, code, NULL));
+    dti_line_to(line, NOTE_COLUMN);
+    dti_line_put(line, DTI_STYLE_PLAIN, hex);
+    dti_line_end(line);
+}
+
+static bool put_exact(const struct dti_value *stored, struct dti_line *line)
+{
+    struct dti_buffer exact;
+    char count[64];
+    dti_buffer_init(&exact);
+    bool has_exact = dti_spell_exact(&exact, stored);
+    if (has_exact) {
+        label(line, "exact");
+        if (exact.length > EXACT_WHOLE) {
+            (void)snprintf(count, sizeof count, "... (%zu characters; --json has all)",
+                           exact.length);
+            exact.data[64] = '\0';
+            dti_line_put(line, DTI_STYLE_PLAIN, exact.data);
+            dti_line_put(line, DTI_STYLE_DIM, count);
+        } else {
+            dti_line_put(line, DTI_STYLE_PLAIN, exact.data);
+        }
+        dti_line_end(line);
+    }
+    bool failed = exact.failed;
+    dti_buffer_free(&exact);
+    return !failed;
+}
+
+static bool put_error(const struct dti_cast_operand *operand, size_t part,
+                      const struct dti_scalar *scalar, struct dti_line *line)
+{
+    struct dti_difference difference;
+    struct dti_buffer exact;
+    char text[DTI_TEXT_SIZE], cell[DTI_TEXT_SIZE + 8];
+    bool has_exact;
+    if (!scalar->has_step || part >= operand->parts || scalar->input.class > DTI_CLASS_FINITE)
+        return true;
+    dti_buffer_init(&exact);
+    if (!dti_number_difference(&operand->number[part], &scalar->stored, &difference, &exact,
+                               &has_exact)) {
+        dti_buffer_free(&exact);
+        return false;
+    }
+    label(line, "error");
+    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_signed(text, &difference.absolute, &exact, 8));
+    if (difference.absolute.class == DTI_CLASS_FINITE) {
+        struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
+        if (difference.relative.class == DTI_CLASS_FINITE) {
+            (void)snprintf(cell, sizeof cell, "   %c%s %%",
+                           difference.relative.negative ? '-' : '+',
+                           dti_human_percent(text, &difference.relative, 4));
+            dti_line_put(line, DTI_STYLE_PLAIN, cell);
+        }
+        (void)snprintf(cell, sizeof cell, "   %s ulp", dti_human_magnitude(text, &ulp, NULL, 6));
+        dti_line_put(line, DTI_STYLE_PLAIN, cell);
+    }
+    dti_line_end(line);
+    dti_buffer_free(&exact);
+    return true;
+}
+
+static void put_step(const struct dti_format *f, const struct dti_scalar *scalar,
+                     struct dti_line *line)
+{
+    char text[DTI_TEXT_SIZE], note[96];
+    struct dti_value step;
+    if (!scalar->has_step)
+        return;
+    dti_value_set(&step, false, 1, scalar->step_exponent);
+    dti_spell_text(text, &step);
+    (void)snprintf(note, sizeof note, "spacing of %s here (2^%d)", f->name,
+                   (int)scalar->step_exponent);
+    label(line, "step");
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_to(line, NOTE_COLUMN);
+    dti_line_put(line, DTI_STYLE_DIM, note);
+    dti_line_end(line);
+}
+
+struct neighbour_text {
+    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE], off[DTI_TEXT_SIZE];
+};
+
+static bool spell_neighbour(const struct dti_cast_operand *operand, const struct dti_format *f,
+                            uint64_t code, struct neighbour_text *ret)
+{
+    struct dti_value value;
+    struct dti_difference difference;
+    struct dti_buffer exact;
+    bool has_exact;
+    dti_decode(f, code, &value);
+    dti_spell_stored(ret->text, f, code, &value);
+    dti_spell_code(ret->code, code, f->width);
+    ret->off[0] = '\0';
+    if (value.class > DTI_CLASS_FINITE || operand->value[0].class > DTI_CLASS_FINITE)
+        return true;
+    dti_buffer_init(&exact);
+    bool done = dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
+    if (done)
+        dti_human_magnitude(ret->off, &difference.absolute, &exact, 8);
+    dti_buffer_free(&exact);
+    return done;
+}
+
+static bool put_neighbours(const struct dti_cast_operand *operand, const struct dti_format *f,
+                           const struct dti_scalar *scalar, struct dti_line *line)
+{
+    static const char *const names[2] = {"below", "above"};
+    const bool there[2] = {scalar->has_below, scalar->has_above};
+    const uint64_t codes[2] = {scalar->below, scalar->above};
+    struct neighbour_text texts[2];
+    size_t widths[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        if (there[i] && !spell_neighbour(operand, f, codes[i], &texts[i]))
+            return false;
+        if (there[i] && strlen(texts[i].text) > widths[0])
+            widths[0] = strlen(texts[i].text);
+        if (there[i] && strlen(texts[i].code) > widths[1])
+            widths[1] = strlen(texts[i].code);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!there[i])
+            continue;
+        bool chosen = codes[i] == scalar->code;
+        label(line, names[i]);
+        dti_line_put(line, DTI_STYLE_PLAIN, texts[i].text);
+        dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
+        dti_line_put(line, DTI_STYLE_PLAIN, texts[i].code);
+        if (texts[i].off[0]) {
+            dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
+            dti_line_put(line, DTI_STYLE_PLAIN, "off by ");
+            dti_line_put(line, DTI_STYLE_PLAIN, texts[i].off);
+        }
+        if (chosen)
+            dti_line_put(line, DTI_STYLE_GOOD, "   <- chosen");
+        dti_line_end(line);
+    }
+    return true;
+}
+
+static void put_route(const struct dti_cast_result *result, struct dti_line *line)
+{
+    const struct dti_cast *const route = dti_cast_route(result);
+    if (route->via_count > 0) {
+        label(line, "via");
+        for (size_t i = 0; i < route->via_count; i++) {
+            dti_line_put(line, DTI_STYLE_PLAIN, i > 0 ? ", " : "");
+            dti_line_put(line, DTI_STYLE_PLAIN, route->via[i].name);
+        }
+        dti_line_end(line);
+    }
+    if (result->target->rule) {
+        label(line, "like");
+        dti_line_put(line, DTI_STYLE_PLAIN, dti_stack_title(result->target->rule->stack));
+        if (result->note) {
+            dti_line_put(line, DTI_STYLE_DIM, ": ");
+            dti_line_put(line, DTI_STYLE_DIM, result->note);
+        }
+        dti_line_end(line);
+    }
+}
+
+static void put_device(const struct cast_values *values, const struct dti_cast_result *result,
+                       struct dti_line *line)
+{
+    if (values->job.device.wish.kind == DTI_DEVICE_CPU)
+        return;
+    label(line, "device");
+    dti_line_put(line, DTI_STYLE_PLAIN, result->device);
+    dti_line_to(line, NOTE_COLUMN);
+    dti_line_put(line, DTI_STYLE_DIM,
+                 result->device_reason ? result->device_reason : "stores the same");
+    dti_line_end(line);
+}
+
+static bool put_part(const struct dti_cast_operand *operand, size_t part,
+                     const struct dti_format *f, const struct dti_scalar *scalar,
+                     struct dti_line *line)
+{
+    char text[DTI_TEXT_SIZE];
+    put_bits(f, scalar->code, line);
+    bool done = true;
+    if (scalar->stored.class <= DTI_CLASS_FINITE) {
+        label(line, "hexfloat");
+        dti_spell_hexfloat(text, &scalar->stored);
+        dti_line_put(line, DTI_STYLE_PLAIN, text);
+        dti_line_end(line);
+        done = put_exact(&scalar->stored, line);
+    }
+    return done && put_error(operand, part, scalar, line);
+}
+
+enum dti_status dti_cast_human_full(const struct cast_values *values,
+                                    const struct dti_cast_operand *operand,
+                                    const struct dti_cast_result *result, struct dti_error *reterr)
+{
+    static const char *const parts[] = {"real", "imaginary"};
+    const struct dti_format *f = &result->target->cast.dst;
+    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    char text[CAST_DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
+    bool done = true;
+
+    put_head(operand, result, &line);
+    if (result->known && result->parts == 1)
+        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[0], text));
+    else if (!result->known)
+        dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
+    dti_line_end(&line);
+
+    for (size_t i = 0; i < result->parts && result->known && done; i++) {
+        if (result->parts == 2) {
+            label(&line, parts[i]);
+            dti_spell_text(text, &result->part[i].stored);
+            dti_line_put(&line, DTI_STYLE_PLAIN, text);
+            dti_line_to(&line, NOTE_COLUMN);
+            dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[i], text));
+            dti_line_end(&line);
+        }
+        done = put_part(operand, i, f, &result->part[i], &line);
+    }
+    if (done && result->known && result->parts == 1) {
+        put_step(f, &result->part[0], &line);
+        done = put_neighbours(operand, f, &result->part[0], &line);
+    }
+    put_route(result, &line);
+    put_device(values, result, &line);
+    if (dti_cast_saturated(result, operand, other)) {
+        label(&line, "hint");
+        dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
+        dti_line_put(&line, DTI_STYLE_WARN, other);
+        dti_line_end(&line);
+    }
+    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
+                         const struct dti_cast_result *result)
+{
+    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    char text[CAST_DESCRIPTION_SIZE];
+    put_head(operand, result, &line);
+    if (!result->known) {
+        dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
+    } else {
+        char bits[DTI_CAST_TEXT_SIZE];
+        (void)dti_cast_bits(bits, result);
+        dti_line_print(&line, DTI_STYLE_PLAIN, "%s   %s", bits,
+                       dti_cast_describe(result, &result->part[0], text));
+    }
+    dti_line_end(&line);
+}

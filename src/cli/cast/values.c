@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values from beginning to end: numbers are read, cast once, and shown. */
+#include "cli/cast/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/file_operands.h"
+
+/* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
+ * error. */
+static enum dti_status no_nan_error(const struct dti_cast_result *result, struct dti_error *reterr)
+{
+    const struct dti_scalar *const part =
+        &result->part[result->part[0].flags & DTI_FLAG_NO_NAN ? 0 : 1];
+    const struct dti_format *const dtype =
+        dti_cast_stage(dti_cast_route(result), part->no_nan_stage);
+    char text[DTI_TEXT_SIZE];
+    struct dti_value max;
+    uint64_t code = 0;
+    (void)dti_code_max(dtype, &code);
+    dti_decode(dtype, code, &max);
+    dti_spell_stored(text, dtype, code, &max);
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
+                    "%s has no NaN; --overflow saturate stores %s in its place", dtype->name, text);
+}
+
+static enum dti_status unknown_error(const struct dti_cast_target *target,
+                                     const struct dti_cast_operand *operand,
+                                     struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
+                    dti_stack_name(target->rule->stack),
+                    dti_quote(quoted, operand->text, operand->length), target->dtype.name,
+                    target->rule->note);
+}
+
+enum dti_status dti_cast_operand_cast(struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      struct dti_cast_result *ret, struct dti_error *reterr)
+{
+    const struct dti_cast_job *const job = &values->job;
+    const bool device = job->device.wish.kind != DTI_DEVICE_CPU;
+    for (size_t i = 0; i < job->target_count; i++) {
+        const struct dti_cast_target *const target = &job->targets[i];
+        if (operand->parts == 2 && target->dtype.kind != DTI_KIND_COMPLEX)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "%s is a real dtype; a complex number needs complex64 or complex128",
+                            target->dtype.name);
+        dti_cast_value(target, operand, !values->args->stacks, &ret[i]);
+        if (target->named && !ret[i].known)
+            return unknown_error(target, operand, reterr);
+        if (target->named && ret[i].no_code)
+            return no_nan_error(&ret[i], reterr);
+        values->flags |= ret[i].flags;
+        const enum dti_status status =
+            device ? dti_cast_ask(values, operand, &ret[i], reterr) : DTI_OK;
+        if (status != DTI_OK)
+            return status;
+    }
+    return DTI_OK;
+}
+
+static void add_hints(struct cast_values *values, const struct dti_cast_results *results)
+{
+    char text[DTI_TEXT_SIZE], message[DTI_TEXT_SIZE + DTI_NAME_SIZE + 40];
+    for (size_t i = 0; i < results->count; i++) {
+        const char *const dtype = results->list[i].target->dtype.name;
+        if (!dti_cast_saturated(&results->list[i], results->operand, text))
+            continue;
+        (void)snprintf(message, sizeof message, "%s: --overflow saturate gives %s", dtype, text);
+        dti_warnings_add(&values->job.warnings, "saturate_differs", dtype, 0, message);
+    }
+}
+
+static void put_current(void *context, struct dti_json *json)
+{
+    struct cast_values *const values = context;
+    dti_put_cast_results(json, &values->current);
+    add_hints(values, &values->current);
+}
+
+/* A document for one operand. All of them begin alike. */
+static enum dti_status write_line(struct cast_values *values, struct dti_error *reterr)
+{
+    struct dti_json *const json = values->cx->json;
+    if (values->headed) {
+        dti_json_rewind(json, &values->head);
+    } else {
+        dti_document_cast(json, &values->answer);
+        values->head = dti_json_mark(json);
+        values->headed = true;
+    }
+    dti_put_cast_rest(json, &values->answer);
+    dti_warnings_clear(&values->job.warnings);
+    return dti_json_write(json, values->cx->out, reterr);
+}
+
+static enum dti_status show_human(struct cast_values *values,
+                                  const struct dti_cast_operand *operand,
+                                  const struct dti_cast_result *results, struct dti_error *reterr)
+{
+    const struct dti_context *const cx = values->cx;
+    const size_t count = values->job.target_count;
+    enum dti_status status = DTI_OK;
+    if (values->args->digits_given)
+        return dti_cast_human_digits(values, results, reterr);
+    if (values->args->stacks) {
+        for (size_t i = 0; i < count && status == DTI_OK; i++) {
+            dti_cast_human_line(values, operand, &results[i]);
+            status = dti_cast_human_stacks(values, operand, &results[i], reterr);
+        }
+        return status;
+    }
+    if (values->single && !cx->quiet)
+        return count == 1 ? dti_cast_human_full(values, operand, results, reterr)
+                          : dti_cast_human_ladder(values, operand, results, reterr);
+    for (size_t i = 0; i < count; i++) {
+        char text[DTI_CAST_TEXT_SIZE];
+        if (!cx->quiet)
+            dti_cast_human_line(values, operand, &results[i]);
+        else if (dti_cast_text(text, &results[i]) > 0)
+            (void)fprintf(cx->out, "%s\n", text);
+    }
+    return DTI_OK;
+}
+
+enum dti_status dti_cast_operand_show(struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      const struct dti_cast_result *results,
+                                      struct dti_error *reterr)
+{
+    values->current.operand = operand;
+    values->current.list = results;
+    switch (values->cx->output) {
+    case DTI_OUTPUT_JSON:
+        put_current(values, values->cx->json);
+        return DTI_OK;
+    case DTI_OUTPUT_JSONL:
+        return write_line(values, reterr);
+    default:
+        return show_human(values, operand, results, reterr);
+    }
+}
+
+enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands, size_t count,
+                                      struct dti_error *reterr)
+{
+    *ret = (struct cast_numbers){.list = calloc(count, sizeof *ret->list)};
+    if (!ret->list)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++, ret->count++) {
+        if (dti_cast_operand_parse(&ret->list[i], operands[i], strlen(operands[i]), i,
+                                   &ret->error) != DTI_OK)
+            break;
+    }
+    return DTI_OK;
+}
+
+void dti_cast_numbers_free(struct cast_numbers *numbers)
+{
+    for (size_t i = 0; i < numbers->count; i++)
+        dti_cast_operand_free(&numbers->list[i]);
+    free(numbers->list);
+}
+
+static bool is_dtype(const char *text)
+{
+    struct dti_format format;
+    return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
+}
+
+/* A dtype where the last value should be. */
+static enum dti_status check_order(char **operands, int count, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE], other[DTI_QUOTE_SIZE];
+    const char *last = operands[count - 1], *first = operands[count - 2];
+    if (!is_dtype(first))
+        return DTI_OK;
+    dti_quote(quoted, first, strlen(first));
+    dti_quote(other, last, strlen(last));
+    if (is_dtype(last))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a dtype where a value should be; join dtypes with commas: "
+                        "%.64s,%.64s",
+                        quoted, first, last);
+    struct dti_value value;
+    if (dti_value_parse(&value, last, strlen(last), NULL) == DTI_OK)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a number where the dtype should be; it comes last: %.64s %.64s",
+                        other, last, first);
+    return DTI_OK;
+}
+
+static enum dti_status check_operands(char **operands, int count,
+                                      const struct cast_numbers *numbers, struct dti_error *reterr)
+{
+    if (count == 0)
+        return dti_fail(reterr, DTI_USAGE,
+                        "nothing to cast; give values and a dtype, as in "
+                        "'dtinfo cast 70000 bf16'");
+    if (count == 1 && dti_operand_is_file(operands[0]))
+        return dti_operand_needs_from(operands[0], reterr);
+    if (count == 1) {
+        char quoted[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
+                        dti_quote(quoted, operands[0], strlen(operands[0])));
+    }
+    const enum dti_status status =
+        numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (int i = 0; i < count - 1 && count > 2; i++) {
+        if (strcmp(operands[i], "-") == 0)
+            return dti_fail(reterr, DTI_USAGE,
+                            "'-' reads the values from standard input; give no others beside it");
+    }
+    return DTI_OK;
+}
+
+/* The numbers of the command line, all of them cast. */
+struct list {
+    struct cast_values *values;
+    const struct cast_numbers *numbers;
+    struct dti_cast_result *results; /* of the first one for every target, of the second one ... */
+};
+
+static enum dti_status show_list(const struct list *list, struct dti_error *reterr)
+{
+    struct cast_values *const values = list->values;
+    const struct dti_context *const cx = values->cx;
+    const size_t targets = values->job.target_count;
+    const bool gaps =
+        cx->output == DTI_OUTPUT_HUMAN && targets > 1 && !cx->quiet && !values->args->digits_given;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < list->numbers->count && status == DTI_OK; i++) {
+        if (gaps && i > 0)
+            (void)fputc('\n', cx->out);
+        status = dti_cast_operand_show(values, &list->numbers->list[i], &list->results[i * targets],
+                                       reterr);
+    }
+    return status;
+}
+
+static void put_list(void *context, struct dti_json *json)
+{
+    const struct list *const list = context;
+    struct dti_error none; /* what is shown as JSON fails when it is written */
+    if (!list->values->single)
+        dti_json_stream(json, list->values->cx->out);
+    (void)show_list(list, &none);
+}
+
+/* Nothing is printed before all operands are known to be good. */
+static enum dti_status cast_list(const struct list *list, char **operands, size_t count,
+                                 struct dti_error *reterr)
+{
+    struct cast_values *const values = list->values;
+    const struct cast_numbers *const numbers = list->numbers;
+    for (size_t i = 0; i < numbers->count; i++) {
+        const enum dti_status status = dti_cast_operand_cast(
+            values, &numbers->list[i], &list->results[i * values->job.target_count], reterr);
+        if (status != DTI_OK)
+            return status;
+    }
+    if (numbers->count == count)
+        return DTI_OK;
+    *reterr = numbers->error;
+    dti_operand_hint(operands[numbers->count], reterr);
+    return reterr->status;
+}
+
+static enum dti_status cast_operands(struct cast_values *values, char **operands, size_t count,
+                                     const struct cast_numbers *numbers, struct dti_error *reterr)
+{
+    const size_t targets = values->job.target_count;
+    struct list list = {.values = values, .numbers = numbers};
+    list.results = calloc(numbers->count * targets + 1, sizeof *list.results);
+    if (!list.results)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = cast_list(&list, operands, count, reterr);
+    if (status == DTI_OK && values->cx->output == DTI_OUTPUT_JSON) {
+        values->answer.put = put_list;
+        values->answer.context = &list;
+        dti_document_cast(values->cx->json, &values->answer);
+        dti_put_cast_rest(values->cx->json, &values->answer);
+        status = dti_json_write(values->cx->json, values->cx->out, reterr);
+    } else if (status == DTI_OK) {
+        status = show_list(&list, reterr);
+    }
+    free(list.results);
+    return status;
+}
+
+enum dti_status dti_cast_values(const struct dti_policy_args *policy,
+                                const struct cast_value_args *args, const struct dti_context *cx,
+                                char **operands, int count, const struct cast_numbers *numbers,
+                                struct dti_error *reterr)
+{
+    struct cast_values values = {.args = args, .cx = cx};
+    enum dti_status status = check_operands(operands, count, numbers, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_cast_job_init(&values.job, policy, cx, operands[count - 1], reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool stream = count == 2 && strcmp(operands[0], "-") == 0;
+    values.single = count == 2 && !stream;
+    values.answer = (struct dti_cast_answer){.options = dti_cast_job_policies(&values.job, NULL),
+                                             .put = put_current,
+                                             .context = &values,
+                                             .warnings = &values.job.warnings};
+    values.current = (struct dti_cast_results){.count = values.job.target_count,
+                                               .digits_given = args->digits_given,
+                                               .stacks = args->stacks,
+                                               .digits = (size_t)args->digits};
+    status = dti_cast_device_open_witness(&values.job.device, reterr);
+    if (status == DTI_OK)
+        status = stream ? dti_cast_stream(&values, reterr)
+                        : cast_operands(&values, operands, (size_t)count - 1, numbers, reterr);
+    const bool fatal = status == DTI_OK && ((unsigned)policy->fail_on & values.flags) != 0;
+    if (status == DTI_OK && values.job.device.runner)
+        dti_cast_note_device(&values);
+    dti_cast_job_free(&values.job);
+    /* the answer itself shows the event */
+    return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `cast` of values: numbers on the command line or one a line from standard input, each cast once
+ * to every dtype, and shown. */
+#ifndef DTINFO_CLI_CAST_VALUE_H
+#define DTINFO_CLI_CAST_VALUE_H
+
+#include "answers/cast.h"
+#include "cli/shared/cast_job.h"
+#include "dtinfo/spell.h"
+
+/* Options of values alone. */
+struct cast_value_args {
+    uint64_t digits;
+    bool digits_given, stacks;
+};
+
+/* Operands read as numbers, as far as they are numbers: values are told from files by the first. */
+struct cast_numbers {
+    struct dti_cast_operand *list;
+    size_t count;           /* that were read */
+    struct dti_error error; /* of the next one, where there is a next one */
+};
+enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands, size_t count,
+                                      struct dti_error *reterr);
+void dti_cast_numbers_free(struct cast_numbers *numbers);
+
+struct cast_values {
+    const struct cast_value_args *args;
+    const struct dti_context *cx;
+    struct dti_cast_job job; /* destinations, policies, warnings, device */
+    bool single;             /* one operand on the command line: worth a full answer */
+    unsigned flags;          /* of everything cast so far */
+    struct dti_cast_answer answer;
+    struct dti_cast_results current; /* of one operand, for the answer */
+    bool headed;                     /* the writer holds the beginning of a document */
+    struct dti_json_mark head;       /* with --jsonl: its end */
+};
+
+/* values.c: the whole of it. count: operands, the last of which names the dtypes. */
+enum dti_status dti_cast_values(const struct dti_policy_args *policy,
+                                const struct cast_value_args *args, const struct dti_context *cx,
+                                char **operands, int count, const struct cast_numbers *numbers,
+                                struct dti_error *reterr);
+
+/* Casts an operand to every target: as many results. Fails when it has no counterpart in a dtype
+ * that was named (not in `all`). */
+enum dti_status dti_cast_operand_cast(struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      struct dti_cast_result *ret, struct dti_error *reterr);
+/* Shows the results of an operand; with --json inside the document that is open. */
+enum dti_status dti_cast_operand_show(struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      const struct dti_cast_result *results,
+                                      struct dti_error *reterr);
+
+/* value_stream.c: one value a line from standard input. */
+enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);
+
+/* value_device.c: asks --device about a result, whose device and device_reason are filled; and says
+ * on stderr what came of it, where no answer on stdout does. */
+enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_operand *operand,
+                             struct dti_cast_result *result, struct dti_error *reterr);
+void dti_cast_note_device(const struct cast_values *values);
+
+/* value_human.c: the full answer, one line. */
+enum dti_status dti_cast_human_full(const struct cast_values *values,
+                                    const struct dti_cast_operand *operand,
+                                    const struct dti_cast_result *result, struct dti_error *reterr);
+void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
+                         const struct dti_cast_result *result);
+/* value_ladder.c: several dtypes; --digits. */
+enum dti_status dti_cast_human_ladder(const struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      const struct dti_cast_result *results,
+                                      struct dti_error *reterr);
+enum dti_status dti_cast_human_digits(const struct cast_values *values,
+                                      const struct dti_cast_result *results,
+                                      struct dti_error *reterr);
+/* value_stacks.c: --stacks */
+enum dti_status dti_cast_human_stacks(const struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      const struct dti_cast_result *result,
+                                      struct dti_error *reterr);
+
+/* value_words.c: "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max
+ * 65504)". */
+enum { CAST_DESCRIPTION_SIZE = 240, CAST_LIMIT_SIZE = DTI_TEXT_SIZE + DTI_NAME_SIZE + 12 };
+const char *dti_cast_describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                              char buffer[CAST_DESCRIPTION_SIZE]);
+/* Why the input has no counterpart: "max 65504", "lowest 0", "no nan"; "fp16 max 65504"
+ * when it was lost on the way, in a dtype of --via. */
+const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                           char buffer[CAST_LIMIT_SIZE]);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a cast is asked to do: destinations, route and policies from the command line; and doing it
+ * to one operand. */
+#include "cli/shared/cast_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/shared/dtype_operands.h"
+#include "cli/shared/loss_human.h"
+
+/* `all`: from wide to narrow, what people train, convert and serve with. */
+static const enum dti_dtype ladder[] = {
+    DTI_FP64,         DTI_FP32,       DTI_TF32,     DTI_BF16,
+    DTI_FP16,         DTI_FP8_E4M3FN, DTI_FP8_E5M2, DTI_FP8_E4M3FNUZ,
+    DTI_FP8_E5M2FNUZ, DTI_FP8_E4M3,   DTI_FP8_E3M4, DTI_FP8_E4M3B11FNUZ,
+    DTI_FP8_E8M0,     DTI_FP6_E3M2,   DTI_FP6_E2M3, DTI_FP4_E2M1,
+    DTI_INT64,        DTI_INT32,      DTI_INT16,    DTI_INT8,
+    DTI_UINT8,        DTI_INT4,       DTI_UINT4,
+};
+
+enum { DTYPES_MAX = 256 };
+
+/* A name of a list that is empty or longer than any dtype's. */
+static enum dti_status bad_list(const char *list, const char *name, size_t length,
+                                struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    if (list[0] == '\0') {
+        length = 0;
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "an empty text is no dtype; 'dtinfo list' shows them all");
+    } else if (length == 0) {
+        name = list;
+        length = strlen(list);
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
+                       dti_quote(quoted, name, length));
+    } else {
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s",
+                       dti_quote(quoted, name, length));
+    }
+    dti_error_argument(reterr, name, length);
+    return DTI_UNKNOWN_DTYPE;
+}
+
+/* Calls add(context, name) for each name of a comma-separated list. */
+static enum dti_status for_each_name(const char *list,
+                                     enum dti_status (*add)(struct dti_cast_job *, const char *,
+                                                            struct dti_error *),
+                                     struct dti_cast_job *job, struct dti_error *reterr)
+{
+    char name[128];
+    const char *at = list;
+    for (;;) {
+        size_t length = strcspn(at, ",");
+        if (length == 0 || length >= sizeof name)
+            return bad_list(list, at, length, reterr);
+        memcpy(name, at, length);
+        name[length] = '\0';
+        enum dti_status status = add(job, name, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (at[length] == '\0')
+            return DTI_OK;
+        at += length + 1;
+    }
+}
+
+static enum dti_status lookup(struct dti_cast_job *job, const char *name, struct dti_format *ret,
+                              struct dti_error *reterr)
+{
+    struct dti_dtype_operand operand;
+    enum dti_status status = dti_dtype_operand_read(name, NULL, job->cx, &operand, reterr);
+    if (status != DTI_OK)
+        return status;
+    *ret = operand.format;
+    if (operand.note)
+        dti_warnings_add(&job->warnings, "dtype_name", ret->name, 0, operand.note);
+    return DTI_OK;
+}
+
+static enum dti_status add_via(struct dti_cast_job *job, const char *name, struct dti_error *reterr)
+{
+    struct dti_format *via = &job->via[job->via_count];
+    if (job->via_count == DTI_VIA_MAX)
+        return dti_fail(reterr, DTI_USAGE, "--via takes at most %d dtypes", DTI_VIA_MAX);
+    enum dti_status status = lookup(job, name, via, reterr);
+    if (status == DTI_OK && via->kind == DTI_KIND_COMPLEX)
+        return dti_fail(reterr, DTI_WRONG_KIND, "--via takes real dtypes; %s is complex; use '%s'",
+                        via->name, dti_format_get(via->part)->name);
+    if (status == DTI_OK)
+        job->via_count++;
+    return status;
+}
+
+/* A place for one more, zeroed. */
+static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_target **ret,
+                                    struct dti_error *reterr)
+{
+    const size_t count = job->target_count;
+    if (count == DTYPES_MAX)
+        return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", DTYPES_MAX);
+    if ((count & (count - 1)) == 0) { /* as many again as there are */
+        struct dti_cast_target *const more =
+            realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
+        if (!more)
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        job->targets = more;
+    }
+    *ret = memset(&job->targets[count], 0, sizeof **ret);
+    return DTI_OK;
+}
+
+static enum dti_status add_target(struct dti_cast_job *job, const struct dti_format *dtype,
+                                  bool named, struct dti_error *reterr)
+{
+    const struct dti_policy_args *args = job->args;
+    struct dti_cast_target *target = NULL;
+    const enum dti_status status = grow_targets(job, &target, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_cast *const cast = &target->cast;
+    target->dtype = *dtype;
+    target->named = named;
+    cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->part) : *dtype;
+    cast->policy.round = (enum dti_round)args->round;
+    cast->policy.overflow = (enum dti_overflow)args->overflow;
+    cast->policy.nan = (enum dti_nan)args->nan;
+    cast->policy.seed = args->seed;
+    cast->round_given = args->round_given;
+    cast->via_count = job->via_count;
+    memcpy(cast->via, job->via, sizeof job->via);
+    if (args->overflow == DTI_OVERFLOW_WRAP && named && !dti_format_is_integer(&cast->dst))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--overflow wrap is for integer dtypes; %s is a float: use saturate",
+                        dtype->name);
+    if (args->like_given) {
+        enum dti_stack stack = (enum dti_stack)args->like;
+        target->rule = dti_stack_find(stack, &cast->dst);
+        if (!target->rule && named)
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "%s has no %s, or nothing is known of it; --stacks shows who has it",
+                            dti_stack_name(stack), dtype->name);
+        if (!target->rule)
+            return DTI_OK;
+    }
+    job->target_count++;
+    return DTI_OK;
+}
+
+static enum dti_status add_named_target(struct dti_cast_job *job, const char *name,
+                                        struct dti_error *reterr)
+{
+    struct dti_format dtype;
+    enum dti_status status = DTI_OK;
+    if (strcmp(name, "all") == 0) {
+        for (size_t i = 0; i < sizeof ladder / sizeof ladder[0] && status == DTI_OK; i++)
+            status = add_target(job, dti_format_get(ladder[i]), false, reterr);
+        return status;
+    }
+    status = lookup(job, name, &dtype, reterr);
+    return status == DTI_OK ? add_target(job, &dtype, true, reterr) : status;
+}
+
+static enum dti_status check_conflicts(const struct dti_policy_args *args, struct dti_error *reterr)
+{
+    const char *clash = args->round_given      ? "--round"
+                        : args->overflow_given ? "--overflow"
+                        : args->nan_given      ? "--nan"
+                        : args->via            ? "--via"
+                                               : NULL;
+    if (args->like_given && clash)
+        return dti_fail(reterr, DTI_USAGE, "--like sets all policies; leave out %s", clash);
+    if (args->seed_given && args->round != DTI_ROUND_STOCHASTIC)
+        return dti_fail(reterr, DTI_USAGE, "--seed needs --round stochastic");
+    return DTI_OK;
+}
+
+enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_policy_args *args,
+                                  const struct dti_context *cx, const char *dtypes,
+                                  struct dti_error *reterr)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->args = args;
+    ret->cx = cx;
+    enum dti_status status = check_conflicts(args, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_device_read(&ret->device, args->device, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (args->via)
+        status = for_each_name(args->via, add_via, ret, reterr);
+    if (status == DTI_OK)
+        status = for_each_name(dtypes, add_named_target, ret, reterr);
+    if (status != DTI_OK)
+        dti_cast_job_free(ret);
+    return status;
+}
+
+void dti_cast_job_free(struct dti_cast_job *job)
+{
+    for (size_t i = 0; i < job->target_count; i++) {
+        dti_witness_free(job->targets[i].witness[0]);
+        dti_witness_free(job->targets[i].witness[1]);
+    }
+    dti_cast_device_close(&job->device);
+    dti_warnings_free(&job->warnings);
+    free(job->targets);
+    memset(job, 0, sizeof *job);
+}
+
+void dti_cast_job_warn(struct dti_cast_job *job, const char *code, const char *text)
+{
+    dti_warn(job->cx, "%s", text);
+    dti_warnings_add(&job->warnings, code, NULL, 0, text);
+}
+
+struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
+                                                 const struct dti_cast *cast)
+{
+    const struct dti_policy_args *const args = job->args;
+    struct dti_policies_answer policies = {
+        .policy = {.round = (enum dti_round)args->round,
+                   .overflow = (enum dti_overflow)args->overflow,
+                   .nan = (enum dti_nan)args->nan,
+                   .seed = args->seed},
+        .like = args->like_given ? dti_stack_name((enum dti_stack)args->like) : NULL,
+        .via = job->via,
+        .via_count = job->via_count,
+    };
+    if (cast)
+        policies.policy.round = dti_cast_round(cast, &cast->dst);
+    return policies;
+}
+
+void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
+                       const struct dti_stack_rule *rule, uint64_t overflowed)
+{
+    char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE], message[2 * DTI_TEXT_SIZE + 64];
+    if (overflowed == 0 || !dti_loss_saturated(cast, rule, native, other))
+        return;
+    (void)snprintf(message, sizeof message, "--overflow saturate stores %s instead of %s", other,
+                   native);
+    dti_warnings_add(&job->warnings, "saturate_differs", cast->dst.name, 0, message);
+}
+
+unsigned dti_cast_events(const struct dti_loss *loss)
+{
+    unsigned flags = loss->flags;
+    flags |= loss->inexact > 0 ? DTI_FLAG_INEXACT : 0;
+    flags |= loss->overflowed > 0 ? DTI_FLAG_OVERFLOW : 0;
+    flags |= loss->no_code > 0 ? DTI_FLAG_INVALID : 0;
+    return flags;
+}

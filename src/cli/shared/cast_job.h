@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every cast has, be it of values, of an array or of a file: destinations and policies from
+ * the command line, warnings, a device. */
+#ifndef DTINFO_CLI_CAST_JOB_H
+#define DTINFO_CLI_CAST_JOB_H
+
+#include "answers/cast.h"
+#include "answers/policies.h"
+#include "answers/warnings.h"
+#include "cli/shared/cast_device.h"
+#include "cli/shell/command.h"
+
+/* Options. */
+struct dti_policy_args {
+    const char *via, *device;
+    int round, overflow, nan, like, fail_on;
+    uint64_t seed;
+    bool round_given, overflow_given, nan_given, like_given, seed_given;
+};
+
+struct dti_cast_job {
+    const struct dti_policy_args *args;
+    const struct dti_context *cx;
+    struct dti_cast_target *targets;
+    size_t target_count;
+    size_t via_count;
+    struct dti_format via[DTI_VIA_MAX];
+    struct dti_warnings warnings; /* for JSON: what a person is told on the side */
+    struct dti_cast_device device;
+};
+
+/* From the options and the dtype operand ("bf16", "fp16,bf16", "all"). To be freed on success. */
+enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_policy_args *args,
+                                  const struct dti_context *cx, const char *dtypes,
+                                  struct dti_error *reterr);
+void dti_cast_job_free(struct dti_cast_job *job);
+
+/* On stderr, and among the warnings. */
+void dti_cast_job_warn(struct dti_cast_job *job, const char *code, const char *text);
+
+/* The policies as an answer has them. cast: the one cast of an array or a file, whose rounding mode
+ * is that of its last stage; NULL: those of the command line. */
+struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
+                                                 const struct dti_cast *cast);
+/* Adds the hint at --overflow saturate, where numbers overflowed. */
+void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
+                       const struct dti_stack_rule *rule, uint64_t overflowed);
+
+/* The events of --fail-on in an array or a file. */
+unsigned dti_cast_events(const struct dti_loss *loss);
+
+#endif
