@@ -46,7 +46,7 @@ const char *dti_quant_output_words(size_t index)
     return index < sizeof kinds / sizeof *kinds ? dti_container_name(kinds[index]) : NULL;
 }
 
-const char *dti_quant_layout_words(size_t index)
+static const char *layout_words(size_t index)
 {
     return index < DTI_LAYOUT_COUNT ? dti_quant_layout_name((enum dti_quant_layout)index) : NULL;
 }

@@ -46,6 +46,5 @@ extern const struct dti_object dti_object_quant_new_file;
 void dti_put_quant_new_file(struct dti_json *json, const char *key,
                             const struct dti_quant_new_file *file);
 const char *dti_quant_output_words(size_t index);
-const char *dti_quant_layout_words(size_t index);
 
 #endif
