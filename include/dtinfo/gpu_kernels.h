@@ -27,7 +27,7 @@ enum dti_gpu_kernel {
 struct dti_gpu_cast_args {
     uint64_t src, dst, n;
     uint64_t index; /* of the first element; a multiple of DTI_TILE */
-    uint64_t table; /* TABLE: a struct dti_table in the device's memory */
+    uint64_t table; /* TABLE: a struct dti_code_table in the device's memory */
     struct dti_decoder decoder;
     struct dti_encoder encoder;
     uint32_t bits;       /* as in struct dti_kernel_args */

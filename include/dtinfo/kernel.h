@@ -88,7 +88,7 @@ bool dti_format_fits_f32(const struct dti_format *format);
 bool dti_format_fits_f64(const struct dti_format *format);
 
 /* DTI_OP_TABLE: a whole cast from a format of 8 bits or less, as dti_encode() answers it. */
-struct dti_table {
+struct dti_code_table {
     unsigned container;     /* of the destination: 1, 2, 4 or 8 bytes */
     unsigned planes;        /* how many byte planes, from the highest, are not all zero */
     uint64_t word[256];     /* destination container by source code */
@@ -96,20 +96,20 @@ struct dti_table {
     struct dti_decoder src; /* for kernels that rather compute than look up */
     struct dti_format dst;
 };
-void dti_table_init(struct dti_table *ret, const struct dti_format *src,
-                    const struct dti_format *dst, const struct dti_policy *policy);
+void dti_code_table_init(struct dti_code_table *ret, const struct dti_format *src,
+                         const struct dti_format *dst, const struct dti_policy *policy);
 
 /* The parameters of one kernel in one plan; which member is set follows from the operation. */
 struct dti_kernel_args {
-    const struct dti_decoder *decoder; /* DECODE_* */
-    const struct dti_encoder *encoder; /* ENCODE_* */
-    const struct dti_table *table;     /* TABLE */
-    unsigned bits;                     /* UNPACK, PACK: 1 to 7; SWAP: bytes of a container; COPY:
-                                        * bytes of an element */
-    bool high_first;                   /* UNPACK, PACK: DTI_PACKING_HIGH */
-    bool stream;                       /* results go to memory past the caches (a hint); before
-                                        * other threads look: dti_stores_order() */
-    uint64_t index;                    /* of the first element (stochastic rounding) */
+    const struct dti_decoder *decoder;  /* DECODE_* */
+    const struct dti_encoder *encoder;  /* ENCODE_* */
+    const struct dti_code_table *table; /* TABLE */
+    unsigned bits;                      /* UNPACK, PACK: 1 to 7; SWAP: bytes of a container; COPY:
+                                         * bytes of an element */
+    bool high_first;                    /* UNPACK, PACK: DTI_PACKING_HIGH */
+    bool stream;                        /* results go to memory past the caches (a hint); before
+                                         * other threads look: dti_stores_order() */
+    uint64_t index;                     /* of the first element (stochastic rounding) */
 };
 
 /* n elements from src to dst; any alignment; the two do not overlap. Reads and writes exactly the

@@ -30,7 +30,7 @@ struct dti_batch_sizes dti_batch_sizes(const struct dti_batch_part *part, uint64
 }
 
 /* Elements of a part, and where they are. */
-struct piece {
+struct batch_chunk {
     const struct dti_batch_part *part;
     uint64_t index; /* of the first; whole tiles are before it */
     size_t n;
@@ -38,13 +38,13 @@ struct piece {
     size_t src_size, dst_size;
 };
 
-static struct piece piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
+static struct batch_chunk piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
 {
     const struct dti_batch_widths bits = dti_batch_widths(part);
     const uint64_t index = first / bits.src * 8, left = part->elements - index;
     const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may hold padding */
     const uint64_t n = fits < left ? fits : left;
-    return (struct piece){
+    return (struct batch_chunk){
         .part = part,
         .index = index,
         .n = (size_t)n,
@@ -62,7 +62,7 @@ struct room {
 };
 
 static struct room room_of(const struct dti_batch_job *job, size_t member,
-                           const struct piece *first, size_t src_size)
+                           const struct batch_chunk *first, size_t src_size)
 {
     const size_t line = DTI_BATCH_LINE;
     const size_t size = (src_size + line - 1) / line * line;
@@ -76,8 +76,8 @@ static struct room room_of(const struct dti_batch_job *job, size_t member,
 }
 
 static enum dti_status read_piece(const struct dti_batch_job *job, size_t member,
-                                  const struct piece *piece, size_t size, const struct room *room,
-                                  struct dti_error *reterr)
+                                  const struct batch_chunk *piece, size_t size,
+                                  const struct room *room, struct dti_error *reterr)
 {
     const struct dti_batch_source *const source = piece->part->source;
     if (source)
@@ -86,14 +86,14 @@ static enum dti_status read_piece(const struct dti_batch_job *job, size_t member
     return dti_input_read_at(piece->part->input, room->src, size, piece->input_offset, reterr);
 }
 
-static enum dti_status write_piece(const struct piece *piece, size_t size, const struct room *room,
-                                   struct dti_error *reterr)
+static enum dti_status write_piece(const struct batch_chunk *piece, size_t size,
+                                   const struct room *room, struct dti_error *reterr)
 {
     return dti_output_write_at(piece->part->output, room->dst, size, piece->output_offset, reterr);
 }
 
 static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
-                                  const struct piece *piece, const struct room *room,
+                                  const struct batch_chunk *piece, const struct room *room,
                                   struct dti_error *reterr)
 {
     const struct dti_batch_part *const part = piece->part;
@@ -118,7 +118,7 @@ static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
 
 /* A copy is written from where it was read to. */
 static struct room room_of_piece(const struct dti_batch_job *job, size_t member,
-                                 const struct piece *piece)
+                                 const struct batch_chunk *piece)
 {
     struct room room = room_of(job, member, piece, piece->src_size);
     if (!piece->part->plan)
@@ -126,8 +126,8 @@ static struct room room_of_piece(const struct dti_batch_job *job, size_t member,
     return room;
 }
 
-static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const struct piece *piece,
-                                struct dti_error *reterr)
+static enum dti_status do_piece(struct dti_batch_job *job, size_t member,
+                                const struct batch_chunk *piece, struct dti_error *reterr)
 {
     const struct room room = room_of_piece(job, member, piece);
     enum dti_status status = read_piece(job, member, piece, piece->src_size, &room, reterr);
@@ -142,14 +142,14 @@ static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const 
 static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t begin, size_t end,
                                 size_t size, struct dti_error *reterr)
 {
-    const struct piece first = piece_of(&job->parts[begin], 0, 0);
+    const struct batch_chunk first = piece_of(&job->parts[begin], 0, 0);
     const struct room room = room_of(job, member, &first, size);
     struct room at = room;
     enum dti_status status = read_piece(job, member, &first, size, &room, reterr);
     for (size_t i = begin; i < end && status == DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
-        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const struct batch_chunk piece = piece_of(part, 0, (size_t)sizes.src);
         status = cast_piece(job, member, &piece, &at, reterr);
         at.src += piece.src_size;
         at.dst += piece.dst_size;
@@ -165,7 +165,7 @@ enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint
     struct dti_batch_job *const job = context;
     const size_t begin = job->firsts[group], end = job->firsts[group + 1];
     if (end - begin == 1) {
-        const struct piece piece = piece_of(&job->parts[begin], first, size);
+        const struct batch_chunk piece = piece_of(&job->parts[begin], first, size);
         return do_piece(job, member, &piece, reterr);
     }
     const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
@@ -173,7 +173,7 @@ enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint
     for (size_t i = begin; i < end && failed != DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
-        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const struct batch_chunk piece = piece_of(part, 0, (size_t)sizes.src);
         const enum dti_status status = do_piece(job, member, &piece, reterr);
         if (status != DTI_OK)
             return status;
@@ -193,7 +193,7 @@ enum dti_status dti_batch_put(void *context, size_t member, size_t group, uint64
         dti_turns_heed_sigpipe();
         mine->heeds_sigpipe = true;
     }
-    const struct piece piece = piece_of(part, first, size);
+    const struct batch_chunk piece = piece_of(part, first, size);
     const struct room room = room_of_piece(job, member, &piece);
     return dti_output_write(part->output, room.dst, piece.dst_size, reterr);
 }

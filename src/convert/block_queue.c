@@ -5,7 +5,7 @@
 
 #include "convert/turns.h"
 
-struct run {
+struct queue_run {
     const struct dti_queue *queue;
     size_t members; /* that have something to do */
     struct dti_turns turns;
@@ -15,14 +15,14 @@ struct run {
     uint64_t first;
 };
 
-struct block {
+struct queue_chunk {
     uint64_t number;
     size_t part;
     uint64_t first;
     size_t n;
 };
 
-static bool take(struct run *run, struct block *ret)
+static bool take(struct queue_run *run, struct queue_chunk *ret)
 {
     const struct dti_queue_part *const parts = run->queue->parts;
     const size_t count = run->queue->count;
@@ -38,7 +38,7 @@ static bool take(struct run *run, struct block *ret)
         const struct dti_queue_part *const part = &parts[run->part];
         const uint64_t left = part->elements - run->first;
         const uint64_t n = left < part->block ? left : part->block;
-        *ret = (struct block){
+        *ret = (struct queue_chunk){
             .number = run->number++, .part = run->part, .first = run->first, .n = (size_t)n};
         run->first += n;
     }
@@ -47,7 +47,7 @@ static bool take(struct run *run, struct block *ret)
 }
 
 /* Whether the member goes on: not after an error of its own, nor of an earlier block. */
-static bool do_block(struct run *run, size_t member, const struct block *block)
+static bool do_block(struct queue_run *run, size_t member, const struct queue_chunk *block)
 {
     const struct dti_queue *const queue = run->queue;
     struct dti_error error;
@@ -68,8 +68,8 @@ static bool do_block(struct run *run, size_t member, const struct block *block)
 /* For dti_team_run(). */
 static void run_member(void *context, size_t member, size_t size)
 {
-    struct run *const run = context;
-    struct block block;
+    struct queue_run *const run = context;
+    struct queue_chunk block;
     (void)size;
     while (member < run->members && take(run, &block) && do_block(run, member, &block))
         continue;
@@ -93,7 +93,7 @@ static size_t count_members(const struct dti_queue *queue, struct dti_team *team
 enum dti_status dti_queue_run(const struct dti_queue *queue, struct dti_team *team,
                               struct dti_error *reterr)
 {
-    struct run run = {.queue = queue, .members = count_members(queue, team)};
+    struct queue_run run = {.queue = queue, .members = count_members(queue, team)};
     pthread_mutex_init(&run.taking, NULL);
     dti_turns_init(&run.turns, queue->progress, queue->progress_context);
     if (run.members > 1)

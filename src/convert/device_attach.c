@@ -7,7 +7,7 @@
 #include "convert/device_parts.h"
 
 enum { TABLE_SIZE = 8192 };
-_Static_assert(sizeof(struct dti_table) <= TABLE_SIZE, "tables lie a power of two apart");
+_Static_assert(sizeof(struct dti_code_table) <= TABLE_SIZE, "tables lie a power of two apart");
 
 static void set_addresses(struct dti_device_plan *plan)
 {

@@ -46,7 +46,7 @@ static struct choice choose(const struct dti_step *steps, size_t left, const str
     return best;
 }
 
-static void note_table(struct dti_device_plan *plan, const struct dti_table *table)
+static void note_table(struct dti_device_plan *plan, const struct dti_code_table *table)
 {
     for (size_t i = 0; i < plan->table_count; i++) {
         if (plan->table[i] == table)

@@ -152,7 +152,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     plan->level = allowed;
     plan->cache_bytes = dti_last_cache_bytes();
     struct dti_composer composer = {
-        .chain = &plan->chain, .parts = &plan->parts, .allowed = allowed};
+        .chain = &plan->chain, .parameters = &plan->parameters, .allowed = allowed};
     init_loss_rule(plan);
     if (!compose(plan, &composer) || !compose_loss(plan, &composer)) {
         dti_plan_free(plan);
@@ -166,12 +166,13 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
 
 void dti_plan_free(struct dti_plan *plan)
 {
-    struct dti_part *next;
+    struct dti_plan_parameters *next;
     if (plan)
         dti_device_plan_free(plan->device);
-    for (struct dti_part *part = plan ? plan->parts : NULL; part; part = next) {
-        next = part->next;
-        free(part);
+    for (struct dti_plan_parameters *parameters = plan ? plan->parameters : NULL; parameters;
+         parameters = next) {
+        next = parameters->next;
+        free(parameters);
     }
     free(plan);
 }

@@ -18,16 +18,16 @@ static unsigned container_bits(const struct dti_format *format)
     return dti_format_stored_bits(format, &bare);
 }
 
-static struct dti_part *new_part(struct dti_composer *c)
+static struct dti_plan_parameters *new_parameters(struct dti_composer *c)
 {
-    struct dti_part *const part = calloc(1, sizeof *part);
-    if (!part) {
+    struct dti_plan_parameters *const parameters = calloc(1, sizeof *parameters);
+    if (!parameters) {
         c->no_memory = true;
         return NULL;
     }
-    part->next = *c->parts;
-    *c->parts = part;
-    return part;
+    parameters->next = *c->parameters;
+    *c->parameters = parameters;
+    return parameters;
 }
 
 /* False, too, when no kernel does it: see dti_compose_stage(). */
@@ -61,22 +61,22 @@ static bool append_elements(struct dti_composer *c, const struct dti_format *fro
 static bool append_table(struct dti_composer *c, const struct dti_format *from,
                          const struct dti_format *to, const struct dti_policy *policy)
 {
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    dti_table_init(&part->as.table, from, to, policy);
-    const struct dti_kernel_args args = {.table = &part->as.table};
+    dti_code_table_init(&parameters->as.table, from, to, policy);
+    const struct dti_kernel_args args = {.table = &parameters->as.table};
     return append(c, DTI_OP_TABLE, &args, 8, container_bits(to));
 }
 
 static bool append_decode(struct dti_composer *c, enum dti_operation op,
                           const struct dti_format *from)
 {
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    dti_decoder_init(&part->as.decoder, from);
-    const struct dti_kernel_args args = {.decoder = &part->as.decoder};
+    dti_decoder_init(&parameters->as.decoder, from);
+    const struct dti_kernel_args args = {.decoder = &parameters->as.decoder};
     return append(c, op, &args, container_bits(from), op == DTI_OP_DECODE_F32 ? 32 : 64);
 }
 
@@ -176,11 +176,11 @@ static bool through_hub(struct dti_composer *c, const struct dti_format *from,
         is_harmless(&to->policy, from))
         return true;
 
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    const struct dti_encoder *const encoder = &part->as.encoder;
-    dti_encoder_init(&part->as.encoder, &to->format, &to->policy);
+    const struct dti_encoder *const encoder = &parameters->as.encoder;
+    dti_encoder_init(&parameters->as.encoder, &to->format, &to->policy);
     if (hub == HUB_F32)
         return append_encode(c, DTI_OP_ENCODE_F32, encoder);
     if (hub == HUB_F64)

@@ -7,7 +7,7 @@
 #include "convert/plan_parts.h"
 
 /* Numbers and codes of one tile. */
-struct tile {
+struct loss_chunk {
     _Alignas(64) uint64_t source[DTI_TILE];
     uint64_t codes[DTI_TILE];
     uint64_t stored[DTI_TILE];
@@ -41,7 +41,7 @@ static const void *aligned(const struct dti_plan *plan, uint64_t *room, const vo
     return room;
 }
 
-static enum dti_status run_tile(const struct dti_plan *plan, struct tile *tile, void *dst,
+static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
                                 const void *src, size_t n, uint64_t index, bool stream,
                                 struct dti_loss *loss, struct dti_error *reterr)
 {
@@ -115,7 +115,7 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
     const unsigned src_bits = plan->chain.step[0].src_bits;
     const unsigned dst_bits = plan->chain.step[plan->chain.count - 1].dst_bits;
     const struct dti_request *const request = &plan->request;
-    struct tile tile;
+    struct loss_chunk tile;
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
         const unsigned char *const begin =

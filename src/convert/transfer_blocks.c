@@ -5,7 +5,7 @@
  * cast. */
 #include "convert/transfer.h"
 
-struct block {
+struct transfer_chunk {
     uint64_t number;
     size_t n; /* elements */
 };
@@ -24,7 +24,7 @@ static uint64_t offset_of(uint64_t first, unsigned bits)
 }
 
 static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                           struct block *ret)
+                           struct transfer_chunk *ret)
 {
     pthread_mutex_lock(&job->reading);
     const uint64_t number = job->next_block;
@@ -47,7 +47,7 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
         dti_turns_fail(&job->turns, number, status, &error);
         return false;
     }
-    *ret = (struct block){.number = number, .n = (size_t)n};
+    *ret = (struct transfer_chunk){.number = number, .n = (size_t)n};
     return true;
 }
 
@@ -78,7 +78,7 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
 
 /* Called with `reading` held. */
 static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                         struct block *ret)
+                         struct transfer_chunk *ret)
 {
     if (job->at_end || dti_turns_stopped(&job->turns))
         return false;
@@ -102,12 +102,12 @@ static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_membe
     if (status != DTI_OK || n == 0)
         return false;
     job->next_block++;
-    *ret = (struct block){.number = number, .n = (size_t)n};
+    *ret = (struct transfer_chunk){.number = number, .n = (size_t)n};
     return true;
 }
 
 static bool take(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                 struct block *ret)
+                 struct transfer_chunk *ret)
 {
     if (job->parallel_read)
         return take_from_file(job, member, ret);
@@ -118,7 +118,7 @@ static bool take(struct dti_transfer_job *job, struct dti_transfer_member *membe
 }
 
 static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *member,
-                const struct block *block)
+                const struct transfer_chunk *block)
 {
     struct dti_output_file *const output = job->transfer->output;
     const size_t size = bytes_of(block->n, job->dst_bits);
@@ -148,7 +148,7 @@ void dti_transfer_work(void *context, size_t member, size_t size)
     if (!job->parallel_write && member > 0)
         dti_turns_heed_sigpipe();
     struct dti_transfer_member *const mine = &job->members[member];
-    struct block block;
+    struct transfer_chunk block;
     while (take(job, mine, &block)) {
         struct dti_error error;
         const enum dti_status status = dti_plan_run(

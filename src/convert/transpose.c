@@ -17,7 +17,7 @@ enum {
     LINE = 64,
 };
 
-struct job {
+struct transposition {
     const struct dti_input *from;
     struct dti_input *to;
     uint64_t offset;
@@ -29,7 +29,7 @@ struct job {
 };
 
 /* One tile: where it begins, how far it goes; in items. */
-struct tile {
+struct transpose_tile {
     uint64_t begin[RANK_MAX], extent[RANK_MAX];
 };
 
@@ -47,7 +47,7 @@ static bool advance(uint64_t *at, const uint64_t *extent, unsigned from, unsigne
 }
 
 /* The first dimension that is not whole in a tile, or the last one. */
-static unsigned first_partial(const struct job *job, const uint64_t *extent)
+static unsigned first_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = 0;
     while (i + 1 < job->rank && extent[i] == job->size[i])
@@ -56,7 +56,7 @@ static unsigned first_partial(const struct job *job, const uint64_t *extent)
 }
 
 /* The last dimension that is not whole, or the first one. */
-static unsigned last_partial(const struct job *job, const uint64_t *extent)
+static unsigned last_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = job->rank - 1;
     while (i > 0 && extent[i] == job->size[i])
@@ -73,7 +73,7 @@ static uint64_t product(const uint64_t *extent, unsigned from, unsigned to)
 }
 
 /* Doubles one extent as far as a tile may have `most` items. False when it cannot grow. */
-static bool grow(struct job *job, unsigned at, uint64_t most)
+static bool grow(struct transposition *job, unsigned at, uint64_t most)
 {
     const uint64_t now = job->tile[at], others = product(job->tile, 0, job->rank) / now;
     uint64_t wanted = now < job->size[at] / 2 ? 2 * now : job->size[at];
@@ -86,7 +86,7 @@ static bool grow(struct job *job, unsigned at, uint64_t most)
 }
 
 /* The shorter run grows first, that of the file or that of the result. */
-static void choose_tile(struct job *job, uint64_t most)
+static void choose_tile(struct transposition *job, uint64_t most)
 {
     for (unsigned i = 0; i < job->rank; i++)
         job->tile[i] = 1;
@@ -105,7 +105,7 @@ static void choose_tile(struct job *job, uint64_t most)
 }
 
 /* Runs that are whole in the file, one behind the other into memory. */
-static enum dti_status read_tile(const struct job *job, const struct tile *tile,
+static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {
     uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
@@ -127,8 +127,8 @@ static enum dti_status read_tile(const struct job *job, const struct tile *tile,
     return DTI_OK;
 }
 
-static enum dti_status write_tile(const struct job *job, const struct tile *tile,
-                                  struct dti_error *reterr)
+static enum dti_status write_tile(const struct transposition *job,
+                                  const struct transpose_tile *tile, struct dti_error *reterr)
 {
     uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
     for (unsigned i = 0; i < job->rank; i++)
@@ -202,7 +202,7 @@ static void turn_matrix(const struct matrix *matrix, size_t item)
 }
 
 /* The first and the last dimension make matrices, one for each position in those between. */
-static void turn_tile(const struct job *job, const struct tile *tile)
+static void turn_tile(const struct transposition *job, const struct transpose_tile *tile)
 {
     const uint64_t *const extent = tile->extent;
     const unsigned last = job->rank - 1;
@@ -229,9 +229,9 @@ static void turn_tile(const struct job *job, const struct tile *tile)
     } while (advance(at, extent, 1, last, false));
 }
 
-static enum dti_status turn_all(const struct job *job, struct dti_error *reterr)
+static enum dti_status turn_all(const struct transposition *job, struct dti_error *reterr)
 {
-    struct tile tile;
+    struct transpose_tile tile;
     uint64_t at[RANK_MAX] = {0}, tiles[RANK_MAX];
     for (unsigned i = 0; i < job->rank; i++)
         tiles[i] = (job->size[i] - 1) / job->tile[i] + 1;
@@ -260,7 +260,7 @@ static enum dti_status fail_size(const struct dti_input *input, struct dti_error
 }
 
 /* Dimensions of 1 change no order. *ret_bytes is the size of the array. */
-static enum dti_status describe(struct job *job, unsigned rank, const uint64_t *shape,
+static enum dti_status describe(struct transposition *job, unsigned rank, const uint64_t *shape,
                                 uint64_t *ret_bytes, struct dti_error *reterr)
 {
     const struct dti_input *const input = job->from;
@@ -289,7 +289,7 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
                               struct dti_input *ret_input, struct dti_error *reterr)
 {
     struct dti_input scratch;
-    struct job job = {.from = input, .to = &scratch, .offset = offset, .item = item};
+    struct transposition job = {.from = input, .to = &scratch, .offset = offset, .item = item};
     uint64_t bytes = 0;
     enum dti_status status = describe(&job, rank, shape, &bytes, reterr);
     if (status != DTI_OK)

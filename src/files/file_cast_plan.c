@@ -24,12 +24,12 @@ static const char *kind_name(enum dti_container_kind kind)
 }
 
 /* Both sides of one tensor. Open: the order of codes within a byte is not known. */
-struct sides {
+struct cast_sides {
     struct dti_layout src, dst;
     bool src_open, dst_open;
 };
 
-static bool same_layout(const struct dti_format *format, const struct sides *sides)
+static bool same_layout(const struct dti_format *format, const struct cast_sides *sides)
 {
     const bool order =
         dti_format_container(format) == 1 || sides->src.swapped == sides->dst.swapped;
@@ -54,12 +54,12 @@ static enum dti_status no_such_dtype(const struct dti_file_cast *cast, size_t at
 
 /* safetensors says that codes of less than 8 bits are packed, and not in which order. */
 static enum dti_status find_sides(const struct dti_file_cast *cast, size_t at,
-                                  const struct dti_format *format, struct sides *ret,
+                                  const struct dti_format *format, struct cast_sides *ret,
                                   struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
-    *ret = (struct sides){.src = tensor->layout};
+    *ret = (struct cast_sides){.src = tensor->layout};
     if (!dti_container_stores(request->kind, format, &ret->dst))
         return no_such_dtype(cast, at, format, reterr);
     if (tensor->format->width < 8 && is_safetensors(cast->container->kind)) {
@@ -77,7 +77,7 @@ static enum dti_status find_sides(const struct dti_file_cast *cast, size_t at,
 }
 
 static enum dti_status check_sides(const struct dti_file_cast *cast, size_t at,
-                                   const struct dti_format *format, const struct sides *sides,
+                                   const struct dti_format *format, const struct cast_sides *sides,
                                    struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
@@ -165,7 +165,7 @@ static enum dti_status find_plan(struct dti_file_cast *cast, const struct dti_re
     return status;
 }
 
-static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct sides *sides,
+static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct cast_sides *sides,
                                    struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
@@ -242,7 +242,7 @@ enum dti_status dti_file_cast_plan(struct dti_file_cast *cast, struct dti_new_te
     enum dti_status status = list ? DTI_OK : dti_file_cast_no_memory(reterr);
     for (size_t i = 0; i < cast->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = dti_file_cast_source(cast, i);
-        struct sides sides;
+        struct cast_sides sides;
         status = plan_tensor(cast, i, &sides, reterr);
         if (status != DTI_OK)
             break;

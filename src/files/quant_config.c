@@ -13,15 +13,15 @@
 enum { CONFIG_MAX = 16 << 20 };
 
 /* Where the object may stand, the first that is there. */
-enum place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
-struct found {
+enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
+struct config_candidates {
     struct dti_config_block blocks[PLACES];
     char expert[DTI_CONFIG_WORD];
 };
 
 /* "text_config" of models that see more than text. */
-static enum dti_status read_text(struct dti_config_reading *reading, struct found *found,
-                                 struct dti_error *reterr)
+static enum dti_status read_text(struct dti_config_reading *reading,
+                                 struct config_candidates *found, struct dti_error *reterr)
 {
     char key[DTI_CONFIG_WORD];
     bool there;
@@ -36,7 +36,7 @@ static enum dti_status read_text(struct dti_config_reading *reading, struct foun
 
 /* modelopt: whether the file is ModelOpt's own, which calls the object "quantization". */
 static enum dti_status read_members(struct dti_config_reading *reading, bool modelopt,
-                                    struct found *found, struct dti_error *reterr)
+                                    struct config_candidates *found, struct dti_error *reterr)
 {
     char key[DTI_CONFIG_WORD];
     enum dti_json_token token;
@@ -136,7 +136,7 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
                                        size_t length, struct dti_quant_config *ret,
                                        struct dti_error *reterr)
 {
-    struct found *const found = calloc(1, sizeof *found);
+    struct config_candidates *const found = calloc(1, sizeof *found);
     struct dti_config_reading reading;
     if (!found)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

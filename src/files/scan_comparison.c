@@ -12,7 +12,7 @@
 
 enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
 
-struct sides {
+struct compared_sides {
     struct dti_scan_side a, b;
     struct dti_input turned; /* b in a's order */
     bool is_turned;
@@ -21,16 +21,16 @@ struct sides {
 
 /* What one thread has seen of a pair, until it comes to another: maxima are seldom new when much
  * has been seen. */
-struct member {
+struct comparison_tally {
     struct dti_tensor_pair *pair;
     struct dti_comparison comparison;
 };
 
-struct scan {
+struct comparison_scan {
     struct dti_tensor_pair *pairs;
-    struct sides *sides;
+    struct compared_sides *sides;
     struct dti_queue_part *parts;
-    struct member *members;
+    struct comparison_tally *members;
     struct dti_scan_memory memory;
     dti_comparison_fn *kernel[HUBS];
     pthread_mutex_t lock; /* held while something is added to a pair's */
@@ -39,19 +39,20 @@ struct scan {
 };
 
 /* A block of both sides in memory. */
-struct block {
+struct compared_chunk {
     const unsigned char *a, *b;
     uint64_t first;
     size_t n;
 };
 
 /* *ret_equal: no bit of a code differs. */
-static enum dti_status look_at(struct scan *scan, size_t part, const struct block *block,
-                               const struct dti_scan_room *room, struct dti_comparison *comparison,
-                               bool *ret_equal, struct dti_error *reterr)
+static enum dti_status look_at(struct comparison_scan *scan, size_t part,
+                               const struct compared_chunk *block, const struct dti_scan_room *room,
+                               struct dti_comparison *comparison, bool *ret_equal,
+                               struct dti_error *reterr)
 {
     const struct dti_tensor_pair *const pair = &scan->pairs[part];
-    const struct sides *const sides = &scan->sides[part];
+    const struct compared_sides *const sides = &scan->sides[part];
     dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
     const bool single = pair->rule.hub == DTI_COMPARISON_F32;
     bool equal = true;
@@ -77,7 +78,8 @@ static enum dti_status look_at(struct scan *scan, size_t part, const struct bloc
     return DTI_OK;
 }
 
-static void give(struct scan *scan, struct member *member, struct dti_tensor_pair *next)
+static void give(struct comparison_scan *scan, struct comparison_tally *member,
+                 struct dti_tensor_pair *next)
 {
     if (member->pair == next)
         return;
@@ -93,15 +95,15 @@ static void give(struct scan *scan, struct member *member, struct dti_tensor_pai
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
-    struct scan *const scan = context;
+    struct comparison_scan *const scan = context;
     struct dti_tensor_pair *const pair = &scan->pairs[part];
-    const struct sides *const sides = &scan->sides[part];
+    const struct compared_sides *const sides = &scan->sides[part];
     const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
     const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
     unsigned char *const a = room.raw, *const b = room.raw + (bytes_a + LINE - 1) / LINE * LINE;
-    const struct block block = {.a = a, .b = b, .first = first, .n = n};
+    const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
     const bool whole = n == sides->a.elements;
-    struct member *const mine = &scan->members[member];
+    struct comparison_tally *const mine = &scan->members[member];
     struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
     bool equal = false;
     enum dti_status status = dti_scan_read(&sides->a, a, first, n, reterr);
@@ -122,7 +124,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 
 static void tell_progress(void *context, uint64_t done)
 {
-    struct scan *const scan = context;
+    struct comparison_scan *const scan = context;
     (void)done; /* elements, of different sizes */
     scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
@@ -135,8 +137,8 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
 
 /* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
  * Fortran order, that is with the dimensions the other way round. */
-static enum dti_status turn(struct sides *sides, const struct dti_tensor *b, uint64_t max_memory,
-                            struct dti_error *reterr)
+static enum dti_status turn(struct compared_sides *sides, const struct dti_tensor *b,
+                            uint64_t max_memory, struct dti_error *reterr)
 {
     struct dti_scan_side *const side = &sides->b;
     uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
@@ -156,12 +158,13 @@ static enum dti_status turn(struct sides *sides, const struct dti_tensor *b, uin
     return DTI_OK;
 }
 
-static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_container *a,
-                                    struct dti_container *b, double atol, double rtol,
-                                    struct dti_scan_plans *plans, struct dti_error *reterr)
+static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
+                                    struct dti_container *a, struct dti_container *b, double atol,
+                                    double rtol, struct dti_scan_plans *plans,
+                                    struct dti_error *reterr)
 {
     struct dti_tensor_pair *const pair = &scan->pairs[at];
-    struct sides *const sides = &scan->sides[at];
+    struct compared_sides *const sides = &scan->sides[at];
     const struct dti_format *const format_a = dti_scan_format(&a->tensors[pair->a]);
     const struct dti_format *const format_b = dti_scan_format(&b->tensors[pair->b]);
     dti_comparison_rule_init(&pair->rule, format_a, format_b, atol, rtol);
@@ -181,7 +184,7 @@ static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_con
     return DTI_OK;
 }
 
-static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+static enum dti_status run(struct comparison_scan *scan, size_t count, struct dti_error *reterr)
 {
     unsigned most = 8;
     for (size_t i = 0; i < count; i++) {
@@ -197,7 +200,7 @@ static enum dti_status run(struct scan *scan, size_t count, struct dti_error *re
         return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
     }
     for (size_t i = 0; i < count; i++) {
-        const struct sides *const sides = &scan->sides[i];
+        const struct compared_sides *const sides = &scan->sides[i];
         scan->parts[i] = (struct dti_queue_part){
             .elements = sides->a.elements,
             .block = dti_scan_block(&scan->memory, sides->a.bits + sides->b.bits),
@@ -230,7 +233,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
                                     struct dti_error *reterr)
 {
     struct dti_scan_plans plans = {.first = NULL, .level = options->level};
-    struct scan scan = {.pairs = pairs, .options = options};
+    struct comparison_scan scan = {.pairs = pairs, .options = options};
     if (count == 0)
         return DTI_OK;
     scan.sides = calloc(count, sizeof *scan.sides);

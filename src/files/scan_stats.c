@@ -14,19 +14,19 @@ enum { HUBS = DTI_STATS_U64 + 1 };
 
 /* What one thread has counted, until it comes to another tensor and another histogram: extremes are
  * seldom new when much has been seen. */
-struct member {
+struct stats_tally {
     struct dti_tensor_stats *tensor;
     struct dti_stats stats;
     struct dti_histogram *into;
     struct dti_histogram counted;
 };
 
-struct scan {
+struct stats_scan {
     struct dti_tensor_stats *tensors;
     struct dti_scan_side *sides;
     struct dti_queue_part *parts;
     bool *begun; /* the shift of a tensor of several blocks is known; under lock */
-    struct member *members;
+    struct stats_tally *members;
     struct dti_scan_memory memory;
     dti_stats_fn *stats[HUBS];
     dti_histogram_fn *histogram[HUBS];
@@ -43,8 +43,8 @@ static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, s
 }
 
 /* For whoever comes first to a tensor of several blocks, whichever block that is. */
-static enum dti_status begin_large(struct scan *scan, size_t part, const struct dti_scan_room *room,
-                                   struct dti_error *reterr)
+static enum dti_status begin_large(struct stats_scan *scan, size_t part,
+                                   const struct dti_scan_room *room, struct dti_error *reterr)
 {
     const struct dti_scan_side *const side = &scan->sides[part];
     const void *numbers;
@@ -63,7 +63,8 @@ static enum dti_status begin_large(struct scan *scan, size_t part, const struct 
     return status;
 }
 
-static void give_histogram(struct scan *scan, struct member *member, struct dti_histogram *next)
+static void give_histogram(struct stats_scan *scan, struct stats_tally *member,
+                           struct dti_histogram *next)
 {
     if (member->into == next)
         return;
@@ -76,7 +77,8 @@ static void give_histogram(struct scan *scan, struct member *member, struct dti_
     member->into = next;
 }
 
-static void give_stats(struct scan *scan, struct member *member, struct dti_tensor_stats *next)
+static void give_stats(struct stats_scan *scan, struct stats_tally *member,
+                       struct dti_tensor_stats *next)
 {
     if (member->tensor == next)
         return;
@@ -93,7 +95,7 @@ static void give_stats(struct scan *scan, struct member *member, struct dti_tens
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
-    struct scan *const scan = context;
+    struct stats_scan *const scan = context;
     struct dti_tensor_stats *const tensor = &scan->tensors[part];
     const struct dti_scan_side *const side = &scan->sides[part];
     const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
@@ -105,7 +107,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
         return status;
 
     struct dti_histogram *const into = tensor->histogram;
-    struct member *const mine = &scan->members[member];
+    struct stats_tally *const mine = &scan->members[member];
     struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
     if (!whole)
         give_stats(scan, mine, tensor);
@@ -130,7 +132,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 
 static void tell_progress(void *context, uint64_t done)
 {
-    struct scan *const scan = context;
+    struct stats_scan *const scan = context;
     (void)done; /* elements, of different sizes */
     scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
@@ -148,8 +150,8 @@ static void init_rule(struct dti_tensor_stats *tensors, size_t at, const struct 
     dti_stats_rule_init(&tensors[at].rule, format, 0);
 }
 
-static enum dti_status prepare(struct scan *scan, struct dti_container *container, size_t count,
-                               struct dti_scan_plans *plans, struct dti_error *reterr)
+static enum dti_status prepare(struct stats_scan *scan, struct dti_container *container,
+                               size_t count, struct dti_scan_plans *plans, struct dti_error *reterr)
 {
     unsigned most = 8;
     for (size_t i = 0; i < count; i++) {
@@ -183,7 +185,7 @@ static enum dti_status prepare(struct scan *scan, struct dti_container *containe
     return DTI_OK;
 }
 
-static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+static enum dti_status run(struct stats_scan *scan, size_t count, struct dti_error *reterr)
 {
     const struct dti_queue queue = {
         .parts = scan->parts,
@@ -208,7 +210,7 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
                                struct dti_error *reterr)
 {
     struct dti_scan_plans plans = {.first = NULL, .level = options->level};
-    struct scan scan = {.tensors = tensors, .options = options};
+    struct stats_scan scan = {.tensors = tensors, .options = options};
     if (count == 0)
         return DTI_OK;
     scan.sides = calloc(count, sizeof *scan.sides);

@@ -9,7 +9,7 @@
 
 enum { LANES = DTI_LOSS_LANES };
 
-struct block {
+struct lane_numbers {
     double x[LANES], y[LANES], error[LANES];
 };
 
@@ -46,7 +46,7 @@ static bool count_element(const struct dti_loss_rule *rule, double x, double y, 
 }
 
 /* Whether any element may be more than inexact. */
-static bool is_odd(const struct block *b, const struct dti_loss_rule *rule)
+static bool is_odd(const struct lane_numbers *b, const struct dti_loss_rule *rule)
 {
     const double limit = overflow_limit(rule);
     const double smallest = rule->dst_smallest_normal > 0 ? rule->dst_smallest_normal : DBL_MIN;
@@ -87,7 +87,7 @@ static void add_squares(double sum[LANES], const double number[LANES])
 
 /* The largest errors. e > m |x| in real numbers means e >= RN(m |x|), so that no ratio above the
  * largest so far escapes the multiplication. */
-static void look_for_peaks(const struct block *b, uint64_t index, struct dti_loss_peak *peak,
+static void look_for_peaks(const struct lane_numbers *b, uint64_t index, struct dti_loss_peak *peak,
                            struct dti_loss *loss)
 {
     unsigned above = 0;
@@ -106,8 +106,8 @@ static void look_for_peaks(const struct block *b, uint64_t index, struct dti_los
     }
 }
 
-static void add_block(const struct dti_loss_rule *rule, struct block *b, size_t n, uint64_t index,
-                      struct dti_loss *loss, struct dti_loss_lanes *lanes,
+static void add_block(const struct dti_loss_rule *rule, struct lane_numbers *b, size_t n,
+                      uint64_t index, struct dti_loss *loss, struct dti_loss_lanes *lanes,
                       struct dti_loss_peak *peak)
 {
     loss->compared += n;
@@ -141,7 +141,7 @@ void dti_loss_f32_scalar(const struct dti_loss_rule *rule, const void *source, c
     for (size_t at = 0; at < n; at += LANES) {
         const size_t count = n - at < LANES ? n - at : LANES;
         float fx[LANES] = {0}, fy[LANES] = {0};
-        struct block block;
+        struct lane_numbers block;
         memcpy(fx, x + at * sizeof *fx, count * sizeof *fx);
         memcpy(fy, y + at * sizeof *fy, count * sizeof *fy);
         for (unsigned i = 0; i < LANES; i++) {
@@ -163,7 +163,7 @@ void dti_loss_f64_scalar(const struct dti_loss_rule *rule, const void *source, c
     loss->elements += n;
     for (size_t at = 0; at < n; at += LANES) {
         const size_t count = n - at < LANES ? n - at : LANES;
-        struct block block = {{0}, {0}, {0}};
+        struct lane_numbers block = {{0}, {0}, {0}};
         memcpy(block.x, x + at * sizeof *block.x, count * sizeof *block.x);
         memcpy(block.y, y + at * sizeof *block.y, count * sizeof *block.y);
         add_block(rule, &block, count, index + at, loss, &lanes, &peak);

@@ -22,7 +22,7 @@ enum {
 
 typedef void team_job(void *context, size_t member, size_t size);
 
-struct member {
+struct team_member {
     struct dti_team *team;
     size_t index;
     pthread_t thread;
@@ -40,16 +40,19 @@ struct dti_team {
     team_job *job;
     void *context;
     struct cpu_list *cpus; /* NULL: not pinned */
-    struct member member[];
+    struct team_member member[];
 };
 
 /* CPUs that may be used. */
-#if defined __linux__
 struct cpu_list {
-    size_t count, bytes;
+    size_t count;
+#if defined __linux__
+    size_t bytes;
     cpu_set_t *set;
+#endif
 };
 
+#if defined __linux__
 static void list_free(struct cpu_list *list)
 {
     if (list)
@@ -102,10 +105,6 @@ static void unpin(const struct cpu_list *list)
     (void)pthread_setaffinity_np(pthread_self(), list->bytes, list->set);
 }
 #else
-struct cpu_list {
-    size_t count;
-};
-
 static void list_free(struct cpu_list *list)
 {
     free(list);
@@ -186,7 +185,7 @@ static void report_end(struct dti_team *team)
 
 static void *member_main(void *argument)
 {
-    struct member *const self = argument;
+    struct team_member *const self = argument;
     struct dti_team *const team = self->team;
     unsigned seen = 0;
     for (;;) {
@@ -242,7 +241,7 @@ static int start(struct dti_team *team)
     sigdelset(&blocked, SIGILL);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     while (!error && team->started < team->size - 1) {
-        struct member *const member = &team->member[team->started + 1];
+        struct team_member *const member = &team->member[team->started + 1];
         member->team = team;
         member->index = team->started + 1;
         error = pthread_create(&member->thread, &attributes, member_main, member);

@@ -171,7 +171,7 @@ static bool run_packed(struct check *check, const struct dti_kernel *row,
 
 static bool check_packed(struct check *check, enum dti_gpu_kernel kernel, size_t *runs)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_gpu_row *const row = &dti_gpu_rows[kernel];
     const struct dti_kernel *const as = gpu_as_kernel(kernel);
     const struct dti_format *formats;
@@ -195,8 +195,8 @@ static bool check_packed(struct check *check, enum dti_gpu_kernel kernel, size_t
         struct dti_encoder encoder;
         if (codes->width >= 8 || (!small && packed.src.width > 8))
             continue;
-        dti_table_init(&table, packed.src.width > 8 ? &packed.dst : &packed.src, &packed.dst,
-                       &packed.policy);
+        dti_code_table_init(&table, packed.src.width > 8 ? &packed.dst : &packed.src, &packed.dst,
+                            &packed.policy);
         dti_encoder_init(&encoder, &packed.dst, &packed.policy);
         const struct dti_kernel_args args = {.table = &table,
                                              .encoder = small ? &encoder : NULL,

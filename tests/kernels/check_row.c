@@ -207,7 +207,7 @@ static bool check_decode(struct check *check, const struct dti_kernel *row, size
 
 static bool check_table(struct check *check, const struct dti_kernel *row, size_t *runs)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_format *formats;
     const size_t count = check_formats(&formats);
     const size_t turns = check->effort == EFFORT_LONG ? 10 * OVERFLOW_COUNT : 2 * OVERFLOW_COUNT;
@@ -221,7 +221,7 @@ static bool check_table(struct check *check, const struct dti_kernel *row, size_
                                 .nan = (enum dti_nan)(at / OVERFLOW_COUNT % 2)};
         if (job.src.width > 8 || (check->effort == EFFORT_QUICK && check_below(check, 40) != 0))
             continue;
-        dti_table_init(&table, &job.src, &job.dst, &job.policy);
+        dti_code_table_init(&table, &job.src, &job.dst, &job.policy);
         job.args = (struct dti_kernel_args){.table = &table};
         if (!dti_kernel_fits(row, row->op, &job.args))
             continue;

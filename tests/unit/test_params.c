@@ -187,17 +187,17 @@ static void constants_of_rounding_to_odd_are_what_the_rows_say(void)
 
 static void tables_know_their_empty_planes(void)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_format src = format("fp8_e4m3fn"), fp32 = format("fp32"),
                             bf16 = format("bf16");
     const struct dti_policy policy = {.seed = 0};
-    dti_table_init(&table, &src, &fp32, &policy);
+    dti_code_table_init(&table, &src, &fp32, &policy);
     CHECK_U64(table.container, 4);
     CHECK_U64(table.planes, 2);
     CHECK_U64(table.word[0x38], UINT32_C(0x3f800000)); /* 1 */
     CHECK_U64(table.plane[3][0x38], 0x3f);
     CHECK_U64(table.word[0xff], UINT32_C(0xffc00000)); /* NaN */
-    dti_table_init(&table, &src, &bf16, &policy);
+    dti_code_table_init(&table, &src, &bf16, &policy);
     CHECK_U64(table.planes, 2);
     CHECK_U64(table.word[0x7e], 0x43e0); /* 448 */
 }

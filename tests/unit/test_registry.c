@@ -44,9 +44,9 @@ static void visit_decodings(const struct dti_format *f, visit_fn *visit, void *c
         visit(DTI_OP_DECODE_F64, &args, context);
     if (dti_format_is_integer(f) && f->id != DTI_UINT64)
         visit(DTI_OP_DECODE_I64, &args, context);
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_policy policy = {.seed = 0};
-    dti_table_init(&table, dti_format_get(DTI_FP8_E4M3FN), f, &policy);
+    dti_code_table_init(&table, dti_format_get(DTI_FP8_E4M3FN), f, &policy);
     visit(DTI_OP_TABLE, &(const struct dti_kernel_args){.table = &table}, context);
 }
 

@@ -26,7 +26,7 @@ typedef const struct version *get_version(void);
 typedef int get_isa(void);
 typedef void set_threads(int threads);
 
-enum symbol { SGEMM, I8, VERSION, BF16, ISA, OMP_THREADS, SYMBOLS };
+enum onednn_symbol { SGEMM, I8, VERSION, BF16, ISA, OMP_THREADS, SYMBOLS };
 static const char *const names[SYMBOLS] = {
     [SGEMM] = "dnnl_sgemm",
     [I8] = "dnnl_gemm_s8s8s32",

@@ -21,7 +21,7 @@ typedef void gemm_bf16(int order, int transpose_a, int transpose_b, int m, int n
 typedef char *tell(void);
 typedef void set_threads(int threads);
 
-enum symbol { SGEMM, DGEMM, SET_THREADS, CONFIG, CORE_NAME, SBGEMM, SYMBOLS };
+enum openblas_symbol { SGEMM, DGEMM, SET_THREADS, CONFIG, CORE_NAME, SBGEMM, SYMBOLS };
 static const char *const names[SYMBOLS] = {
     [SGEMM] = "cblas_sgemm",
     [DGEMM] = "cblas_dgemm",

@@ -37,11 +37,11 @@ enum dti_status dti_cast_buffers_check(const struct dti_bench_cast *request,
                                        const struct dti_plan *plan, struct dti_error *reterr);
 void dti_cast_buffers_free(struct dti_cast_buffers *buffers);
 
-/* The part of n things that falls to a member, in multiples of `grain`. */
-struct dti_part {
+/* The share of n things that falls to a member, in multiples of `grain`. */
+struct dti_share {
     size_t first, count;
 };
-struct dti_part dti_part_of(size_t n, size_t grain, size_t member, size_t size);
+struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size);
 
 /* Calls a job in the team, or here where there is none. */
 void dti_in_team(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),

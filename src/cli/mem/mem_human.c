@@ -208,13 +208,13 @@ static enum dti_status put_operands(struct mem_view *view, struct dti_error *ret
 }
 
 /* Which of the last columns there is something for. */
-struct columns {
+struct mem_columns {
     bool scales, padding;
 };
 
-static struct columns columns_of(const struct mem_job *job)
+static struct mem_columns columns_of(const struct mem_job *job)
 {
-    struct columns columns = {.scales = false};
+    struct mem_columns columns = {.scales = false};
     for (size_t i = 0; i < job->size_count; i++) {
         columns.scales |= job->sizes[i].numbers.scale_bytes > 0;
         columns.padding |= job->sizes[i].numbers.padding > 0;
@@ -222,7 +222,7 @@ static struct columns columns_of(const struct mem_job *job)
     return columns;
 }
 
-static void cell_blocks(struct dti_table *table, struct columns columns,
+static void cell_blocks(struct dti_table *table, struct mem_columns columns,
                         const struct dti_footprint *numbers)
 {
     char text[DTI_TEXT_SIZE] = "";
@@ -242,7 +242,7 @@ static enum dti_status put_sizes(struct mem_view *view, struct dti_error *reterr
         "dtype", "numel x element size", "bytes", "binary", "decimal", "bits each"};
     enum { OWN = sizeof names / sizeof *names };
     const struct mem_job *const job = view->job;
-    const struct columns columns = columns_of(job);
+    const struct mem_columns columns = columns_of(job);
     const size_t count = (size_t)OWN + columns.scales + columns.padding;
     struct dti_table *const table = dti_table_new(count + job->room.asked);
     char text[DTI_TEXT_SIZE];

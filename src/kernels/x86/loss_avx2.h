@@ -38,7 +38,7 @@ DTI_INLINE double overflow_limit(const struct dti_loss_rule *rule)
 
 /* What each step adds to: apart from struct half, whose address is given away, so that they stay in
  * registers. Vectors hold lanes 0 to 3 and 4 to 7 of the half. */
-struct sums {
+struct loss_sums_avx2 {
     __m256d absolute[2], squared[2], source_squared[2];
     uint64_t inexact;
 };
@@ -54,13 +54,13 @@ DTI_INLINE double largest_of(__m256d value)
     return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-DTI_INLINE struct sums no_sums(void)
+DTI_INLINE struct loss_sums_avx2 no_sums(void)
 {
     const __m256d zero = _mm256_setzero_pd();
-    return (struct sums){{zero, zero}, {zero, zero}, {zero, zero}, 0};
+    return (struct loss_sums_avx2){{zero, zero}, {zero, zero}, {zero, zero}, 0};
 }
 
-DTI_INLINE void half_end(const struct half *h, const struct sums *s, unsigned first,
+DTI_INLINE void half_end(const struct half *h, const struct loss_sums_avx2 *s, unsigned first,
                          struct dti_loss_lanes *lanes)
 {
     h->loss->inexact += s->inexact;
@@ -88,7 +88,7 @@ DTI_INLINE void join_peaks(struct dti_loss_peak *first, const struct dti_loss_pe
         *first = *second;
 }
 
-DTI_INLINE void add_sums(struct sums *s, unsigned part, __m256d error, __m256d source)
+DTI_INLINE void add_sums(struct loss_sums_avx2 *s, unsigned part, __m256d error, __m256d source)
 {
     s->absolute[part] = _mm256_add_pd(s->absolute[part], error);
     s->squared[part] = _mm256_fmadd_pd(error, error, s->squared[part]);
@@ -110,7 +110,7 @@ static DTI_APART void raise_peaks(struct half *h, __m256d error, __m256d source,
 }
 
 /* Adds 4 elements; error and source are magnitudes. */
-DTI_INLINE void add_four(struct half *h, struct sums *s, unsigned part, __m256d error,
+DTI_INLINE void add_four(struct half *h, struct loss_sums_avx2 *s, unsigned part, __m256d error,
                          __m256d source, uint64_t index)
 {
     add_sums(s, part, error, source);
@@ -186,8 +186,8 @@ static DTI_APART void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t
 }
 
 /* 8 elements of which some are not plain. Ratios to sources below `tiny` are always looked at. */
-DTI_INLINE void add_odd(struct half *h, struct sums *s, __m256d x[2], __m256d y[2], uint64_t index,
-                        double tiny)
+DTI_INLINE void add_odd(struct half *h, struct loss_sums_avx2 *s, __m256d x[2], __m256d y[2],
+                        uint64_t index, double tiny)
 {
     const struct dti_loss_rule *rule = h->rule;
     const __m256d zero[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
@@ -231,8 +231,8 @@ DTI_INLINE const void *whole_step(const void *from, size_t count, size_t size, v
 }
 
 /* Goes through the lanes of a tile by halves. */
-typedef void add_half_fn(struct half *h, struct sums *s, const void *source, const void *stored,
-                         size_t first, size_t n, uint64_t index);
+typedef void add_half_fn(struct half *h, struct loss_sums_avx2 *s, const void *source,
+                         const void *stored, size_t first, size_t n, uint64_t index);
 
 DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule,
                          const void *source, const void *stored, size_t n, uint64_t index,
@@ -245,7 +245,7 @@ DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule
     for (unsigned first = 0; first < LANES; first += STEP) {
         const struct dti_loss_peak start = first ? second_peak(&peak) : peak;
         struct half h = {rule, loss, start, 0};
-        struct sums s = no_sums();
+        struct loss_sums_avx2 s = no_sums();
         add_half(&h, &s, source, stored, first, n, index);
         half_end(&h, &s, first, &lanes);
         join_peaks(&peak, &h.peak);

@@ -4,7 +4,7 @@
 #include "kernels/x86/loss_avx2.h"
 
 /* What a plain vector is below, or, for least, above. */
-struct bars {
+struct plain_bars32 {
     __m256 limit, least, ratio, largest;
 };
 
@@ -21,10 +21,10 @@ static float not_above(double magnitude_to)
     return single;
 }
 
-static struct bars bars_of(const struct half *h)
+static struct plain_bars32 bars_of(const struct half *h)
 {
     const double ratio = h->loss->max_relative;
-    return (struct bars){
+    return (struct plain_bars32){
         .limit = _mm256_set1_ps(not_above(overflow_limit(h->rule))),
         .least = _mm256_set1_ps((float)(2 * h->rule->dst_smallest_normal)),
         .ratio = _mm256_set1_ps(not_above(ratio < 0.499 ? ratio : 0.499)),
@@ -33,9 +33,9 @@ static struct bars bars_of(const struct half *h)
 }
 
 /* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_APART size_t add_plain_f32(const struct bars *bars, const float *source,
+static DTI_APART size_t add_plain_f32(const struct plain_bars32 *bars, const float *source,
                                       const float *stored, size_t first, size_t n,
-                                      struct sums *sums)
+                                      struct loss_sums_avx2 *sums)
 {
     const __m256 low31 = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX));
     __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
@@ -68,15 +68,16 @@ static DTI_APART size_t add_plain_f32(const struct bars *bars, const float *sour
         __asm__("" : "+x"(absolute0), "+x"(absolute1), "+x"(squared0), "+x"(squared1));
         __asm__("" : "+x"(source0), "+x"(source1)); /* else gcc 12 keeps them in memory */
     }
-    *sums =
-        (struct sums){{absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
+    *sums = (struct loss_sums_avx2){
+        {absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
     return i;
 }
 
 static DTI_APART void add_rest_f32(struct half *h, const float *source, const float *stored,
-                                   size_t first, size_t n, uint64_t index, struct sums *sums)
+                                   size_t first, size_t n, uint64_t index,
+                                   struct loss_sums_avx2 *sums)
 {
-    struct sums s = *sums;
+    struct loss_sums_avx2 s = *sums;
     float x_rest[STEP], y_rest[STEP];
     for (size_t i = first; i < n; i += LANES) {
         const float *px = whole_step(source + i, n - i, sizeof *px, x_rest);
@@ -88,10 +89,10 @@ static DTI_APART void add_rest_f32(struct half *h, const float *source, const fl
     *sums = s;
 }
 
-static void add_half_f32(struct half *h, struct sums *s, const void *source, const void *stored,
-                         size_t first, size_t n, uint64_t index)
+static void add_half_f32(struct half *h, struct loss_sums_avx2 *s, const void *source,
+                         const void *stored, size_t first, size_t n, uint64_t index)
 {
-    const struct bars bars = bars_of(h);
+    const struct plain_bars32 bars = bars_of(h);
     first = add_plain_f32(&bars, source, stored, first, n, s);
     if (first < n)
         add_rest_f32(h, source, stored, first, n, index, s);

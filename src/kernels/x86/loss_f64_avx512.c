@@ -46,9 +46,9 @@ DTI_INLINE __m512i all(uint64_t bits)
  * source, sources from `least` on are stored as normals. */
 static DTI_APART size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak,
                                   double ratio, const double *source, const double *stored,
-                                  size_t n, struct sums *sums)
+                                  size_t n, struct loss_sums_avx512 *sums)
 {
-    struct sums s = *sums;
+    struct loss_sums_avx512 s = *sums;
     const __m512d largest = _mm512_set1_pd(peak->largest);
     const __m512d half = _mm512_set1_pd(ratio < 0.499 ? ratio : 0.499);
     const __m512i least = all(p->least), span = all(p->limit - p->least);
@@ -139,9 +139,9 @@ DTI_INLINE void keep_finite(__m512d *x, __m512d *y)
 /* Adds any vectors. Returns whether a maximum rises, or may where underflow hides it. */
 static DTI_APART bool add_any(const struct doubles *p, const struct dti_loss_peak *peak,
                               const double *source, const double *stored, size_t n,
-                              const struct dti_loss *loss, struct sums *sums)
+                              const struct dti_loss *loss, struct loss_sums_avx512 *sums)
 {
-    struct sums s = *sums;
+    struct loss_sums_avx512 s = *sums;
     struct peaks peaks = peaks_start(peak, loss);
     const __m512i src_normal = all(p->src_normal ? p->src_normal : 1);
     const __m512i subnormals = all(p->dst_normal ? p->dst_normal - 1 : 0);
@@ -192,7 +192,7 @@ void dti_loss_f64_avx512(const struct dti_loss_rule *rule, const void *source, c
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
     const struct doubles p = doubles_of(rule);
     const double *x = source, *y = stored;
-    struct sums s = no_sums();
+    struct loss_sums_avx512 s = no_sums();
     const size_t plain = add_plain(&p, &peak, loss->max_relative, x, y, n, &s);
     if (plain < n) {
         const size_t rest = n - plain;

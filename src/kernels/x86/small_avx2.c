@@ -6,14 +6,14 @@
 #include "kernels/x86/small.h"
 
 /* What of the answers does not come out of the rounding by itself. */
-enum fixes {
+enum small_fixes_avx2 {
     FIX_NOTHING,
     FIX_PAYLOAD, /* NaN, with a payload */
     FIX_NAN,
     FIX_ALL, /* NaN, infinity and overflow */
 };
 
-struct small_encode {
+struct small_encode_avx2 {
     __m256i top, least, magic, join; /* as in struct dti_small, 8 times */
     __m256i nan_value, nan_payload;
     __m256i inf_mark, nan_mark, payload; /* 8 times; payload: mask */
@@ -25,7 +25,8 @@ struct small_encode {
 };
 
 /* 8 at once: codes with zeros below and the offset added, or marks. */
-DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum fixes fixes)
+DTI_INLINE __m256i small_round(const struct small_encode_avx2 *c, __m256i bits,
+                               enum small_fixes_avx2 fixes)
 {
     const __m256i exponent_field = _mm256_set1_epi32(0x7f800000);
     const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff));
@@ -51,16 +52,16 @@ DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum 
 }
 
 /* 16 at once: takes offset and zeros away. */
-DTI_INLINE __m256i small_words(const struct small_encode *c, const __m256i bits[2],
-                               enum fixes fixes)
+DTI_INLINE __m256i small_words(const struct small_encode_avx2 *c, const __m256i bits[2],
+                               enum small_fixes_avx2 fixes)
 {
     const __m256i words =
         _mm256_packus_epi32(small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
     return _mm256_srl_epi16(_mm256_sub_epi16(words, c->offset), c->zeros);
 }
 
-DTI_INLINE __m256i small_codes(const struct small_encode *c, const unsigned char *src,
-                               enum fixes fixes)
+DTI_INLINE __m256i small_codes(const struct small_encode_avx2 *c, const unsigned char *src,
+                               enum small_fixes_avx2 fixes)
 {
     const __m256i bits[4] = {load256(src), load256(src + 32), load256(src + 64), load256(src + 96)};
     /* Codes without sign, and bytes with the sign in their top bit, which saturation has kept; both
@@ -117,7 +118,7 @@ void dti_fp32_to_small_avx2(const struct dti_kernel_args *args, void *restrict d
     const struct dti_blocks nans = {nan_block, 64, 4, 1, true};
     const struct dti_blocks payloads = {payload_block, 64, 4, 1, true};
     const struct dti_blocks all = {all_block, 64, 4, 1, true};
-    struct small_encode c;
+    struct small_encode_avx2 c;
     c.top = _mm256_set1_epi32((int)s.top);
     c.least = _mm256_set1_epi32((int)s.least);
     c.magic = _mm256_set1_epi32((int)s.magic);

@@ -6,14 +6,14 @@
 #include "kernels/x86/small.h"
 
 /* What of the answers does not come out of the rounding by itself. */
-enum fixes {
+enum small_fixes_avx512 {
     FIX_NOTHING,
     FIX_PAYLOAD, /* NaN, with a payload */
     FIX_NAN,
     FIX_ALL, /* NaN, infinity and overflow */
 };
 
-struct small_encode {
+struct small_encode_avx512 {
     __m512i top, least, magic, join; /* as in struct dti_small, 16 times */
     __m512i nan_value, nan_payload;
     __m512i inf_mark, nan_mark, payload; /* 16 times; payload: mask */
@@ -25,7 +25,8 @@ struct small_encode {
 };
 
 /* 16 at once: codes with zeros below and the offset added, or marks. */
-DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum fixes fixes)
+DTI_INLINE __m512i small_round(const struct small_encode_avx512 *c, __m512i bits,
+                               enum small_fixes_avx512 fixes)
 {
     const __m512i exponent_field = _mm512_set1_epi32(0x7f800000);
     const __m512 number = _mm512_castsi512_ps(bits), top = _mm512_castsi512_ps(c->top);
@@ -57,16 +58,16 @@ DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum 
 }
 
 /* 32 at once: takes offset and zeros away. */
-DTI_INLINE __m512i small_words(const struct small_encode *c, const __m512i bits[2],
-                               enum fixes fixes)
+DTI_INLINE __m512i small_words(const struct small_encode_avx512 *c, const __m512i bits[2],
+                               enum small_fixes_avx512 fixes)
 {
     const __m512i words =
         _mm512_packus_epi32(small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
     return _mm512_srl_epi16(_mm512_sub_epi16(words, c->offset), c->zeros);
 }
 
-DTI_INLINE void small_block(const struct small_encode *c, unsigned char *dst,
-                            const unsigned char *src, bool stream, enum fixes fixes)
+DTI_INLINE void small_block(const struct small_encode_avx512 *c, unsigned char *dst,
+                            const unsigned char *src, bool stream, enum small_fixes_avx512 fixes)
 {
     const __m512i bits[4] = {load512(src), load512(src + 64), load512(src + 128),
                              load512(src + 192)};
@@ -123,7 +124,7 @@ void dti_fp32_to_small_avx512(const struct dti_kernel_args *args, void *restrict
     const struct dti_blocks nans = {nan_block, 64, 4, 1, true};
     const struct dti_blocks payloads = {payload_block, 64, 4, 1, true};
     const struct dti_blocks all = {all_block, 64, 4, 1, true};
-    struct small_encode c;
+    struct small_encode_avx512 c;
     c.top = _mm512_set1_epi32((int)s.top);
     c.least = _mm512_set1_epi32((int)s.least);
     c.magic = _mm512_set1_epi32((int)s.magic);

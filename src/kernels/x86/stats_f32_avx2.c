@@ -14,7 +14,7 @@
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
 /* What a pass finds. */
-struct pass {
+struct stats_pass_avx2 {
     double sum[LANES], squared[LANES];
     float min, max, least; /* least: magnitude */
     uint64_t signs;
@@ -45,7 +45,7 @@ static float extreme_of(__m256 vector, bool smaller)
 }
 
 /* The last elements, fewer than there are lanes. */
-static DTI_APART void add_rest(struct pass *p, const float *from, size_t n, double shift)
+static DTI_APART void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n, double shift)
 {
     float x[LANES];
     memcpy(x, from, n * sizeof x[0]);
@@ -60,7 +60,8 @@ static DTI_APART void add_rest(struct pass *p, const float *from, size_t n, doub
     }
 }
 
-DTI_INLINE void go_through(struct pass *p, const float *x, size_t n, double shift_by, bool shifted)
+DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, double shift_by,
+                           bool shifted)
 {
     const __m256d shift = _mm256_set1_pd(shift_by), zero = _mm256_setzero_pd();
     __m256d sum[4] = {zero, zero, zero, zero}, squared[4] = {zero, zero, zero, zero};
@@ -92,12 +93,12 @@ DTI_INLINE void go_through(struct pass *p, const float *x, size_t n, double shif
         add_rest(p, x + i, n - i, shift_by);
 }
 
-static DTI_APART void go_unshifted(struct pass *p, const float *x, size_t n)
+static DTI_APART void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
 {
     go_through(p, x, n, 0, false);
 }
 
-static DTI_APART void go_shifted(struct pass *p, const float *x, size_t n, double shift)
+static DTI_APART void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n, double shift)
 {
     go_through(p, x, n, shift, true);
 }
@@ -136,7 +137,7 @@ static uint64_t bits_of(float number)
 void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats)
 {
-    struct pass p;
+    struct stats_pass_avx2 p;
     if (rule->shift > 0 || rule->shift < 0)
         go_shifted(&p, numbers, n, rule->shift);
     else

@@ -17,24 +17,24 @@ enum { LANES = DTI_TILE_LANES, STEP = 2 * LANES, ALL = 0xffff };
 enum { LEAST_MAGNITUDE = 2 | 8 }; /* of vrangeps: the smaller of two magnitudes, without a sign */
 
 /* What a pass finds. Sums: lanes 0 to 7 and 8 to 15; the rest: of every second vector. */
-struct pass {
+struct stats_pass_avx512 {
     __m512d sum[2], squared[2];
     __m512 min[2], max[2], least[2];
     uint64_t signs;
 };
 
-DTI_INLINE struct pass no_pass(void)
+DTI_INLINE struct stats_pass_avx512 no_pass(void)
 {
     const __m512 infinity = _mm512_set1_ps(INFINITY), minus = _mm512_set1_ps(-INFINITY);
     const __m512d zero = _mm512_setzero_pd();
-    return (struct pass){{zero, zero},   {zero, zero},         {infinity, infinity},
-                         {minus, minus}, {infinity, infinity}, 0};
+    return (struct stats_pass_avx512){{zero, zero},   {zero, zero},         {infinity, infinity},
+                                      {minus, minus}, {infinity, infinity}, 0};
 }
 
 /* Adds lanes 8 x half and following. shifted: a constant where it is inlined; without a shift
  * squares are exact, and one operation adds them. some: which elements count. */
-DTI_INLINE void add_half(struct pass *p, unsigned half, __m256 narrow, __m512d shift, bool shifted,
-                         __mmask8 some)
+DTI_INLINE void add_half(struct stats_pass_avx512 *p, unsigned half, __m256 narrow, __m512d shift,
+                         bool shifted, __mmask8 some)
 {
     const __m512d x = _mm512_cvtps_pd(narrow);
     const __m512d d = shifted ? _mm512_maskz_sub_pd(some, x, shift) : x;
@@ -43,8 +43,8 @@ DTI_INLINE void add_half(struct pass *p, unsigned half, __m256 narrow, __m512d s
                                : _mm512_fmadd_pd(d, d, p->squared[half]);
 }
 
-DTI_INLINE void add_vector(struct pass *p, unsigned turn, __m512 x, __m512d shift, bool shifted,
-                           __mmask16 some)
+DTI_INLINE void add_vector(struct stats_pass_avx512 *p, unsigned turn, __m512 x, __m512d shift,
+                           bool shifted, __mmask16 some)
 {
     p->min[turn] = _mm512_mask_min_ps(p->min[turn], some, p->min[turn], x);
     p->max[turn] = _mm512_mask_max_ps(p->max[turn], some, p->max[turn], x);
@@ -60,10 +60,11 @@ DTI_INLINE __mmask16 first_of(size_t left)
     return (__mmask16)(left < LANES ? ALL >> (LANES - left) : ALL);
 }
 
-DTI_INLINE struct pass go_through(const float *x, size_t n, double shift_by, bool shifted)
+DTI_INLINE struct stats_pass_avx512 go_through(const float *x, size_t n, double shift_by,
+                                               bool shifted)
 {
     const __m512d shift = _mm512_set1_pd(shift_by);
-    struct pass p = no_pass();
+    struct stats_pass_avx512 p = no_pass();
     size_t i = 0;
     for (; n - i >= STEP; i += STEP) {
         add_vector(&p, 0, _mm512_loadu_ps(x + i), shift, shifted, ALL);
@@ -76,12 +77,12 @@ DTI_INLINE struct pass go_through(const float *x, size_t n, double shift_by, boo
     return p;
 }
 
-static DTI_APART struct pass go_unshifted(const float *x, size_t n)
+static DTI_APART struct stats_pass_avx512 go_unshifted(const float *x, size_t n)
 {
     return go_through(x, n, 0, false);
 }
 
-static DTI_APART struct pass go_shifted(const float *x, size_t n, double shift)
+static DTI_APART struct stats_pass_avx512 go_shifted(const float *x, size_t n, double shift)
 {
     return go_through(x, n, shift, true);
 }
@@ -125,7 +126,8 @@ void dti_stats_f32_avx512(const struct dti_stats_rule *rule, const void *numbers
                           uint64_t index, struct dti_stats *stats)
 {
     const bool shifted = rule->shift > 0 || rule->shift < 0;
-    const struct pass p = shifted ? go_shifted(numbers, n, rule->shift) : go_unshifted(numbers, n);
+    const struct stats_pass_avx512 p =
+        shifted ? go_shifted(numbers, n, rule->shift) : go_unshifted(numbers, n);
     const float least = _mm512_reduce_min_ps(_mm512_min_ps(p.least[0], p.least[1]));
     struct dti_stats_tile tile = {
         .finite = n,
