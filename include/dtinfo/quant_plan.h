@@ -80,9 +80,10 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
                                      const struct dti_quant_plan *plan,
                                      const struct dti_quant_ranges *ranges,
                                      struct dti_error *reterr);
-/* Room for scales that a file tells: the caller fills scale and zero_point, then calls _ready(). */
-enum dti_status dti_quant_scales_room(struct dti_quant_scales **ret,
-                                      const struct dti_quant_plan *plan, struct dti_error *reterr);
+/* Memory for scales that a file tells: the caller fills scale and zero_point, then calls _ready().
+ */
+enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
+                                       const struct dti_quant_plan *plan, struct dti_error *reterr);
 void dti_quant_scales_ready(struct dti_quant_scales *scales); /* fills inverse */
 void dti_quant_scales_free(struct dti_quant_scales *scales);
 

@@ -30,20 +30,20 @@ struct dti_npz_watch {
     struct tally known;       /* of the ranges, when those who added them have summed them up */
     struct tally once;        /* of readers who read each byte once and need no ranges */
     struct file_range *taken; /* sorted; apart from each other by at least a byte */
-    size_t count, room;
+    size_t count, capacity;
     bool whole; /* all was read, and was right: nothing is looked at any more */
 };
 
 /* Room for one more, at `at`. */
 static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range range)
 {
-    if (watch->count == watch->room) {
-        const size_t room = watch->room > 0 ? 2 * watch->room : 8;
-        struct file_range *const larger = realloc(watch->taken, room * sizeof *larger);
+    if (watch->count == watch->capacity) {
+        const size_t capacity = watch->capacity > 0 ? 2 * watch->capacity : 8;
+        struct file_range *const larger = realloc(watch->taken, capacity * sizeof *larger);
         if (!larger)
             return false;
         watch->taken = larger;
-        watch->room = room;
+        watch->capacity = capacity;
     }
     memmove(&watch->taken[at + 1], &watch->taken[at], (watch->count - at) * sizeof range);
     watch->taken[at] = range;

@@ -141,10 +141,10 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* An array of at most `room` sizes; *ret_count tells how many were there, and is never more. */
+/* an array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
 static enum dti_status read_sizes(struct header_reading *reading,
                                   const struct dti_safetensors_record *record, const char *member,
-                                  uint64_t *ret_sizes, size_t room, size_t *ret_count)
+                                  uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
     for (size_t count = 0;;) {
         enum dti_json_token token;
@@ -160,7 +160,7 @@ static enum dti_status read_sizes(struct header_reading *reading,
         snprintf(what, sizeof what, "%s must hold integers from 0 on, not", member);
         if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
             return fail_token(reading, record, what);
-        if (count == room)
+        if (count == capacity)
             return fail_tensor(reading, record, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
     }
@@ -182,12 +182,12 @@ static enum dti_status read_shape(struct header_reading *reading,
     enum dti_status status = open_array(reading, record, "its shape is no array");
     if (status != DTI_OK)
         return status;
-    const size_t room = count_numbers(&reading->json);
-    uint64_t *const shape = dti_pool_array(reading->pool, room, sizeof *shape);
+    const size_t capacity = count_numbers(&reading->json);
+    uint64_t *const shape = dti_pool_array(reading->pool, capacity, sizeof *shape);
     if (!shape)
         return dti_container_no_memory(reading->error);
     size_t rank;
-    status = read_sizes(reading, record, "shape", shape, room, &rank);
+    status = read_sizes(reading, record, "shape", shape, capacity, &rank);
     if (status != DTI_OK)
         return status;
     record->shape = shape;

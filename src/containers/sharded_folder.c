@@ -52,21 +52,21 @@ static enum dti_status look(struct dti_pool *pool, const char *path, struct shar
     while (!folder && errno == EINTR);
     if (!folder)
         return dti_input_fail(&input, errno, reterr);
-    bool room = true;
+    bool fits = true;
     const struct dirent *entry;
     errno = 0;
-    while (room && (entry = readdir(folder)) != NULL) {
+    while (fits && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(entry->d_name))
-            room = add(pool, indexes, entry->d_name);
+            fits = add(pool, indexes, entry->d_name);
         else if (ends(entry->d_name, ".safetensors"))
-            room = add(pool, shards, entry->d_name);
+            fits = add(pool, shards, entry->d_name);
         errno = 0;
     }
     const int error = errno;
     (void)closedir(folder);
-    if (!room)
+    if (!fits)
         return dti_container_no_memory(reterr);
     if (error != 0)
         return dti_input_fail(&input, error, reterr);

@@ -93,7 +93,8 @@ struct limits {
 
 static bool fits(const struct limits *limits, uint64_t src, uint64_t dst)
 {
-    return src <= limits->side && dst <= limits->side && dti_batch_room(src, dst) <= limits->both;
+    return src <= limits->side && dst <= limits->side &&
+           dti_batch_member_bytes(src, dst) <= limits->both;
 }
 
 /* A part that is cut. Whole tiles, at least one. */
@@ -102,8 +103,8 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     const struct dti_batch_sizes tile = dti_batch_sizes(part, DTI_TILE);
     const uint64_t larger = tile.src > tile.dst ? tile.src : tile.dst;
     uint64_t tiles = limits->side / larger;
-    const uint64_t room = dti_batch_room(0, 0);
-    const uint64_t there = limits->both > room ? limits->both - room : 0;
+    const uint64_t fixed = dti_batch_member_bytes(0, 0);
+    const uint64_t there = limits->both > fixed ? limits->both - fixed : 0;
     if (tiles > there / (tile.src + tile.dst))
         tiles = there / (tile.src + tile.dst);
     return (tiles > 0 ? tiles : 1) * tile.src;
@@ -143,8 +144,8 @@ static void make_groups(struct dti_batch_job *job, const struct limits *limits)
             }
             *blocks = (struct dti_queue_part){all.src, all.src > 0 ? all.src : 1};
         }
-        if (dti_batch_room(all.src, all.dst) > most)
-            most = dti_batch_room(all.src, all.dst);
+        if (dti_batch_member_bytes(all.src, all.dst) > most)
+            most = dti_batch_member_bytes(all.src, all.dst);
     }
     job->firsts[group] = job->count;
     job->group_count = group;

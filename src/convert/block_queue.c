@@ -3,12 +3,12 @@
  * Blocks of many arrays, handed out one after another. */
 #include "dtinfo/block_queue.h"
 
-#include "convert/turns.h"
+#include "convert/chunk_order.h"
 
 struct queue_run {
     const struct dti_queue *queue;
     size_t members; /* that have something to do */
-    struct dti_turns turns;
+    struct dti_chunk_order order;
     pthread_mutex_t taking; /* over the next block: */
     uint64_t number;
     size_t part;
@@ -26,7 +26,7 @@ static bool take(struct queue_run *run, struct queue_chunk *ret)
 {
     const struct dti_queue_part *const parts = run->queue->parts;
     const size_t count = run->queue->count;
-    if (dti_turns_stopped(&run->turns))
+    if (dti_chunk_order_stopped(&run->order))
         return false;
     pthread_mutex_lock(&run->taking);
     while (run->part < count && run->first >= parts[run->part].elements) {
@@ -54,14 +54,14 @@ static bool do_block(struct queue_run *run, size_t member, const struct queue_ch
     enum dti_status status =
         queue->work(queue->context, member, block->part, block->first, block->n, &error);
     if (status == DTI_OK && queue->finish) {
-        if (!dti_turns_await(&run->turns, block->number))
+        if (!dti_chunk_order_await(&run->order, block->number))
             return false;
         status = queue->finish(queue->context, member, block->part, block->first, block->n, &error);
     }
     if (status != DTI_OK)
-        dti_turns_fail(&run->turns, block->number, status, &error);
+        dti_chunk_order_fail(&run->order, block->number, status, &error);
     else
-        dti_turns_done(&run->turns, block->number, block->n, queue->finish != NULL);
+        dti_chunk_order_done(&run->order, block->number, block->n, queue->finish != NULL);
     return status == DTI_OK;
 }
 
@@ -95,11 +95,11 @@ enum dti_status dti_queue_run(const struct dti_queue *queue, struct dti_team *te
 {
     struct queue_run run = {.queue = queue, .members = count_members(queue, team)};
     pthread_mutex_init(&run.taking, NULL);
-    dti_turns_init(&run.turns, queue->progress, queue->progress_context);
+    dti_chunk_order_init(&run.order, queue->progress, queue->progress_context);
     if (run.members > 1)
         dti_team_run(team, run_member, &run);
     else
         run_member(&run, 0, 1);
     pthread_mutex_destroy(&run.taking);
-    return dti_turns_end(&run.turns, reterr);
+    return dti_chunk_order_end(&run.order, reterr);
 }

@@ -178,8 +178,8 @@ static enum dti_status queue_piece(const struct device_run *run, size_t at,
 /* The loss of a tile by the CPU, which casts it once more. */
 static void count_tile(const struct device_run *run, size_t at, size_t n)
 {
-    uint64_t room[DTI_TILE];
-    (void)dti_plan_run_loss(run->plan, room, run->src + dti_tile_bytes(at, run->device->src_bits),
+    uint64_t buffer[DTI_TILE];
+    (void)dti_plan_run_loss(run->plan, buffer, run->src + dti_tile_bytes(at, run->device->src_bits),
                             n, run->index + at, false, run->loss, NULL);
 }
 

@@ -200,7 +200,7 @@ enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct d
                               .back = true,
                               .reterr = reterr};
     share_out(&work, team, stores);
-    work.status = dti_quant_scales_room(&known, plan, reterr);
+    work.status = dti_quant_scales_alloc(&known, plan, reterr);
     if (work.status == DTI_OK) {
         known->tensor_scale = array->tensor_scale;
         if (known->count > 0)

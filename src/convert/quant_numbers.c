@@ -105,7 +105,7 @@ void dti_quant_get(const struct dti_quant_plan *plan, unsigned char *containers,
 }
 
 const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbers, size_t at,
-                            size_t n, float *room)
+                            size_t n, float *buffer)
 {
     const unsigned char *const from = numbers;
     if (plan->plain)
@@ -114,11 +114,11 @@ const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbe
     const size_t before = plan->number_bits < 8 ? at % 8 : 0, begin = at - before;
     const size_t offset =
         plan->number_bits < 8 ? begin / 8 * plan->number_bits : begin * (plan->number_bits / 8);
-    const enum dti_status status =
-        dti_plan_run(plan->load, room, from + offset, n + before, 0, DTI_STORES_CACHED, NULL, NULL);
+    const enum dti_status status = dti_plan_run(plan->load, buffer, from + offset, n + before, 0,
+                                                DTI_STORES_CACHED, NULL, NULL);
     assert(status == DTI_OK); /* only a stack's rule fails */
     (void)status;
-    return room + before;
+    return buffer + before;
 }
 
 void dti_quant_store(const struct dti_quant_plan *plan, void *numbers, size_t at, const float *x,

@@ -31,14 +31,14 @@ static void add_wide(const struct dti_plan *plan, const void *source, const void
 }
 
 /* Numbers are compared as machine types, so they are moved when they do not stand like ones. */
-static const void *aligned(const struct dti_plan *plan, uint64_t *room, const void *numbers,
+static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
                            size_t n)
 {
     const size_t size = plan->loss_rule.hub == DTI_LOSS_F32 ? 4 : 8;
     if (plan->loss_rule.hub == DTI_LOSS_WIDE || (uintptr_t)numbers % size == 0)
         return numbers;
-    memcpy(room, numbers, n * size);
-    return room;
+    memcpy(buffer, numbers, n * size);
+    return buffer;
 }
 
 static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
@@ -68,14 +68,14 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *
      * what went past them is slow */
     dti_prefetch(next, share);
     const bool direct = !stream && plan->core_count == chain->count;
-    void *const room = direct ? dst : tile->codes;
+    void *const buffer = direct ? dst : tile->codes;
     if (status == DTI_OK && plan->copies) {
         status = dti_chain_run(chain, 0, chain->count, dst, src, n, index, stream, reterr);
         codes = source;
     } else if (status == DTI_OK && plan->core_count > shared) {
         status =
-            dti_chain_run(chain, shared, plan->core_count, room, codes, n, index, false, reterr);
-        codes = room;
+            dti_chain_run(chain, shared, plan->core_count, buffer, codes, n, index, false, reterr);
+        codes = buffer;
     }
     if (status != DTI_OK)
         return status;

@@ -194,17 +194,17 @@ static enum dti_status work(struct dti_transfer_job *job, struct dti_team *team,
     struct dti_input *const input = job->transfer->input;
     advise(job);
     pthread_mutex_init(&job->reading, NULL);
-    dti_turns_init(&job->turns, job->transfer->progress, job->transfer->progress_context);
+    dti_chunk_order_init(&job->order, job->transfer->progress, job->transfer->progress_context);
     if (job->member_count == 1) {
         dti_transfer_work(job, 0, 1);
     } else {
         const atomic_bool *const stop = input->stop;
-        input->stop = &job->turns.stop;
+        input->stop = &job->order.stop;
         dti_team_run(team, dti_transfer_work, job);
         input->stop = stop;
     }
     pthread_mutex_destroy(&job->reading);
-    return dti_turns_end(&job->turns, reterr);
+    return dti_chunk_order_end(&job->order, reterr);
 }
 
 enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *team,
@@ -229,6 +229,6 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
     }
     free(job.members);
     if (status == DTI_OK)
-        *ret_elements = job.turns.done;
+        *ret_elements = job.order.done;
     return status;
 }

@@ -25,7 +25,7 @@ struct transposition {
     unsigned rank;           /* at least 1; no dimension is 1, but for that of one item */
     uint64_t size[RANK_MAX]; /* slowest of the result first */
     uint64_t tile[RANK_MAX]; /* extents of a tile that is not at an edge */
-    unsigned char *read, *turned;
+    unsigned char *read, *transposed;
 };
 
 /* One tile: where it begins, how far it goes; in items. */
@@ -135,7 +135,7 @@ static enum dti_status write_tile(const struct transposition *job,
         stride[i] = product(job->size, i + 1, job->rank);
     const unsigned partial = last_partial(job, tile->extent);
     const size_t run = (size_t)product(tile->extent, partial, job->rank) * job->item;
-    const unsigned char *from = job->turned;
+    const unsigned char *from = job->transposed;
     do {
         uint64_t first = 0;
         for (unsigned i = 0; i < job->rank; i++)
@@ -158,7 +158,7 @@ struct matrix {
 };
 
 /* Square by square, whole cache lines in and out. item is a constant where this is called. */
-static inline void turn(const struct matrix *m, const size_t item)
+static inline void transpose(const struct matrix *m, const size_t item)
 {
     enum { SIDE_MAX = 64 };
     unsigned char square[SIDE_MAX * SIDE_MAX];
@@ -180,35 +180,35 @@ static inline void turn(const struct matrix *m, const size_t item)
     }
 }
 
-static void turn_matrix(const struct matrix *matrix, size_t item)
+static void transpose_matrix(const struct matrix *matrix, size_t item)
 {
     switch (item) {
     case 1:
-        turn(matrix, 1);
+        transpose(matrix, 1);
         break;
     case 2:
-        turn(matrix, 2);
+        transpose(matrix, 2);
         break;
     case 4:
-        turn(matrix, 4);
+        transpose(matrix, 4);
         break;
     case 8:
-        turn(matrix, 8);
+        transpose(matrix, 8);
         break;
     default:
-        turn(matrix, 16);
+        transpose(matrix, 16);
         break;
     }
 }
 
 /* The first and the last dimension make matrices, one for each position in those between. */
-static void turn_tile(const struct transposition *job, const struct transpose_tile *tile)
+static void transpose_tile(const struct transposition *job, const struct transpose_tile *tile)
 {
     const uint64_t *const extent = tile->extent;
     const unsigned last = job->rank - 1;
     uint64_t at[RANK_MAX] = {0};
     if (last == 0) {
-        memcpy(job->turned, job->read, (size_t)extent[0] * job->item);
+        memcpy(job->transposed, job->read, (size_t)extent[0] * job->item);
         return;
     }
     struct matrix matrix = {
@@ -224,12 +224,12 @@ static void turn_tile(const struct transposition *job, const struct transpose_ti
         for (unsigned i = 1; i < last; i++)
             dst = (dst + at[i]) * extent[i + 1];
         matrix.src = job->read + (size_t)src * job->item;
-        matrix.dst = job->turned + (size_t)dst * job->item;
-        turn_matrix(&matrix, job->item);
+        matrix.dst = job->transposed + (size_t)dst * job->item;
+        transpose_matrix(&matrix, job->item);
     } while (advance(at, extent, 1, last, false));
 }
 
-static enum dti_status turn_all(const struct transposition *job, struct dti_error *reterr)
+static enum dti_status transpose_all(const struct transposition *job, struct dti_error *reterr)
 {
     struct transpose_tile tile;
     uint64_t at[RANK_MAX] = {0}, tiles[RANK_MAX];
@@ -244,7 +244,7 @@ static enum dti_status turn_all(const struct transposition *job, struct dti_erro
         enum dti_status status = read_tile(job, &tile, reterr);
         if (status != DTI_OK)
             return status;
-        turn_tile(job, &tile);
+        transpose_tile(job, &tile);
         status = write_tile(job, &tile, reterr);
         if (status != DTI_OK)
             return status;
@@ -305,12 +305,12 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
     if (!memory)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     job.read = memory;
-    job.turned = memory + (size_t)most * item;
+    job.transposed = memory + (size_t)most * item;
     status = dti_scratch_open(&scratch, input->name, bytes, reterr);
     if (status == DTI_OK) {
         choose_tile(&job, most);
         if (bytes > 0)
-            status = turn_all(&job, reterr);
+            status = transpose_all(&job, reterr);
         if (status == DTI_OK)
             *ret_input = scratch;
         else

@@ -70,7 +70,7 @@ static void read_told(const struct finder *finder, struct dti_dequant_group *gro
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;
-    char *const name = finder->dequant->names.room;
+    char *const name = finder->dequant->names.buffer;
     memcpy(name, DTI_QUANT_KEY, key);
     memcpy(name + key, group->name, group->name_length);
     if (!dti_name_order_find(&finder->dequant->metadata, name, key + group->name_length, &at))
@@ -81,7 +81,7 @@ static void read_told(const struct finder *finder, struct dti_dequant_group *gro
 }
 
 /* What is known besides the parts, from one place: options, else metadata, else the configuration;
- * *own is room for it. */
+ * *own is memory for it. */
 static enum dti_status learn(struct dti_file_dequant *dequant,
                              const struct dti_dequant_group *group, struct dti_quant_hint *own,
                              struct dti_dequant_knowledge *ret, struct dti_error *reterr)

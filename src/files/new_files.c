@@ -111,15 +111,15 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
     return status == DTI_OK ? check_not_input(files, file->output, reterr) : status;
 }
 
-enum dti_status dti_new_files_strays(const struct dti_new_files *files, bool remove,
-                                     struct dti_output_strays *ret, struct dti_error *reterr)
+enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool remove,
+                                        struct dti_output_leftovers *ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (files->kind == DTI_CONTAINER_SHARDED)
-        status = dti_output_strays_find(ret, files->path, true, remove, reterr);
+        status = dti_output_leftovers_find(ret, files->path, true, remove, reterr);
     if (status == DTI_OK)
         status =
-            dti_output_strays_find(ret, files->list[lead_of(files)].path, false, remove, reterr);
+            dti_output_leftovers_find(ret, files->list[lead_of(files)].path, false, remove, reterr);
     return status;
 }
 

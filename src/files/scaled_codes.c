@@ -22,7 +22,7 @@ bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_contai
                            const struct dti_tensor *const *tensors, size_t count)
 {
     struct dti_scaled_codes found = {.count = 0};
-    struct dti_quant_names names = {.room = NULL};
+    struct dti_quant_names names = {.buffer = NULL};
     const bool narrow = any_narrow(tensors, count);
     const bool done = !narrow || dti_quant_names_init(&names, container);
     for (size_t i = 0; i < count && narrow && done; i++) {

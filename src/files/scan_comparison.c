@@ -14,8 +14,8 @@ enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
 
 struct compared_sides {
     struct dti_scan_side a, b;
-    struct dti_input turned; /* b in a's order */
-    bool is_turned;
+    struct dti_input reordered; /* b in a's order */
+    bool is_reordered;
     bool same_bytes; /* equal codes are equal bytes */
 };
 
@@ -47,7 +47,8 @@ struct compared_chunk {
 
 /* *ret_equal: no bit of a code differs. */
 static enum dti_status look_at(struct comparison_scan *scan, size_t part,
-                               const struct compared_chunk *block, const struct dti_scan_room *room,
+                               const struct compared_chunk *block,
+                               const struct dti_scan_buffers *buffers,
                                struct dti_comparison *comparison, bool *ret_equal,
                                struct dti_error *reterr)
 {
@@ -63,11 +64,11 @@ static enum dti_status look_at(struct comparison_scan *scan, size_t part,
         const uint64_t index = block->first + at;
         const void *a, *b;
         enum dti_status status =
-            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at), room->numbers[0],
-                             n, index, &a, reterr);
+            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at),
+                             buffers->numbers[0], n, index, &a, reterr);
         if (status == DTI_OK)
             status = dti_scan_numbers(&sides->b, block->b + dti_scan_bytes(&sides->b, at),
-                                      room->numbers[1], n, index, &b, reterr);
+                                      buffers->numbers[1], n, index, &b, reterr);
         if (status != DTI_OK)
             return status;
         if (!sides->same_bytes)
@@ -98,9 +99,10 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     struct comparison_scan *const scan = context;
     struct dti_tensor_pair *const pair = &scan->pairs[part];
     const struct compared_sides *const sides = &scan->sides[part];
-    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->memory, member);
     const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
-    unsigned char *const a = room.raw, *const b = room.raw + (bytes_a + LINE - 1) / LINE * LINE;
+    unsigned char *const a = buffers.raw, *const b =
+                                              buffers.raw + (bytes_a + LINE - 1) / LINE * LINE;
     const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
     const bool whole = n == sides->a.elements;
     struct comparison_tally *const mine = &scan->members[member];
@@ -112,7 +114,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     if (!whole)
         give(scan, mine, pair);
     if (status == DTI_OK)
-        status = look_at(scan, part, &block, &room, comparison, &equal, reterr);
+        status = look_at(scan, part, &block, &buffers, comparison, &equal, reterr);
     if (status != DTI_OK)
         return status;
     pthread_mutex_lock(&scan->lock);
@@ -137,8 +139,8 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
 
 /* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
  * Fortran order, that is with the dimensions the other way round. */
-static enum dti_status turn(struct compared_sides *sides, const struct dti_tensor *b,
-                            uint64_t max_memory, struct dti_error *reterr)
+static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
+                               uint64_t max_memory, struct dti_error *reterr)
 {
     struct dti_scan_side *const side = &sides->b;
     uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
@@ -148,12 +150,12 @@ static enum dti_status turn(struct compared_sides *sides, const struct dti_tenso
         shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
     const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
     const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
-                                                 max_memory, &sides->turned, reterr);
+                                                 max_memory, &sides->reordered, reterr);
     free(shape);
     if (status != DTI_OK)
         return status;
-    sides->is_turned = true;
-    side->input = &sides->turned;
+    sides->is_reordered = true;
+    side->input = &sides->reordered;
     side->offset = 0;
     return DTI_OK;
 }
@@ -180,7 +182,7 @@ static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
     if (a->tensors[pair->a].fortran != b->tensors[pair->b].fortran && sides->b.elements > 0)
-        return turn(sides, &b->tensors[pair->b], scan->options->max_memory, reterr);
+        return reorder(sides, &b->tensors[pair->b], scan->options->max_memory, reterr);
     return DTI_OK;
 }
 
@@ -247,8 +249,8 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
         status = run(&scan, count, reterr);
     dti_scan_plans_free(&plans);
     for (size_t i = 0; scan.sides && i < count; i++) {
-        if (scan.sides[i].is_turned)
-            dti_input_close(&scan.sides[i].turned);
+        if (scan.sides[i].is_reordered)
+            dti_input_close(&scan.sides[i].reordered);
     }
     free(scan.parts);
     free(scan.sides);

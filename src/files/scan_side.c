@@ -168,10 +168,10 @@ uint64_t dti_scan_block(const struct dti_scan_memory *memory, unsigned bits)
     return (tiles > 0 ? tiles : 1) * DTI_TILE;
 }
 
-struct dti_scan_room dti_scan_room(const struct dti_scan_memory *memory, size_t member)
+struct dti_scan_buffers dti_scan_buffers(const struct dti_scan_memory *memory, size_t member)
 {
     unsigned char *const own = memory->bytes + member * memory->member_bytes;
-    return (struct dti_scan_room){
+    return (struct dti_scan_buffers){
         .numbers = {own, own + DTI_SCAN_NUMBERS},
         .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
     };

@@ -70,10 +70,10 @@ void dti_scan_memory_free(struct dti_scan_memory *memory);
 uint64_t dti_scan_block(const struct dti_scan_memory *memory, unsigned bits);
 
 /* A member's own memory. */
-struct dti_scan_room {
+struct dti_scan_buffers {
     void *numbers[2];   /* DTI_SCAN_NUMBERS each */
     unsigned char *raw; /* the block */
 };
-struct dti_scan_room dti_scan_room(const struct dti_scan_memory *memory, size_t member);
+struct dti_scan_buffers dti_scan_buffers(const struct dti_scan_memory *memory, size_t member);
 
 #endif

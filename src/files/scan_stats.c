@@ -44,17 +44,17 @@ static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, s
 
 /* For whoever comes first to a tensor of several blocks, whichever block that is. */
 static enum dti_status begin_large(struct stats_scan *scan, size_t part,
-                                   const struct dti_scan_room *room, struct dti_error *reterr)
+                                   const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_scan_side *const side = &scan->sides[part];
     const void *numbers;
     pthread_mutex_lock(&scan->lock);
     enum dti_status status = DTI_OK;
     if (!scan->begun[part]) {
-        status = dti_scan_read(side, room->raw, 0, DTI_TILE, reterr);
+        status = dti_scan_read(side, buffers->raw, 0, DTI_TILE, reterr);
         if (status == DTI_OK)
-            status =
-                dti_scan_numbers(side, room->raw, room->numbers[0], DTI_TILE, 0, &numbers, reterr);
+            status = dti_scan_numbers(side, buffers->raw, buffers->numbers[0], DTI_TILE, 0,
+                                      &numbers, reterr);
         if (status == DTI_OK)
             begin_tensor(&scan->tensors[part], numbers, DTI_TILE);
         scan->begun[part] = status == DTI_OK;
@@ -98,11 +98,11 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     struct stats_scan *const scan = context;
     struct dti_tensor_stats *const tensor = &scan->tensors[part];
     const struct dti_scan_side *const side = &scan->sides[part];
-    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->memory, member);
     const bool whole = n == side->elements;
-    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &room, reterr);
+    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &buffers, reterr);
     if (status == DTI_OK)
-        status = dti_scan_read(side, room.raw, first, n, reterr);
+        status = dti_scan_read(side, buffers.raw, first, n, reterr);
     if (status != DTI_OK)
         return status;
 
@@ -116,8 +116,8 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t count = n - at < DTI_TILE ? n - at : DTI_TILE;
         const void *numbers;
-        status = dti_scan_numbers(side, room.raw + dti_scan_bytes(side, at), room.numbers[0], count,
-                                  first + at, &numbers, reterr);
+        status = dti_scan_numbers(side, buffers.raw + dti_scan_bytes(side, at), buffers.numbers[0],
+                                  count, first + at, &numbers, reterr);
         if (status != DTI_OK)
             return status;
         if (whole && at == 0)

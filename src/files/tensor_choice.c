@@ -137,9 +137,9 @@ static size_t item_bytes(const struct dti_tensor *tensor)
     return dti_format_container(tensor->format);
 }
 
-enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
-                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
-                                struct dti_error *reterr)
+enum dti_status dti_tensor_reorder(const struct dti_tensor *tensor, const struct dti_input *input,
+                                   uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                   struct dti_error *reterr)
 {
     return dti_transpose(input, offset, tensor->rank, tensor->shape, item_bytes(tensor), max_memory,
                          ret, reterr);

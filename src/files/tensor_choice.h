@@ -39,8 +39,8 @@ void dti_tensor_blame(const struct dti_container *container, size_t tensor,
 
 /* The elements of a tensor in Fortran order, put into row-major order: a temporary file, to be
  * closed. See dti_transpose(). */
-enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
-                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
-                                struct dti_error *reterr);
+enum dti_status dti_tensor_reorder(const struct dti_tensor *tensor, const struct dti_input *input,
+                                   uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                   struct dti_error *reterr);
 
 #endif

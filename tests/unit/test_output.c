@@ -252,12 +252,12 @@ static void a_killed_process_leaves_a_name_to_recognise(void)
     ending_signal = SIGKILL;
     (void)in_child(die_while_writing);
     CHECK(file_is("out", "old", 3));
-    unsigned strays = 0;
+    unsigned leftovers = 0;
     DIR *const dir = opendir(".");
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        strays += strncmp(entry->d_name, ".out.dtinfo-", 12) == 0 && strlen(entry->d_name) == 18;
+        leftovers += strncmp(entry->d_name, ".out.dtinfo-", 12) == 0 && strlen(entry->d_name) == 18;
     closedir(dir);
-    CHECK_U64(strays, 1);
+    CHECK_U64(leftovers, 1);
     CHECK_U64(folder_leave(), 3);
 }
 

@@ -87,7 +87,7 @@ static bool same_loss(const struct dti_loss *a, const struct dti_loss *b)
            same(dti_loss_root_mean_square(a), dti_loss_root_mean_square(b));
 }
 
-static unsigned char source_room[BYTES_MAX], wanted[BYTES_MAX], got[BYTES_MAX];
+static unsigned char source_memory[BYTES_MAX], wanted[BYTES_MAX], got[BYTES_MAX];
 
 static void tell(const struct dti_request *request, const struct dti_plan *plan, const char *what)
 {
@@ -103,7 +103,7 @@ static void tell(const struct dti_request *request, const struct dti_plan *plan,
 static bool check_plan(const struct dti_request *request, enum dti_level level, size_t n,
                        uint64_t index, size_t skew)
 {
-    unsigned char *const src = source_room + skew, *const dst = got + skew;
+    unsigned char *const src = source_memory + skew, *const dst = got + skew;
     struct dti_plan *plan = NULL;
     struct dti_loss want_loss;
     struct dti_error error;
@@ -111,7 +111,7 @@ static bool check_plan(const struct dti_request *request, enum dti_level level, 
     enum dti_status status;
     if (!CHECK(dti_plan_new(&plan, request, level, &error) == DTI_OK))
         return false;
-    memset(source_room, 0, sizeof source_room);
+    memset(source_memory, 0, sizeof source_memory);
     fill(src, &request->src, &request->src_layout, n);
     dti_loss_init(&want_loss);
     const enum dti_status want =

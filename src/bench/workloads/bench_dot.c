@@ -116,7 +116,7 @@ static void dot_pass(void *context, size_t set, size_t member, size_t size)
     const struct dti_share share = dti_share_of((size_t)row->bench->request->n, LINE, member, size);
     const unsigned char *const a = dti_bench_memory_at(data->memory, set, 0);
     const unsigned char *const b = dti_bench_memory_at(data->memory, set, 1);
-    row->sums[member * DTI_MATH_APART] =
+    row->sums[member * DTI_MATH_STRIDE] =
         row->dot->run(a + share.first * data->width, b + share.first * data->width, share.count);
 }
 
@@ -212,7 +212,7 @@ static enum dti_status verify(struct dti_math_row *row, struct dti_team *team,
     dti_in_team(team, again_job, row);
     double sum = 0;
     for (size_t i = 0; i < members; i++) {
-        sum = dti_fp64_add(sum, row->sums[i * DTI_MATH_APART]);
+        sum = dti_fp64_add(sum, row->sums[i * DTI_MATH_STRIDE]);
         if (i > 0)
             dti_exact_sum_merge(&job.sums[0], &job.sums[i]);
     }
@@ -233,7 +233,7 @@ static enum dti_status add_row(struct dti_math_bench *bench, const struct dti_ma
         return DTI_OK;
     struct dti_math_row *const row = &bench->rows[bench->row_count - 1];
     row->dot = kernel;
-    row->sums = calloc(members * DTI_MATH_APART, sizeof *row->sums);
+    row->sums = calloc(members * DTI_MATH_STRIDE, sizeof *row->sums);
     item->bytes_read = 2 * data->bytes;
     item->operations = kernel->operations * (double)bench->request->n;
     return row->sums ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

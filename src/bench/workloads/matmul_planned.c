@@ -25,19 +25,19 @@ bool dti_matmul_is_large(const struct dti_bench_request *request)
 }
 
 /* B column by column, in place of B. */
-static enum dti_status turn(const struct dti_matrices *matrices, const unsigned char *memory,
-                            unsigned char **ret, struct dti_error *reterr)
+static enum dti_status transpose(const struct dti_matrices *matrices, const unsigned char *memory,
+                                 unsigned char **ret, struct dti_error *reterr)
 {
     const size_t element = matrices->element;
-    unsigned char *const turned = malloc((size_t)matrices->b_bytes);
-    if (!turned)
+    unsigned char *const transposed = malloc((size_t)matrices->b_bytes);
+    if (!transposed)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (uint64_t row = 0; row < matrices->k; row++) {
         for (uint64_t column = 0; column < matrices->n; column++)
-            memcpy(turned + (column * matrices->k + row) * element,
+            memcpy(transposed + (column * matrices->k + row) * element,
                    memory + (row * matrices->n + column) * element, element);
     }
-    *ret = turned;
+    *ret = transposed;
     return DTI_OK;
 }
 
@@ -46,14 +46,14 @@ static enum dti_status upload(const struct dti_matmul_planned *product, const un
 {
     struct dti_gpu_stream *const stream = product->device->stream;
     const struct dti_matrices *const matrices = &product->matrices;
-    unsigned char *turned = NULL;
+    unsigned char *transposed = NULL;
     enum dti_status status = DTI_OK;
     if (dti_cublaslt_wants_columns(matrices->dtype))
-        status = turn(matrices, memory, &turned, reterr);
+        status = transpose(matrices, memory, &transposed, reterr);
     for (size_t set = 0; set < product->sets && status == DTI_OK; set++) {
         const dti_gpu_address at = product->memory + set * matrices->bytes;
-        status =
-            dti_gpu_upload(stream, at, turned ? turned : memory, (size_t)matrices->b_bytes, reterr);
+        status = dti_gpu_upload(stream, at, transposed ? transposed : memory,
+                                (size_t)matrices->b_bytes, reterr);
         if (status == DTI_OK)
             status = dti_gpu_upload(stream, at + matrices->a_at, memory + matrices->a_at,
                                     (size_t)matrices->a_bytes, reterr);
@@ -64,7 +64,7 @@ static enum dti_status upload(const struct dti_matmul_planned *product, const un
     if (status == DTI_OK)
         status = dti_gpu_finish(stream, reterr);
     if (!dti_gpu_hangs()) /* a driver that hangs may still read */
-        free(turned);
+        free(transposed);
     return status;
 }
 

@@ -75,18 +75,19 @@ struct document_walk {
 };
 
 /* One more element of an array that grows; false when there are too many or memory ran out. */
-static bool grow(struct document_walk *walk, void **array, size_t *count, size_t *room, size_t size)
+static bool grow(struct document_walk *walk, void **array, size_t *count, size_t *capacity,
+                 size_t size)
 {
     enum { FIRST = 64 };
-    if (*count == *room) {
-        const size_t wanted = *room > 0 ? 2 * *room : FIRST;
+    if (*count == *capacity) {
+        const size_t wanted = *capacity > 0 ? 2 * *capacity : FIRST;
         void *const larger = *count < BENCH_RECORDS_MAX ? realloc(*array, wanted * size) : NULL;
         if (!larger) {
             walk->problem = *count < BENCH_RECORDS_MAX ? "memory ran out" : "too many results";
             return false;
         }
         *array = larger;
-        *room = wanted;
+        *capacity = wanted;
     }
     memset((unsigned char *)*array + *count * size, 0, size);
     ++*count;
@@ -98,7 +99,7 @@ static bool open_object(struct document_walk *walk)
     struct bench_document *const document = walk->document;
     if (strcmp(walk->path, ".results") == 0) {
         void *array = document->results;
-        const bool grown = grow(walk, &array, &document->result_count, &document->result_room,
+        const bool grown = grow(walk, &array, &document->result_count, &document->result_capacity,
                                 sizeof *document->results);
         document->results = array;
         return grown;
@@ -106,7 +107,7 @@ static bool open_object(struct document_walk *walk)
     if (strcmp(walk->path, ".results.candidates") != 0 || document->result_count == 0)
         return true;
     void *array = document->candidates;
-    const bool grown = grow(walk, &array, &document->candidate_count, &document->candidate_room,
+    const bool grown = grow(walk, &array, &document->candidate_count, &document->candidate_capacity,
                             sizeof *document->candidates);
     document->candidates = array;
     if (grown)

@@ -37,9 +37,9 @@ struct cast_args {
 struct cast_target {
     struct dti_format dtype;
     struct dti_cast cast;
-    const struct dti_stack_rule *rule; /* --like, else NULL */
-    bool named;                        /* not one of `all` */
-    struct dti_witness *witness[2];    /* of each part, once it was asked */
+    const struct dti_stack_rule *rule;      /* --like, else NULL */
+    bool named;                             /* not one of `all` */
+    struct dti_cross_check *cross_check[2]; /* of each part, once it was asked */
 };
 
 struct cast_result;

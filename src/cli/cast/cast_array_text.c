@@ -38,7 +38,8 @@ static enum dti_status put_bytes(struct array_sink *sink, const void *bytes, siz
 {
     const char *from = bytes;
     while (size > 0) {
-        const size_t room = SINK_BYTES - sink->used, part = size < room ? size : room;
+        const size_t available = SINK_BYTES - sink->used,
+                     part = size < available ? size : available;
         memcpy(sink->bytes + sink->used, from, part);
         sink->used += part;
         from += part;
@@ -78,8 +79,8 @@ struct text_input_chunk {
     size_t count;
     uint64_t codes[DTI_TILE];
     struct dti_value values[DTI_TILE];
-    struct dti_witness *witness; /* of --device, or NULL */
-    bool integers[DTI_TILE];     /* written as such */
+    struct dti_cross_check *cross_check; /* of --device, or NULL */
+    bool integers[DTI_TILE];             /* written as such */
     struct dti_stored_number asked[DTI_TILE];
     uint64_t raw[DTI_TILE];
 };
@@ -91,7 +92,7 @@ static enum dti_status ask_device(struct text_input_chunk *tile, struct dti_erro
     for (size_t i = 0; i < tile->count; i++)
         tile->asked[i] = (struct dti_stored_number){
             .value = tile->values[i], .integer_literal = tile->integers[i], .code = tile->codes[i]};
-    return dti_cast_device_ask_all(&array->job.device, tile->witness, tile->asked, tile->count,
+    return dti_cast_device_ask_all(&array->job.device, tile->cross_check, tile->asked, tile->count,
                                    array->elements, reterr);
 }
 
@@ -102,7 +103,7 @@ static enum dti_status finish_tile(struct text_input_chunk *tile, struct dti_err
     const struct dti_layout *layout = &array->request.dst_layout;
     enum dti_status status = DTI_OK;
     uint64_t bytes = 0;
-    if (tile->witness)
+    if (tile->cross_check)
         status = ask_device(tile, reterr);
     if (status != DTI_OK)
         return status;
@@ -222,16 +223,16 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     tile->sink.array = array;
     tile->sink.used = 0;
     tile->count = 0;
-    tile->witness = NULL;
+    tile->cross_check = NULL;
     dti_loss_rule_init_cast(&tile->rule, &wide, cast, stack);
     dti_text_numbers_init(&tile->numbers, &array->input);
     memset(tile->integers, 0, sizeof tile->integers);
     if (array->job.device.runner)
-        status = dti_witness_new(&tile->witness, cast, stack, array->job.device.runner,
-                                 array->level, reterr);
+        status = dti_cross_check_new(&tile->cross_check, cast, stack, array->job.device.runner,
+                                     array->level, reterr);
     if (status == DTI_OK)
         status = cast_numbers(tile, reterr);
-    dti_witness_free(tile->witness);
+    dti_cross_check_free(tile->cross_check);
     dti_text_numbers_free(&tile->numbers);
     free(tile);
     return status;

@@ -44,7 +44,8 @@ enum dti_status dti_cast_device_open(struct cast_device *device, struct dti_erro
     return status;
 }
 
-enum dti_status dti_cast_device_open_witness(struct cast_device *device, struct dti_error *reterr)
+enum dti_status dti_cast_device_open_cross_check(struct cast_device *device,
+                                                 struct dti_error *reterr)
 {
     device->asks = true;
     if (device->wish.kind == DTI_DEVICE_AUTO) {
@@ -94,14 +95,15 @@ size_t dti_cast_device_threads(const struct cast_device *device, size_t wanted)
     return dti_runner_threads(device->runner, dti_cpu_count());
 }
 
-enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_witness *witness,
+enum dti_status dti_cast_device_ask_all(struct cast_device *device,
+                                        struct dti_cross_check *cross_check,
                                         const struct dti_stored_number *numbers, size_t n,
                                         uint64_t index, struct dti_error *reterr)
 {
     size_t asked = 0;
     const char *why = NULL;
     const enum dti_status status =
-        dti_witness_ask(witness, numbers, n, index, &asked, &why, reterr);
+        dti_cross_check_ask(cross_check, numbers, n, index, &asked, &why, reterr);
     if (status != DTI_OK)
         return status;
     device->numbers += n;
@@ -111,12 +113,13 @@ enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_w
     return DTI_OK;
 }
 
-/* The witness of a part of a target. */
-static enum dti_status find_witness(struct cast_job *job, struct cast_target *target, size_t part,
-                                    struct dti_witness **ret, struct dti_error *reterr)
+/* The cross-check of a part of a target. */
+static enum dti_status find_cross_check(struct cast_job *job, struct cast_target *target,
+                                        size_t part, struct dti_cross_check **ret,
+                                        struct dti_error *reterr)
 {
     enum dti_level level;
-    *ret = target->witness[part];
+    *ret = target->cross_check[part];
     if (*ret)
         return DTI_OK;
     enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &level, reterr);
@@ -124,9 +127,9 @@ static enum dti_status find_witness(struct cast_job *job, struct cast_target *ta
         return status;
     struct dti_cast cast = target->cast;
     cast.policy.stream = (uint32_t)part;
-    status = dti_witness_new(&target->witness[part], &cast, target->rule, job->device.runner, level,
-                             reterr);
-    *ret = target->witness[part];
+    status = dti_cross_check_new(&target->cross_check[part], &cast, target->rule,
+                                 job->device.runner, level, reterr);
+    *ret = target->cross_check[part];
     return status;
 }
 
@@ -148,13 +151,14 @@ enum dti_status dti_cast_device_ask(struct cast_job *job, const struct cast_oper
     enum dti_status status = DTI_OK;
     device->why_not = NULL;
     for (size_t i = 0; i < result->parts && status == DTI_OK; i++) {
-        struct dti_witness *witness = NULL;
+        struct dti_cross_check *cross_check = NULL;
         const struct dti_stored_number number = {.value = result->part[i].input,
                                                  .integer_literal = operand->integer_literal,
                                                  .code = result->part[i].code};
-        status = find_witness(job, target, i, &witness, reterr);
+        status = find_cross_check(job, target, i, &cross_check, reterr);
         if (status == DTI_OK)
-            status = dti_cast_device_ask_all(device, witness, &number, 1, operand->index, reterr);
+            status =
+                dti_cast_device_ask_all(device, cross_check, &number, 1, operand->index, reterr);
     }
     if (device->asked == asked + result->parts)
         result->device = device->begun;

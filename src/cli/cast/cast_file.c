@@ -111,11 +111,11 @@ static enum dti_status run(struct cast_file *file, struct dti_error *reterr)
 /* Tells of what killed runs have left, and with --force removes it. */
 static enum dti_status clear(struct cast_file *file, struct dti_error *reterr)
 {
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->cast->files, file->args->force, &strays, reterr);
+        dti_new_files_leftovers(&file->cast->files, file->args->force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->out_path, warn, file);
+        dti_output_warn_leftovers(&leftovers, file->out_path, warn, file);
     return status;
 }
 

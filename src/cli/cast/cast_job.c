@@ -195,8 +195,8 @@ enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *
 void dti_cast_job_free(struct cast_job *job)
 {
     for (size_t i = 0; job->targets && i < job->target_count; i++) {
-        dti_witness_free(job->targets[i].witness[0]);
-        dti_witness_free(job->targets[i].witness[1]);
+        dti_cross_check_free(job->targets[i].cross_check[0]);
+        dti_cross_check_free(job->targets[i].cross_check[1]);
     }
     dti_cast_device_close(&job->device);
     dti_json_free(job->json);

@@ -11,14 +11,14 @@
 
 bool dti_check_fail(struct check_report *report, const struct check_failure *failure)
 {
-    if (report->failure_count == report->failure_room) {
-        const size_t room = report->failure_room > 0 ? 2 * report->failure_room : 16;
+    if (report->failure_count == report->failure_capacity) {
+        const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
         struct check_failure *const larger =
-            realloc(report->failures, room * sizeof *report->failures);
+            realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
             return false;
         report->failures = larger;
-        report->failure_room = room;
+        report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
     report->tally[failure->assertion].failures++;

@@ -110,7 +110,7 @@ static uint64_t bytes_of(const struct compare_job *job, const struct compare_res
 }
 
 /* One of them takes disk space to be brought into the order of the other. */
-static bool is_turned(const struct compare_job *job, const struct compare_result *result)
+static bool is_reordered(const struct compare_job *job, const struct compare_result *result)
 {
     return job->a->tensors[result->a].fortran != job->b->tensors[result->b].fortran;
 }
@@ -131,7 +131,7 @@ static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr
             run->pairs[run->count].b = result->b;
             run->results[run->count++] = i;
             run->bytes += bytes_of(job, result);
-            if (run->count == GROUP || is_turned(job, result))
+            if (run->count == GROUP || is_reordered(job, result))
                 status = scan_group(run, reterr);
         } else {
             result->outcome = result->way != COMPARE_NEVER && job->args->ignore_missing

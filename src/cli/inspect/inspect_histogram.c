@@ -144,8 +144,10 @@ static void measure(struct picture *picture)
         range->cut = is_cut(picture, range, histogram->overflow[i]);
         marks += strlen(picture->ranges[i].name) + 2;
     }
-    const size_t room = columns > others + marks ? columns - others - marks : 0;
-    picture->width = room < BAR_LEAST ? BAR_LEAST : room > BAR_MOST ? BAR_MOST : room;
+    const size_t available = columns > others + marks ? columns - others - marks : 0;
+    picture->width = available < BAR_LEAST  ? BAR_LEAST
+                     : available > BAR_MOST ? BAR_MOST
+                                            : available;
     picture->utf8 = is_utf8();
     for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
          row -= picture->step) {

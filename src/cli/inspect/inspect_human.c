@@ -237,7 +237,7 @@ static size_t columns_of(const char *text)
 }
 
 /* The value, or as much of it as there is room for; behind an array how long it is. */
-static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t room,
+static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t available,
                       struct inspect_text *name)
 {
     char end[CELL] = "";
@@ -246,9 +246,9 @@ static void put_value(struct dti_line *line, const struct dti_metadata *entry, s
                        (unsigned long long)entry->count, entry->count == 1 ? "" : "s");
     char *const text = dti_inspect_safe(name, entry->value, entry->value_length);
     const size_t taken = strlen(end) + strlen("...");
-    const bool whole = room == 0 || columns_of(text) + strlen(end) <= room;
+    const bool whole = available == 0 || columns_of(text) + strlen(end) <= available;
     if (!whole)
-        cut(text, room > taken + 8 ? room - taken : 8);
+        cut(text, available > taken + 8 ? available - taken : 8);
     put(line, text);
     put(line, whole ? "" : "...");
     dti_line_put(line, DTI_STYLE_DIM, end);
@@ -284,8 +284,8 @@ static void put_metadata(const struct inspect_report *report, struct inspect_tex
         put(&line, whole ? "" : "...");
         dti_line_to(&line, 4 + keys + 2);
         const size_t before = line.column + line.owed;
-        const size_t room = before + 12 < width ? width - before : 12;
-        put_value(&line, entry, all ? 0 : room, name);
+        const size_t available = before + 12 < width ? width - before : 12;
+        put_value(&line, entry, all ? 0 : available, name);
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {

@@ -37,8 +37,8 @@ static void add_remark(char remark[REMARK], const char *text)
         memcpy(remark + used, ", ", 3);
         used += 2;
     }
-    const size_t room = REMARK - 1 - used, length = strlen(text);
-    const size_t taken = length < room ? length : room;
+    const size_t available = REMARK - 1 - used, length = strlen(text);
+    const size_t taken = length < available ? length : available;
     memcpy(remark + used, text, taken);
     remark[used + taken] = '\0';
 }

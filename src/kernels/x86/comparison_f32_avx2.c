@@ -10,8 +10,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
 
 /* What is found in a tile. */
@@ -116,16 +114,17 @@ DTI_INLINE void add_half(struct tile_findings *found, const struct comparison_vi
     found->exceeding += s.exceeding;
 }
 
-static DTI_APART void go_plain(struct tile_findings *found, const struct comparison_view_avx2 *look,
-                               const float *a, const float *b, size_t n, size_t first)
+static DTI_NOINLINE void go_plain(struct tile_findings *found,
+                                  const struct comparison_view_avx2 *look, const float *a,
+                                  const float *b, size_t n, size_t first)
 {
     const struct comparison_view_avx2 l = *look;
     add_half(found, &l, a, b, n, first, false);
 }
 
-static DTI_APART void go_tolerant(struct tile_findings *found,
-                                  const struct comparison_view_avx2 *look, const float *a,
-                                  const float *b, size_t n, size_t first)
+static DTI_NOINLINE void go_tolerant(struct tile_findings *found,
+                                     const struct comparison_view_avx2 *look, const float *a,
+                                     const float *b, size_t n, size_t first)
 {
     const struct comparison_view_avx2 l = *look;
     add_half(found, &l, a, b, n, first, true);
@@ -143,9 +142,9 @@ DTI_INLINE __m256i place(__m256 x, uint32_t base_bits)
     return _mm256_add_epi32(_mm256_sub_epi32(bits, base), up);
 }
 
-static DTI_APART void count_steps(struct tile_findings *found,
-                                  const struct comparison_view_avx2 *look, const float *a,
-                                  const float *b, size_t n)
+static DTI_NOINLINE void count_steps(struct tile_findings *found,
+                                     const struct comparison_view_avx2 *look, const float *a,
+                                     const float *b, size_t n)
 {
     __m256i most = _mm256_setzero_si256();
     uint64_t differing = 0;

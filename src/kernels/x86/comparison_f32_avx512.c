@@ -11,8 +11,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, ALL = 0xffff };
 
 /* How steps are counted; constants where loops are inlined. */
@@ -132,12 +130,12 @@ DTI_INLINE void go_through(struct comparison_pass *ret, const struct comparison_
 
 typedef void go_fn(struct comparison_pass *ret, const struct comparison_view_avx512 *look,
                    const float *a, const float *b, size_t n);
-#define GO(name, steps, tolerant)                                                         \
-    static DTI_APART void name(struct comparison_pass *ret,                               \
-                               const struct comparison_view_avx512 *look, const float *a, \
-                               const float *b, size_t n)                                  \
-    {                                                                                     \
-        go_through(ret, look, a, b, n, steps, tolerant);                                  \
+#define GO(name, steps, tolerant)                                                            \
+    static DTI_NOINLINE void name(struct comparison_pass *ret,                               \
+                                  const struct comparison_view_avx512 *look, const float *a, \
+                                  const float *b, size_t n)                                  \
+    {                                                                                        \
+        go_through(ret, look, a, b, n, steps, tolerant);                                     \
     }
 GO(go_no_steps, NO_STEPS, false)
 GO(go_by_bits, BY_BITS, false)

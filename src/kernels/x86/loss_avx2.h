@@ -14,8 +14,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, STEP = 8 };
 
 /* Down to here error - ratio x source does not underflow, as ratios are 2^-54 or more, if not 0. */
@@ -95,7 +93,7 @@ DTI_INLINE void add_sums(struct loss_sums_avx2 *s, unsigned part, __m256d error,
     s->source_squared[part] = _mm256_fmadd_pd(source, source, s->source_squared[part]);
 }
 
-static DTI_APART void raise_peaks(struct half *h, __m256d error, __m256d source, uint64_t index)
+static DTI_NOINLINE void raise_peaks(struct half *h, __m256d error, __m256d source, uint64_t index)
 {
     const double largest = largest_of(error);
     if (largest > h->peak.largest) {
@@ -144,7 +142,7 @@ DTI_INLINE unsigned mask_of(__m256d low, __m256d high)
 
 /* Counts 8 elements with infinities, NaN or overflow among them; those without an error become 0.
  */
-static DTI_APART void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t index)
+static DTI_NOINLINE void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t index)
 {
     const struct dti_loss_rule *rule = h->rule;
     const __m256d zero[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};

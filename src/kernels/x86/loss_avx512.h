@@ -12,8 +12,6 @@
 #ifdef __AVX512BW__
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, ALL = 0xffff, EIGHT = 0xff };
 enum { INFINITE = 0x18, NOT_A_NUMBER = 0x81, NOT_FINITE = 0x99 }; /* classes of vfpclass */
 
@@ -90,8 +88,8 @@ DTI_INLINE bool have_risen(const struct peaks *p)
 }
 
 /* The maxima of 8 errors at index, with division. */
-static DTI_APART void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss, __m512d error,
-                                  __m512d source, uint64_t index)
+static DTI_NOINLINE void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss,
+                                     __m512d error, __m512d source, uint64_t index)
 {
     const double largest = _mm512_reduce_max_pd(error);
     if (largest > peak->largest) {

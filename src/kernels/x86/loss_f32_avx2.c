@@ -33,9 +33,9 @@ static struct plain_bars32 bars_of(const struct half *h)
 }
 
 /* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_APART size_t add_plain_f32(const struct plain_bars32 *bars, const float *source,
-                                      const float *stored, size_t first, size_t n,
-                                      struct loss_sums_avx2 *sums)
+static DTI_NOINLINE size_t add_plain_f32(const struct plain_bars32 *bars, const float *source,
+                                         const float *stored, size_t first, size_t n,
+                                         struct loss_sums_avx2 *sums)
 {
     const __m256 low31 = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX));
     __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
@@ -73,9 +73,9 @@ static DTI_APART size_t add_plain_f32(const struct plain_bars32 *bars, const flo
     return i;
 }
 
-static DTI_APART void add_rest_f32(struct half *h, const float *source, const float *stored,
-                                   size_t first, size_t n, uint64_t index,
-                                   struct loss_sums_avx2 *sums)
+static DTI_NOINLINE void add_rest_f32(struct half *h, const float *source, const float *stored,
+                                      size_t first, size_t n, uint64_t index,
+                                      struct loss_sums_avx2 *sums)
 {
     struct loss_sums_avx2 s = *sums;
     float x_rest[STEP], y_rest[STEP];

@@ -121,8 +121,9 @@ DTI_INLINE void count_small(struct loss_sums_avx512 *s, const struct singles *p,
 }
 
 /* Counts NaN, infinities and overflow; returns the elements without an error. */
-static DTI_APART unsigned count_specials(const struct dti_loss_rule *rule, const struct singles *p,
-                                         __m512 x, __m512 y, uint64_t index, struct dti_loss *loss)
+static DTI_NOINLINE unsigned count_specials(const struct dti_loss_rule *rule,
+                                            const struct singles *p, __m512 x, __m512 y,
+                                            uint64_t index, struct dti_loss *loss)
 {
     const __m512i size = size_of(x);
     const __mmask16 minus = _mm512_movepi32_mask(bits_of(x)), plus = (__mmask16)~minus;

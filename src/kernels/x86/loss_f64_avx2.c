@@ -18,9 +18,9 @@ DTI_INLINE __m256d are_odd(const struct plain_bars64 *bars, __m256d size, __m256
 }
 
 /* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_APART size_t add_plain_f64(const struct plain_bars64 *bars, const double *source,
-                                      const double *stored, size_t first, size_t n,
-                                      struct loss_sums_avx2 *sums)
+static DTI_NOINLINE size_t add_plain_f64(const struct plain_bars64 *bars, const double *source,
+                                         const double *stored, size_t first, size_t n,
+                                         struct loss_sums_avx2 *sums)
 {
     __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
     __m256d squared0 = sums->squared[0], squared1 = sums->squared[1];
@@ -51,9 +51,9 @@ static DTI_APART size_t add_plain_f64(const struct plain_bars64 *bars, const dou
     return i;
 }
 
-static DTI_APART void add_rest_f64(struct half *h, const double *source, const double *stored,
-                                   size_t first, size_t n, uint64_t index,
-                                   struct loss_sums_avx2 *sums)
+static DTI_NOINLINE void add_rest_f64(struct half *h, const double *source, const double *stored,
+                                      size_t first, size_t n, uint64_t index,
+                                      struct loss_sums_avx2 *sums)
 {
     struct loss_sums_avx2 s = *sums;
     double x_rest[STEP], y_rest[STEP];

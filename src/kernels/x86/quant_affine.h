@@ -46,8 +46,8 @@ DTI_INLINE struct affine_place place_at(struct affine_place p, size_t at, size_t
 }
 
 /* n elements by the portable kernel. */
-static DTI_APART void go_portable(const struct affine_common *c, struct affine_place p, size_t n,
-                                  struct dti_quant_count *count)
+static DTI_NOINLINE void go_portable(const struct affine_common *c, struct affine_place p, size_t n,
+                                     struct dti_quant_count *count)
 {
     struct dti_affine_args args = *c->args;
     const float *x = (const float *)(const void *)p.x;

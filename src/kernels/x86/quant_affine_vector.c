@@ -17,7 +17,7 @@ struct affine {
 };
 
 /* Whether the clamp of STEP quotients is the whole truth. */
-static DTI_APART bool all_small(const floats q[4])
+static DTI_NOINLINE bool all_small(const floats q[4])
 {
     return all_below(q[0], small_quotient) && all_below(q[1], small_quotient) &&
            all_below(q[2], small_quotient) && all_below(q[3], small_quotient);
@@ -119,14 +119,14 @@ DTI_INLINE void affine_loop(const struct affine *c, struct affine_place p, size_
     affine_rest(c, place_at(p, at, bytes, columns), n - at, count, division, columns, wide);
 }
 
-#define LOOPS(name, division, columns, wide)                                            \
-    static DTI_APART void name(const struct affine *c, struct affine_place p, size_t n, \
-                               struct dti_quant_count *count)                           \
-    {                                                                                   \
-        if (c->common.stream)                                                           \
-            affine_loop(c, p, n, count, division, columns, wide, true);                 \
-        else                                                                            \
-            affine_loop(c, p, n, count, division, columns, wide, false);                \
+#define LOOPS(name, division, columns, wide)                                               \
+    static DTI_NOINLINE void name(const struct affine *c, struct affine_place p, size_t n, \
+                                  struct dti_quant_count *count)                           \
+    {                                                                                      \
+        if (c->common.stream)                                                              \
+            affine_loop(c, p, n, count, division, columns, wide, true);                    \
+        else                                                                               \
+            affine_loop(c, p, n, count, division, columns, wide, false);                   \
     }
 #define DIVISIONS(name, columns, wide)                                        \
     LOOPS(name##_true, DTI_DIVIDE_TRUE, columns, wide)                        \

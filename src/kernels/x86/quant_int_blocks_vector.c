@@ -63,7 +63,7 @@ DTI_INLINE void q8_codes(const void *constants, const unsigned char *x,
 }
 
 /* Of blocks in which both the largest number and its opposite are found, the first of them. */
-static DTI_APART floats settle_ties(const unsigned char *x, floats extremes, unsigned ties)
+static DTI_NOINLINE floats settle_ties(const unsigned char *x, floats extremes, unsigned ties)
 {
     struct factors numbers;
     keep_factors(&numbers, extremes);
@@ -225,8 +225,8 @@ void VECTOR_NAME(dti_quantize_q8_0)(const struct dti_block_args *args, void *cod
     {                                                                                           \
         q4_codes(constants, x, factors, codes, count, stream, bits, order);                     \
     }                                                                                           \
-    static DTI_APART void name(const struct dti_block_args *args, void *codes, void *scales,    \
-                               const float *x, size_t n, struct dti_quant_count *count)         \
+    static DTI_NOINLINE void name(const struct dti_block_args *args, void *codes, void *scales, \
+                                  const float *x, size_t n, struct dti_quant_count *count)      \
     {                                                                                           \
         const struct tile_job job = {q4_scales, name##_codes, {LENGTH, 2, bits, order}, false}; \
         tiles_run(job, NULL, args, codes, scales, x, n, count);                                 \

@@ -82,19 +82,19 @@ DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
     count->blocks += some.blocks;
 }
 
-#define TILE(name, bits, order)                                                                    \
-    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                    \
-                                 const struct factors *factors, unsigned char *codes,              \
-                                 struct dti_quant_count *count, bool stream)                       \
-    {                                                                                              \
-        mx_codes(constants, x, factors, codes, count, stream, bits, order);                        \
-    }                                                                                              \
-    static DTI_APART void name(const struct mx *c, const struct dti_block_args *args, void *codes, \
-                               void *scales, const float *x, size_t n,                             \
-                               struct dti_quant_count *count)                                      \
-    {                                                                                              \
-        const struct tile_job job = {mx_scales, name##_codes, {LENGTH, 1, bits, order}, true};     \
-        tiles_run(job, c, args, codes, scales, x, n, count);                                       \
+#define TILE(name, bits, order)                                                                \
+    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                \
+                                 const struct factors *factors, unsigned char *codes,          \
+                                 struct dti_quant_count *count, bool stream)                   \
+    {                                                                                          \
+        mx_codes(constants, x, factors, codes, count, stream, bits, order);                    \
+    }                                                                                          \
+    static DTI_NOINLINE void name(const struct mx *c, const struct dti_block_args *args,       \
+                                  void *codes, void *scales, const float *x, size_t n,         \
+                                  struct dti_quant_count *count)                               \
+    {                                                                                          \
+        const struct tile_job job = {mx_scales, name##_codes, {LENGTH, 1, bits, order}, true}; \
+        tiles_run(job, c, args, codes, scales, x, n, count);                                   \
     }
 TILE(in_bytes, 8, DTI_BLOCK_BYTES)
 TILE(low_first, 4, DTI_BLOCK_LOW)

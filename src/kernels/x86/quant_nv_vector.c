@@ -99,21 +99,21 @@ DTI_INLINE void nv_codes(const void *constants, const unsigned char *x,
 SCALES(divisors_of, false)
 SCALES(factors_of, true)
 
-#define TILE(name, bits, order, reciprocal)                                                        \
-    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                    \
-                                 const struct factors *factors, unsigned char *codes,              \
-                                 struct dti_quant_count *count, bool stream)                       \
-    {                                                                                              \
-        const struct tile_shape shape = {LENGTH, 1, bits, order};                                  \
-        nv_codes(constants, x, factors, codes, count, stream, shape, reciprocal);                  \
-    }                                                                                              \
-    static DTI_APART void name(const struct nv *c, const struct dti_block_args *args, void *codes, \
-                               void *scales, const float *x, size_t n,                             \
-                               struct dti_quant_count *count)                                      \
-    {                                                                                              \
-        const struct tile_job job = {                                                              \
-            reciprocal ? factors_of : divisors_of, name##_codes, {LENGTH, 1, bits, order}, true};  \
-        tiles_run(job, c, args, codes, scales, x, n, count);                                       \
+#define TILE(name, bits, order, reciprocal)                                                       \
+    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                   \
+                                 const struct factors *factors, unsigned char *codes,             \
+                                 struct dti_quant_count *count, bool stream)                      \
+    {                                                                                             \
+        const struct tile_shape shape = {LENGTH, 1, bits, order};                                 \
+        nv_codes(constants, x, factors, codes, count, stream, shape, reciprocal);                 \
+    }                                                                                             \
+    static DTI_NOINLINE void name(const struct nv *c, const struct dti_block_args *args,          \
+                                  void *codes, void *scales, const float *x, size_t n,            \
+                                  struct dti_quant_count *count)                                  \
+    {                                                                                             \
+        const struct tile_job job = {                                                             \
+            reciprocal ? factors_of : divisors_of, name##_codes, {LENGTH, 1, bits, order}, true}; \
+        tiles_run(job, c, args, codes, scales, x, n, count);                                      \
     }
 #define ORDERS(name, reciprocal)                                                            \
     TILE(name##_bytes, 8, DTI_BLOCK_BYTES, reciprocal)                                      \

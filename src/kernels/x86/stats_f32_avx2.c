@@ -9,8 +9,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
 /* What a pass finds. */
@@ -45,7 +43,8 @@ static float extreme_of(__m256 vector, bool smaller)
 }
 
 /* The last elements, fewer than there are lanes. */
-static DTI_APART void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n, double shift)
+static DTI_NOINLINE void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n,
+                                  double shift)
 {
     float x[LANES];
     memcpy(x, from, n * sizeof x[0]);
@@ -93,18 +92,19 @@ DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, 
         add_rest(p, x + i, n - i, shift_by);
 }
 
-static DTI_APART void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
+static DTI_NOINLINE void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
 {
     go_through(p, x, n, 0, false);
 }
 
-static DTI_APART void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n, double shift)
+static DTI_NOINLINE void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n,
+                                    double shift)
 {
     go_through(p, x, n, shift, true);
 }
 
-static DTI_APART void count_small(const float *x, size_t n, float smallest_normal,
-                                  struct dti_stats_tile *tile)
+static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_normal,
+                                     struct dti_stats_tile *tile)
 {
     const __m256 zero = _mm256_setzero_ps(), bar = _mm256_set1_ps(smallest_normal);
     uint64_t zeros = 0, small = 0, negative = 0;

@@ -11,8 +11,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, STEP = 2 * LANES, ALL = 0xffff };
 enum { LEAST_MAGNITUDE = 2 | 8 }; /* of vrangeps: the smaller of two magnitudes, without a sign */
 
@@ -43,12 +41,13 @@ DTI_INLINE void add_half(struct stats_pass_avx512 *p, unsigned half, __m256 narr
                                : _mm512_fmadd_pd(d, d, p->squared[half]);
 }
 
-DTI_INLINE void add_vector(struct stats_pass_avx512 *p, unsigned turn, __m512 x, __m512d shift,
+DTI_INLINE void add_vector(struct stats_pass_avx512 *p, unsigned which, __m512 x, __m512d shift,
                            bool shifted, __mmask16 some)
 {
-    p->min[turn] = _mm512_mask_min_ps(p->min[turn], some, p->min[turn], x);
-    p->max[turn] = _mm512_mask_max_ps(p->max[turn], some, p->max[turn], x);
-    p->least[turn] = _mm512_mask_range_ps(p->least[turn], some, p->least[turn], x, LEAST_MAGNITUDE);
+    p->min[which] = _mm512_mask_min_ps(p->min[which], some, p->min[which], x);
+    p->max[which] = _mm512_mask_max_ps(p->max[which], some, p->max[which], x);
+    p->least[which] =
+        _mm512_mask_range_ps(p->least[which], some, p->least[which], x, LEAST_MAGNITUDE);
     p->signs += (unsigned)__builtin_popcount(_mm512_movepi32_mask(_mm512_castps_si512(x)));
     add_half(p, 0, _mm512_castps512_ps256(x), shift, shifted, (__mmask8)some);
     add_half(p, 1, _mm512_extractf32x8_ps(x, 1), shift, shifted, (__mmask8)(some >> 8));
@@ -77,19 +76,19 @@ DTI_INLINE struct stats_pass_avx512 go_through(const float *x, size_t n, double 
     return p;
 }
 
-static DTI_APART struct stats_pass_avx512 go_unshifted(const float *x, size_t n)
+static DTI_NOINLINE struct stats_pass_avx512 go_unshifted(const float *x, size_t n)
 {
     return go_through(x, n, 0, false);
 }
 
-static DTI_APART struct stats_pass_avx512 go_shifted(const float *x, size_t n, double shift)
+static DTI_NOINLINE struct stats_pass_avx512 go_shifted(const float *x, size_t n, double shift)
 {
     return go_through(x, n, shift, true);
 }
 
 /* Counts zeros, what is below the smallest normal, and what is below zero. */
-static DTI_APART void count_small(const float *x, size_t n, float smallest_normal,
-                                  struct dti_stats_tile *tile)
+static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_normal,
+                                     struct dti_stats_tile *tile)
 {
     const __m512 zero = _mm512_setzero_ps(), bar = _mm512_set1_ps(smallest_normal);
     uint64_t zeros = 0, small = 0, negative = 0;

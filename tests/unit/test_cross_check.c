@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/witness.h"
+#include "dtinfo/cross_check.h"
 #include "unit.h"
 
 static struct dti_runner *runner;
@@ -32,11 +32,12 @@ static struct dti_stored_number number_of(const char *text, const struct dti_cas
 static enum dti_status ask(const struct dti_cast *cast, const struct dti_stored_number *numbers,
                            size_t n, uint64_t index, size_t *ret_asked, const char **ret_why)
 {
-    struct dti_witness *witness;
-    CHECK(dti_witness_new(&witness, cast, NULL, runner, DTI_LEVEL_SCALAR, &error) == DTI_OK);
+    struct dti_cross_check *cross_check;
+    CHECK(dti_cross_check_new(&cross_check, cast, NULL, runner, DTI_LEVEL_SCALAR, &error) ==
+          DTI_OK);
     const enum dti_status status =
-        dti_witness_ask(witness, numbers, n, index, ret_asked, ret_why, &error);
-    dti_witness_free(witness);
+        dti_cross_check_ask(cross_check, numbers, n, index, ret_asked, ret_why, &error);
+    dti_cross_check_free(cross_check);
     return status;
 }
 
@@ -127,7 +128,7 @@ static void stacks_take_integers_as_int64(void)
         struct dti_cast cast = cast_to(dtypes[i / 6]), taken;
         struct dti_stored_number number = number_of(texts[i % 6], &cast, 0);
         struct dti_scalar scalar;
-        struct dti_witness *witness;
+        struct dti_cross_check *cross_check;
         size_t asked = 0;
         const char *why = NULL;
         const struct dti_stack_rule *const rule = dti_stack_find(DTI_STACK_ONNX, &cast.dst);
@@ -138,10 +139,11 @@ static void stacks_take_integers_as_int64(void)
         cast.round_given = true;
         cast.policy.round = rule->round;
         cast.policy.overflow = rule->overflow;
-        CHECK(dti_witness_new(&witness, &cast, rule, runner, DTI_LEVEL_SCALAR, &error) == DTI_OK);
-        CHECK(dti_witness_ask(witness, &number, 1, 0, &asked, &why, &error) == DTI_OK);
+        CHECK(dti_cross_check_new(&cross_check, &cast, rule, runner, DTI_LEVEL_SCALAR, &error) ==
+              DTI_OK);
+        CHECK(dti_cross_check_ask(cross_check, &number, 1, 0, &asked, &why, &error) == DTI_OK);
         CHECK_SIZE(asked, 1);
-        dti_witness_free(witness);
+        dti_cross_check_free(cross_check);
     }
 }
 

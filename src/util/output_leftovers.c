@@ -3,7 +3,7 @@
  * Finding and removing what killed runs have left. A run at work holds a lock on what is its own.
  */
 #define _GNU_SOURCE /* flock() */
-#include "dtinfo/output_strays.h"
+#include "dtinfo/output_leftovers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,38 +53,38 @@ static bool remove_folder(int folder, const char *name)
 }
 
 /* What is not locked is nobody's, and stays locked here until it is gone. */
-static enum dti_stray judge(int folder, const char *name, bool is_folder, bool remove)
+static enum dti_leftover judge(int folder, const char *name, bool is_folder, bool remove)
 {
     int fd;
     DTI_AGAIN(fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
-        return errno == ENOENT ? DTI_STRAY_COUNT : DTI_STRAY_STUCK;
-    enum dti_stray is = DTI_STRAY_LEFT;
+        return errno == ENOENT ? DTI_LEFTOVER_COUNT : DTI_LEFTOVER_STUCK;
+    enum dti_leftover is = DTI_LEFTOVER_KILLED;
     int result;
     DTI_AGAIN(result = flock(fd, LOCK_SH | LOCK_NB));
     if (result != 0)
-        is = errno == EWOULDBLOCK ? DTI_STRAY_LIVE : DTI_STRAY_STUCK;
+        is = errno == EWOULDBLOCK ? DTI_LEFTOVER_LIVE : DTI_LEFTOVER_STUCK;
     else if (remove && (is_folder ? remove_folder(folder, name) : unlinkat(folder, name, 0) == 0))
-        is = DTI_STRAY_REMOVED;
+        is = DTI_LEFTOVER_REMOVED;
     else if (remove)
-        is = DTI_STRAY_STUCK;
+        is = DTI_LEFTOVER_STUCK;
     (void)close(fd);
     return is;
 }
 
-static void count(struct dti_output_strays *strays, int folder, const char *name, bool remove)
+static void count(struct dti_output_leftovers *leftovers, int folder, const char *name, bool remove)
 {
     struct stat st = {0};
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_uid != geteuid() ||
         !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
         return;
-    const enum dti_stray is = judge(folder, name, S_ISDIR(st.st_mode), remove);
-    if (is != DTI_STRAY_COUNT && strays->count[is]++ == 0)
-        dti_quote(strays->first[is], name, strlen(name));
+    const enum dti_leftover is = judge(folder, name, S_ISDIR(st.st_mode), remove);
+    if (is != DTI_LEFTOVER_COUNT && leftovers->count[is]++ == 0)
+        dti_quote(leftovers->first[is], name, strlen(name));
 }
 
-enum dti_status dti_output_strays_find(struct dti_output_strays *strays, const char *path,
-                                       bool as_folder, bool remove, struct dti_error *reterr)
+enum dti_status dti_output_leftovers_find(struct dti_output_leftovers *leftovers, const char *path,
+                                          bool as_folder, bool remove, struct dti_error *reterr)
 {
     struct dti_output_path at;
     char label[DTI_QUOTE_SIZE];
@@ -96,7 +96,7 @@ enum dti_status dti_output_strays_find(struct dti_output_strays *strays, const c
     int error = at.name[0] != '\0' && !list && errno != EACCES ? errno : 0;
     for (const char *name; list && (name = next_name(list, &error)) != NULL;) {
         if (dti_output_temp_is(name, at.name))
-            count(strays, at.folder, name, remove);
+            count(leftovers, at.folder, name, remove);
     }
     if (list)
         (void)closedir(list);

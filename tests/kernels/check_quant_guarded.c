@@ -13,91 +13,92 @@
 
 enum { GUARD = 192, OFFSETS = 128 };
 
-struct room {
+struct guarded {
     uint8_t *begin, *end; /* between two pages that may not be touched */
     uint8_t *at;
     size_t bytes;
     uint8_t poison;
 };
 
-static struct room rooms[ROOMS];
+static struct guarded all_guarded[GUARDED_ARRAYS];
 
-static void room_make(struct room *room)
+static void guarded_make(struct guarded *guarded)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t whole = (ROOM_BYTES_MAX + 2 * GUARD + OFFSETS + page - 1) / page * page;
+    const size_t whole = (GUARDED_BYTES_MAX + 2 * GUARD + OFFSETS + page - 1) / page * page;
     uint8_t *at = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED || mprotect(at + page, whole, PROT_READ | PROT_WRITE) != 0) {
         puts("out of memory");
         exit(1);
     }
-    room->begin = at + page;
-    room->end = at + page + whole;
+    guarded->begin = at + page;
+    guarded->end = at + page + whole;
 }
 
-static uint8_t *guard_begin(const struct room *room)
+static uint8_t *guard_begin(const struct guarded *guarded)
 {
-    return room->at - room->begin > GUARD ? room->at - GUARD : room->begin;
+    return guarded->at - guarded->begin > GUARD ? guarded->at - GUARD : guarded->begin;
 }
 
-static uint8_t *guard_end(const struct room *room)
+static uint8_t *guard_end(const struct guarded *guarded)
 {
-    uint8_t *after = room->at + room->bytes;
-    return room->end - after > GUARD ? after + GUARD : room->end;
+    uint8_t *after = guarded->at + guarded->bytes;
+    return guarded->end - after > GUARD ? after + GUARD : guarded->end;
 }
 
-uint8_t *room_new(struct check *check, size_t which, size_t bytes)
+uint8_t *guarded_new(struct check *check, size_t which, size_t bytes)
 {
-    struct room *room = &rooms[which];
+    struct guarded *guarded = &all_guarded[which];
     const uint64_t bits = check_random(check);
-    if (!room->begin)
-        room_make(room);
-    if (bytes > ROOM_BYTES_MAX) {
-        printf("a room of %zu bytes is too large\n", bytes);
+    if (!guarded->begin)
+        guarded_make(guarded);
+    if (bytes > GUARDED_BYTES_MAX) {
+        printf("an array of %zu bytes is too large\n", bytes);
         exit(1);
     }
-    room->at =
-        bits & 1 ? room->end - bytes : room->begin + (bits & 2 ? bits >> 2 & (OFFSETS - 1) : 0);
-    room->bytes = bytes;
-    room->poison = (uint8_t)(0x5a + 37 * (check->arrays % 7));
-    memset(guard_begin(room), room->poison, (size_t)(guard_end(room) - guard_begin(room)));
-    return room->at;
+    guarded->at = bits & 1 ? guarded->end - bytes
+                           : guarded->begin + (bits & 2 ? bits >> 2 & (OFFSETS - 1) : 0);
+    guarded->bytes = bytes;
+    guarded->poison = (uint8_t)(0x5a + 37 * (check->arrays % 7));
+    memset(guard_begin(guarded), guarded->poison,
+           (size_t)(guard_end(guarded) - guard_begin(guarded)));
+    return guarded->at;
 }
 
-void *room_copy(struct check *check, size_t which, const void *array, size_t bytes)
+void *guarded_copy(struct check *check, size_t which, const void *array, size_t bytes)
 {
-    uint8_t *at = room_new(check, which, bytes);
+    uint8_t *at = guarded_new(check, which, bytes);
     if (bytes > 0)
         memcpy(at, array, bytes);
     return at;
 }
 
-float *room_copy_floats(struct check *check, size_t which, const float *array, size_t n)
+float *guarded_copy_floats(struct check *check, size_t which, const float *array, size_t n)
 {
-    uint8_t *at = room_new(check, which, n * sizeof *array);
+    uint8_t *at = guarded_new(check, which, n * sizeof *array);
     while ((uintptr_t)at % sizeof *array != 0)
-        at = room_new(check, which, n * sizeof *array);
+        at = guarded_new(check, which, n * sizeof *array);
     if (n > 0)
         memcpy(at, array, n * sizeof *array);
     return (float *)(void *)at;
 }
 
-bool room_is_whole(size_t which)
+bool guarded_is_whole(size_t which)
 {
-    const struct room *room = &rooms[which];
-    const uint8_t *at = guard_begin(room), *end = guard_end(room);
+    const struct guarded *guarded = &all_guarded[which];
+    const uint8_t *at = guard_begin(guarded), *end = guard_end(guarded);
     for (; at < end; at++) {
-        if (at == room->at && room->bytes > 0)
-            at += room->bytes;
-        if (at < end && *at != room->poison)
+        if (at == guarded->at && guarded->bytes > 0)
+            at += guarded->bytes;
+        if (at < end && *at != guarded->poison)
             return false;
     }
     return true;
 }
 
-uint8_t room_poison(size_t which)
+uint8_t guarded_poison(size_t which)
 {
-    return rooms[which].poison;
+    return all_guarded[which].poison;
 }
 
 bool quant_is_finite(uint32_t bits)
