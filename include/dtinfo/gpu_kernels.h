@@ -34,8 +34,8 @@ struct dti_gpu_cast_args {
     uint32_t high_first; /* 0 or 1 */
 };
 
-/* The loss of tiles, in two kernels: LOSS_F32 or LOSS_F64 leave 16 lanes a tile, LOSS_FOLD makes
- * them a struct dti_gpu_loss_tile. n elements; x, y: source and stored numbers in the hub. */
+/* The loss of tiles, in two kernels: LOSS_HUB32 or LOSS_HUB64 leave 16 lanes a tile, LOSS_FOLD
+ * makes them a struct dti_gpu_loss_tile. n elements; x, y: source and stored numbers in the hub. */
 struct dti_gpu_loss_args {
     uint64_t x, y, n;
     uint64_t index;

@@ -115,8 +115,8 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
 /* A whole array in memory by a team (NULL: this thread): both passes. */
 struct dti_quantized_array {
     void *codes, *scales; /* dti_quant_plan_sizes() */
-    int32_t
-        *zero_points; /* affine; NULL: not wanted, of groups only where dti_quant_run() says so */
+    /* affine; NULL: not wanted, of groups only where dti_quant_run() says so */
+    int32_t *zero_points;
     float tensor_scale;
 };
 enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_team *team,

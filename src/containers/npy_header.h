@@ -9,8 +9,7 @@
 #include "dtinfo/memory_pool.h"
 
 enum {
-    DTI_NPY_PREAMBLE =
-        12, /* bytes that tell how long the header is; version 1.0 needs 10 of them */
+    DTI_NPY_PREAMBLE = 12, /* bytes that tell the header's length; version 1.0 needs 10 of them */
     DTI_NPY_HEADER_MAX = 1 << 20, /* bytes of a header; numpy's own limit is 10,000 characters */
     DTI_NPY_RANK_MAX = 64,        /* numpy's */
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What a number goes to the device as. */
-enum form { FORM_F64, FORM_I64, FORM_U64, FORM_COUNT };
+enum form { FORM_FP64, FORM_I64, FORM_U64, FORM_COUNT };
 
 static const enum dti_dtype dtypes[FORM_COUNT] = {DTI_FP64, DTI_INT64, DTI_UINT64};
 static const struct dti_layout layout = {.packing = DTI_PACKING_BYTES};
@@ -41,7 +41,7 @@ enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct d
     dti_encoder_init(&first, dti_cast_stage(cast, 0), &policy);
     cross_check->request = (struct dti_request){
         .src_layout = layout, .dst_layout = layout, .cast = *cast, .rule = rule};
-    cross_check->takes_odd = !rule && dti_encoder_takes_odd_f64(&first);
+    cross_check->takes_odd = !rule && dti_encoder_takes_odd_hub64(&first);
     cross_check->runner = runner;
     cross_check->level = level;
     *ret = cross_check;
@@ -88,7 +88,7 @@ static enum form form_by_rule(const struct dti_stored_number *number, uint64_t *
     }
     dti_encode(dti_format_get(DTI_FP64), &number->value, &policy, 0, &outcome);
     *ret_code = outcome.code;
-    return FORM_F64;
+    return FORM_FP64;
 }
 
 static enum form choose_form(const struct dti_cross_check *cross_check,
@@ -99,7 +99,7 @@ static enum form choose_form(const struct dti_cross_check *cross_check,
     struct dti_outcome outcome;
     if (cross_check->request.rule)
         return form_by_rule(number, ret_code);
-    for (enum form form = FORM_F64; form < FORM_COUNT; form++) {
+    for (enum form form = FORM_FP64; form < FORM_COUNT; form++) {
         if (is_code(&number->value, dtypes[form], ret_code))
             return form;
     }
@@ -107,7 +107,7 @@ static enum form choose_form(const struct dti_cross_check *cross_check,
         return FORM_COUNT;
     dti_encode(dti_format_get(DTI_FP64), &number->value, &odd, 0, &outcome);
     *ret_code = outcome.code;
-    return FORM_F64;
+    return FORM_FP64;
 }
 
 /* The plan of a form; NULL when the device does not do it, for which why_not is set. */
@@ -211,7 +211,7 @@ enum dti_status dti_cross_check_ask(struct dti_cross_check *cross_check,
             if (cross_check->forms[at + i] == FORM_COUNT)
                 why = not_exact;
         }
-        for (enum form form = FORM_F64; form < FORM_COUNT && status == DTI_OK; form++)
+        for (enum form form = FORM_FP64; form < FORM_COUNT && status == DTI_OK; form++)
             status =
                 ask_form(cross_check, form, numbers, at, part, index - at, &asked, &why, reterr);
         numbers += part;

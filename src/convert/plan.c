@@ -38,9 +38,9 @@ static size_t rule_stages(const struct dti_request *request, struct dti_stage *s
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_policy last = {.round = rule->round, .overflow = rule->overflow};
     size_t count = 0;
-    if (!dti_format_is_integer(&request->src) && !dti_format_fits_f64(&request->src))
+    if (!dti_format_is_integer(&request->src) && !dti_format_fits_hub64(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP64), nearest};
-    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_f32(&request->src))
+    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_hub32(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP32), nearest};
     stages[count++] = (struct dti_stage){request->cast.dst, last};
     return count;
@@ -136,7 +136,7 @@ enum dti_status dti_request_check(const struct dti_request *request, struct dti_
     if (!complex)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND, "arrays of %s cannot be cast; cast their parts, %s",
-                    complex->name, dti_format_get(complex->part)->name);
+                    complex->name, dti_format_get(complex->component)->name);
 }
 
 enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_request *request,

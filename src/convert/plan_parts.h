@@ -52,7 +52,7 @@ struct dti_composer {
     bool no_memory;
     bool first;              /* the stage that sees the source: */
     bool decoded[2];         /* [hub] whether it passed through fp32 or fp64, which */
-    size_t decoded_count[2]; /* so many steps made (DTI_LOSS_F32, DTI_LOSS_F64) */
+    size_t decoded_count[2]; /* so many steps made (DTI_LOSS_HUB32, DTI_LOSS_HUB64) */
 };
 
 /* One rounding on the way. */

@@ -34,7 +34,7 @@ static void add_wide(const struct dti_plan *plan, const void *source, const void
 static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
                            size_t n)
 {
-    const size_t size = plan->loss_rule.hub == DTI_LOSS_F32 ? 4 : 8;
+    const size_t size = plan->loss_rule.hub == DTI_LOSS_HUB32 ? 4 : 8;
     if (plan->loss_rule.hub == DTI_LOSS_WIDE || (uintptr_t)numbers % size == 0)
         return numbers;
     memcpy(buffer, numbers, n * size);

@@ -36,7 +36,7 @@ static bool dtype_footprint(const struct dti_format *format, uint64_t elements,
     const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
     struct dti_footprint footprint = {.bytes = 0};
     if (format->kind == DTI_KIND_COMPLEX) {
-        format = dti_format_get(format->part);
+        format = dti_format_get(format->component);
         if (!dti_mul_u64(elements, 2, &elements))
             return false;
     }

@@ -10,7 +10,7 @@
 /* The elements of a tensor's array: the parts of complex numbers. */
 static const struct dti_format *real_format(const struct dti_format *format)
 {
-    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
 }
 
 static bool is_safetensors(enum dti_container_kind kind)

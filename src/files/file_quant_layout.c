@@ -17,8 +17,8 @@ struct new_tensor_list {
     size_t shape_count;
     struct dti_buffer names; /* likewise */
     size_t *name_at;         /* of each tensor: place in names, or SIZE_MAX */
-    struct dti_name_order
-        quantized; /* of the input's tensors, the names of those that become parts */
+    /* of the input's tensors, the names of those that become parts */
+    struct dti_name_order quantized;
 };
 
 static void free_list(struct new_tensor_list *list)

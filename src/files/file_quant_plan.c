@@ -180,7 +180,7 @@ static bool is_safetensors(enum dti_container_kind kind)
 /* The elements of a tensor's array: the parts of complex numbers. */
 static const struct dti_format *real_format(const struct dti_format *format)
 {
-    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
 }
 
 static enum dti_status find_copy(struct dti_file_quant *quant, const struct dti_request *request,

@@ -55,7 +55,7 @@ static enum dti_status look_at(struct comparison_scan *scan, size_t part,
     const struct dti_tensor_pair *const pair = &scan->pairs[part];
     const struct compared_sides *const sides = &scan->sides[part];
     dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
-    const bool single = pair->rule.hub == DTI_COMPARISON_F32;
+    const bool single = pair->rule.hub == DTI_COMPARISON_HUB32;
     bool equal = true;
     if (sides->same_bytes)
         equal = memcmp(block->a, block->b, dti_scan_bytes(&sides->a, block->n)) == 0;

@@ -72,7 +72,7 @@ static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_
 
 const struct dti_format *dti_scan_format(const struct dti_tensor *tensor)
 {
-    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->part)
+    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->component)
                                                     : tensor->format;
 }
 

@@ -133,7 +133,7 @@ void dti_tensor_blame(const struct dti_container *container, size_t tensor,
 static size_t item_bytes(const struct dti_tensor *tensor)
 {
     if (tensor->format->kind == DTI_KIND_COMPLEX)
-        return 2 * dti_format_container(dti_format_get(tensor->format->part));
+        return 2 * dti_format_container(dti_format_get(tensor->format->component));
     return dti_format_container(tensor->format);
 }
 

@@ -62,7 +62,7 @@ static double ulp64(const struct dti_format *ulp, double a, double b)
 static void look_at_floats(const struct dti_comparison_rule *rule, double a, double b,
                            struct compared_pair *ret)
 {
-    const bool single = rule->hub == DTI_COMPARISON_F32;
+    const bool single = rule->hub == DTI_COMPARISON_HUB32;
     ret->finite = isfinite(a) && isfinite(b);
     if (!ret->finite) {
         ret->differs = ret->unmatched = !(isnan(a) && isnan(b)) && !(a <= b && a >= b);
@@ -193,10 +193,10 @@ static void look(const struct dti_comparison_rule *rule, const unsigned char *a,
     struct dti_value value[2];
     *ret = (struct compared_pair){.finite = false};
     switch (rule->hub) {
-    case DTI_COMPARISON_F32:
+    case DTI_COMPARISON_HUB32:
         look_at_floats(rule, number_at(true, a, i), number_at(true, b, i), ret);
         break;
-    case DTI_COMPARISON_F64:
+    case DTI_COMPARISON_HUB64:
         look_at_floats(rule, number_at(false, a, i), number_at(false, b, i), ret);
         break;
     case DTI_COMPARISON_I64:
@@ -253,7 +253,7 @@ void dti_comparison_add_tile(const struct dti_comparison_rule *rule,
 double dti_comparison_largest_ratio(const struct dti_comparison_rule *rule, const void *a,
                                     const void *b, size_t n, double most)
 {
-    const bool single = rule->hub == DTI_COMPARISON_F32;
+    const bool single = rule->hub == DTI_COMPARISON_HUB32;
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(single, a, i), y = number_at(single, b, i), size = fabs(y);
         const double error = fabs(dti_fp64_add(x, -y));

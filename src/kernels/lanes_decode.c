@@ -92,7 +92,7 @@ void DTI_LANES_NAME(dti_decode_f64)(const struct dti_kernel_args *args, void *re
                                     const void *restrict src, size_t n)
 {
     const struct dti_decoder *d = args->decoder;
-    const bool narrow = !dti_format_is_integer(&d->format) && dti_format_fits_f32(&d->format);
+    const bool narrow = !dti_format_is_integer(&d->format) && dti_format_fits_hub32(&d->format);
     uint32_t containers32[DTI_PIECE];
     uint64_t containers[DTI_PIECE];
     for (size_t done = 0; done < n; done += DTI_PIECE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 arrays into any format that dti_encoder_takes_f32() allows. Compiled once a level. */
+ * fp32 arrays into any format that dti_encoder_takes_hub32() allows. Compiled once a level. */
 #include "kernels/kernels.h"
 #include "kernels/lanes_float.h"
 #include "kernels/lanes_integer.h"

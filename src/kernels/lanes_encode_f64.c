@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp64 arrays into any format that dti_encoder_takes_f64() allows. Compiled once a level. */
+ * fp64 arrays into any format that dti_encoder_takes_hub64() allows. Compiled once a level. */
 #include "kernels/kernels.h"
 #include "kernels/lanes_float.h"
 #include "kernels/lanes_integer.h"

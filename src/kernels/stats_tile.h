@@ -32,8 +32,8 @@ void dti_stats_see_absmax(struct dti_stats *stats);
 static inline uint64_t dti_stats_key(enum dti_stats_hub hub, uint64_t code)
 {
     const uint64_t middle = UINT64_C(1) << 63;
-    const uint64_t magnitude = hub == DTI_STATS_F32 ? code & INT32_MAX : code & INT64_MAX;
-    const uint64_t sign = hub == DTI_STATS_F32 ? code >> 31 : code >> 63;
+    const uint64_t magnitude = hub == DTI_STATS_HUB32 ? code & INT32_MAX : code & INT64_MAX;
+    const uint64_t sign = hub == DTI_STATS_HUB32 ? code >> 31 : code >> 63;
     if (hub == DTI_STATS_U64)
         return code;
     if (hub == DTI_STATS_I64)

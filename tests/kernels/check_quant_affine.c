@@ -36,7 +36,7 @@ size_t quant_formats(enum dti_quant_codes codes, struct dti_format formats[QUANT
                                          : all[i].width <= 8 ? DTI_QUANT_CODES_8
                                                              : DTI_QUANT_CODES_16;
         if (dti_affine_recipe_init(&recipe, &all[i], DTI_SYMMETRY_NONE) &&
-            dti_encoder_takes_f32(&all[i]) && (codes == DTI_QUANT_CODES_ANY || codes == own))
+            dti_encoder_takes_hub32(&all[i]) && (codes == DTI_QUANT_CODES_ANY || codes == own))
             formats[taken++] = all[i];
     }
     return taken;

@@ -139,7 +139,7 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
     char quoted[DTI_QUOTE_SIZE];
     if (status != DTI_OK)
         return status;
-    if (operand.parts == 2)
+    if (operand.components == 2)
         status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays are of real numbers",
                           dti_quote(quoted, text, length));
     else if (!request->rule)

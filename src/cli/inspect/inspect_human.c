@@ -314,7 +314,7 @@ static bool is_order_assumed(const struct inspect_report *report)
         (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED))
         return false;
     for (size_t i = 0; i < report->shown_count; i++) {
-        if (report->figures[i].there && dti_inspect_part(report->shown[i])->width < 8 &&
+        if (report->figures[i].there && dti_inspect_component(report->shown[i])->width < 8 &&
             report->shown[i]->format->kind == DTI_KIND_FLOAT)
             return true;
     }

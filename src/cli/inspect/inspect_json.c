@@ -10,7 +10,7 @@
 /* How the elements lie: null where there is no choice. */
 static void put_layout(struct dti_json *json, const struct dti_tensor *tensor)
 {
-    const struct dti_format *const part = tensor->format ? dti_inspect_part(tensor) : NULL;
+    const struct dti_format *const part = tensor->format ? dti_inspect_component(tensor) : NULL;
     bool big;
     dti_json_string(json, "order", tensor->fortran ? "fortran" : "row-major");
     if (dti_inspect_has_byte_order(tensor, &big))

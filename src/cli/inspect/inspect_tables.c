@@ -161,7 +161,7 @@ static void extreme_cell(struct dti_table *table, const struct inspect_figures *
         text_cell(table, "-");
         return;
     }
-    const struct dti_format *const part = dti_inspect_part(extreme->tensor);
+    const struct dti_format *const part = dti_inspect_component(extreme->tensor);
     if (dti_format_is_integer(part)) {
         const struct dti_format *const format = magnitude ? dti_format_get(DTI_UINT64) : part;
         dti_encode(format, &extreme->value, &policy, 0, &outcome);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fp64 and 64-bit integers in AVX-512: fp64 <-> fp32, rounding to odd into the hubs, 32-bit
- * integers
- * -> fp64. Rounding modes stand in the instructions. */
+ * integers -> fp64. Rounding modes stand in the instructions. */
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
 #include "kernels/x86/modes.h"
