@@ -36,10 +36,9 @@ void dti_new_files_free(struct dti_new_files *files);
  * the array is to be freed, the texts are the container's. warn (may be NULL) is told when some are
  * left out. */
 enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
-                                       void (*warn)(void *context, const char *code,
-                                                    const char *text),
-                                       void *warn_context, struct dti_metadata **ret,
-                                       size_t *ret_count, struct dti_error *reterr);
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_metadata **ret, size_t *ret_count,
+                                       struct dti_error *reterr);
 
 /* Adds one that holds these tensors, and fills their bytes and offset; they may be sorted (see
  * dti_container_layout()). name: of a file in the output's folder; NULL: the output itself. */

@@ -5,7 +5,7 @@
 #ifndef DTINFO_NPY_HEADER_H
 #define DTINFO_NPY_HEADER_H
 
-#include "dtinfo/container.h"
+#include "containers/containers.h"
 #include "dtinfo/memory_pool.h"
 
 enum {
@@ -67,7 +67,8 @@ enum dti_status dti_npy_describe(struct dti_pool *pool, const char *label, const
                                  const struct dti_npy_preamble *preamble,
                                  const struct dti_format *assume, struct dti_tensor *ret,
                                  bool *ret_guessed, struct dti_error *reterr);
-extern const char dti_npy_guess_note[]; /* for the container's notes, under the code "guessed" */
+/* Says so among the container's notes. False: memory ran out. */
+bool dti_npy_note_guess(struct dti_notes *notes);
 
 /* "'x.npy': truncated: 6 elements of type <f4 need 24 bytes, there are 20" */
 enum dti_status dti_npy_fail_short(const char *label, const struct dti_tensor *tensor,

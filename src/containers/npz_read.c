@@ -242,7 +242,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     dti_buffer_free(&reading.header);
     if (status != DTI_OK)
         return status;
-    if (reading.guessed && !dti_notes_add(&notes, "guessed_type", dti_npy_guess_note))
+    if (reading.guessed && !dti_npy_note_guess(&notes))
         return dti_container_no_memory(reterr);
     container->tensors = tensors;
     container->tensor_count = count;

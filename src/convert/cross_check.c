@@ -137,7 +137,7 @@ static enum dti_status find_plan(struct dti_cross_check *cross_check, enum form 
         return status;
     }
     (void)snprintf(why_not, size, "%s", why ? why : error.text);
-    why_not[strcspn(why_not, ";")] = '\0'; /* the remedy is for those who asked for arrays */
+    why_not[strcspn(why_not, ";")] = '\0'; /* logs are for those who asked for arrays */
     return DTI_OK;
 }
 

@@ -84,7 +84,7 @@ static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
         tell_why(plan);
         dti_device_plan_free(device);
         return runner->demanded
-                   ? dti_fail(reterr, DTI_UNAVAILABLE, "%s; use --device cpu or auto", plan->why)
+                   ? dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_USE_CPU, "%s", plan->why)
                    : DTI_OK;
     }
     struct dti_error error;

@@ -138,10 +138,10 @@ static enum dti_status take_lane(struct device_run *run, struct dti_error *reter
     }
     dti_lane_give(run->runner, run->lane);
     if (status == DTI_NO_MEMORY)
-        return dti_fail(reterr, status,
-                        "%s: out of memory: it has none for the %llu bytes of a tile%s",
-                        run->runner->id, (unsigned long long)run->areas.size,
-                        run->runner->demanded ? "; use --device cpu or auto" : "");
+        return dti_fail_remedy(reterr, status,
+                               run->runner->demanded ? DTI_REMEDY_USE_CPU : DTI_REMEDY_NONE,
+                               "%s: out of memory: it has none for the %llu bytes of a tile",
+                               run->runner->id, (unsigned long long)run->areas.size);
     return status;
 }
 

@@ -42,14 +42,12 @@ static enum dti_status no_such_dtype(const struct dti_file_cast *cast, size_t at
     char place[DTI_TENSOR_PLACE];
     const enum dti_container_kind kind = cast->request.kind;
     if (cast->tensors[at].fate == DTI_FATE_CAST)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s files have no name for %s; --as raw writes the codes of one tensor",
-                        kind_name(kind), format->name);
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "%s is %s, for which %s files have no name; cast it too, or leave it out with "
-                    "--select",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
-                    format->name, kind_name(kind));
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_WRITE_RAW,
+                               "%s files have no name for %s", kind_name(kind), format->name);
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_CAST_OR_LEAVE_OUT,
+                           "%s is %s, for which %s files have no name",
+                           dti_tensor_place(cast->container, cast->tensors[at].source, place),
+                           format->name, kind_name(kind));
 }
 
 /* safetensors says that codes of less than 8 bits are packed, and not in which order. */
@@ -84,15 +82,15 @@ static enum dti_status check_sides(const struct dti_file_cast *cast, size_t at,
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
     dti_tensor_place(cast->container, cast->tensors[at].source, place);
     if (sides->src_open)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is %s, and safetensors does not define the order of its codes in a "
-                        "byte; say --from-packing low or high, or keep it with --keep",
-                        place, tensor->format->name);
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_SAY_INPUT_PACKING,
+            "%s is %s, and safetensors does not define the order of its codes in a byte", place,
+            tensor->format->name);
     if (sides->dst_open)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s becomes %s, and safetensors does not define the order of its codes in "
-                        "a byte; say --packing low or high",
-                        place, format->name);
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_SAY_PACKING,
+            "%s becomes %s, and safetensors does not define the order of its codes in a byte",
+            place, format->name);
     return DTI_OK;
 }
 
@@ -104,11 +102,11 @@ static enum dti_status check_bits(const struct dti_file_cast *cast, size_t at,
     const uint64_t elements = dti_file_cast_source(cast, at)->elements;
     if (!is_safetensors(cast->request.kind) || elements % 8 * format->width % 8 == 0)
         return DTI_OK;
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "%s: %llu elements of %s end within a byte, which safetensors does not allow; "
-                    "keep it with --keep",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
-                    (unsigned long long)elements, format->name);
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, DTI_REMEDY_KEEP_INSTEAD,
+        "%s: %llu elements of %s end within a byte, which safetensors does not allow",
+        dti_tensor_place(cast->container, cast->tensors[at].source, place),
+        (unsigned long long)elements, format->name);
 }
 
 static bool same_cast(const struct dti_request *a, const struct dti_request *b)
@@ -201,7 +199,7 @@ static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct
     return find_plan(cast, &plan, &tensor->plan, reterr);
 }
 
-/* Options that say how codes lie, where no code has a choice. */
+/* The request says how codes lie, and no code has a choice. */
 static enum dti_status check_packing(const struct dti_file_cast *cast, struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
@@ -213,17 +211,16 @@ static enum dti_status check_packing(const struct dti_file_cast *cast, struct dt
     const enum dti_container_kind from = cast->container->kind;
     source = source && (is_safetensors(from) || from == DTI_CONTAINER_RAW);
     if (request->from_packing_given && !source)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--from-packing is for codes of less than 8 bits whose file does not say "
-                        "how they lie, and there are none: leave it out");
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
+            "there are no codes of less than 8 bits whose file does not say how they lie");
     if (request->packing_given && result && request->kind == DTI_CONTAINER_NPY &&
         request->packing != DTI_PACKING_BYTES)
-        return dti_fail(reterr, DTI_USAGE,
-                        "npy files hold one code a byte; leave out --packing, or write --as raw");
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
+                               "npy files hold one code a byte");
     if (request->packing_given && !source && !result)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--packing is for codes of less than 8 bits, and there are none: leave it "
-                        "out");
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
+                               "there are no codes of less than 8 bits");
     const bool bytes = (request->packing_given && request->packing == DTI_PACKING_BYTES && result &&
                         is_safetensors(request->kind)) ||
                        (request->from_packing_given && is_safetensors(from) &&

@@ -56,11 +56,9 @@ static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
     if (loss->first_no_code != UINT64_MAX)
         (void)snprintf(element, sizeof element, "element %llu is NaN",
                        (unsigned long long)loss->first_no_code);
-    return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                    "%s: %s; %s has no NaN; --overflow saturate stores the largest number in its "
-                    "place",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place), element,
-                    without->name);
+    return dti_fail_remedy(
+        reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_SATURATE, "%s: %s; %s has no NaN",
+        dti_tensor_place(cast->container, cast->tensors[at].source, place), element, without->name);
 }
 
 enum dti_status dti_file_cast_add_loss(struct dti_file_cast *cast, size_t at,

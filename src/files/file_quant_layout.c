@@ -216,11 +216,12 @@ static enum dti_status add_arrays(struct dti_file_quant *quant, struct new_tenso
     enum dti_status status = DTI_OK;
     char label[DTI_QUOTE_SIZE];
     const char *const path = quant->container->path;
+    const bool several = quant->tensor_count > 0;
     if (quant->tensor_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "%s has %zu tensors, and an npy file holds one; %s",
-                        dti_quote(label, path, strlen(path)), quant->tensor_count,
-                        quant->tensor_count > 0 ? "pick it with --select NAME"
-                                                : "there is nothing to write");
+        return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
+                               "%s has %zu tensors, and an npy file holds one%s",
+                               dti_quote(label, path, strlen(path)), quant->tensor_count,
+                               several ? "" : "; there is nothing to write");
     for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
         struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
         const enum dti_quant_part part = (enum dti_quant_part)(tensor->source % DTI_PART_COUNT);

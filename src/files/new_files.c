@@ -52,10 +52,9 @@ static enum dti_status check_not_input(const struct dti_new_files *files,
     for (size_t i = 0; i < files->container->file_count; i++) {
         const struct dti_input *const input = &files->container->files[i].input;
         if (dti_output_is_file(output, input->device, input->inode))
-            return dti_fail(reterr, DTI_USAGE,
-                            "%s is also the output, which would change it while it is read; give "
-                            "-o with another name",
-                            dti_input_label(input, label));
+            return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_OTHER_OUTPUT,
+                                   "%s is also the output, which would change it while it is read",
+                                   dti_input_label(input, label));
     }
     return DTI_OK;
 }

@@ -43,8 +43,8 @@ static enum dti_status read_members(struct dti_config_reading *reading, bool mod
     enum dti_status status = dti_config_next(reading, &token, reterr);
     const char *const name = modelopt ? "quantization" : "quantization_config";
     if (status == DTI_OK && token != DTI_JSON_OBJECT)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s is not a JSON object" DTI_CONFIG_REMEDY,
-                        reading->label);
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s is not a JSON object", reading->label);
     while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
            key[0] != '\0') {
         if (strcmp(key, name) == 0)
@@ -170,12 +170,12 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     const size_t size = input.seekable && input.size <= CONFIG_MAX ? (size_t)input.size : 0;
     char *const text = malloc(size + 1);
     if (!input.seekable)
-        status =
-            dti_fail(reterr, DTI_BAD_INPUT, "%s is not a regular file" DTI_CONFIG_REMEDY, label);
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s is not a regular file", label);
     else if (input.size > CONFIG_MAX)
-        status = dti_fail(reterr, DTI_BAD_INPUT,
-                          "%s has %llu bytes, and a configuration at most %d" DTI_CONFIG_REMEDY,
-                          label, (unsigned long long)input.size, (int)CONFIG_MAX);
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s has %llu bytes, and a configuration at most %d", label,
+                                 (unsigned long long)input.size, (int)CONFIG_MAX);
     else if (!text)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)

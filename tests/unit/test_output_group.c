@@ -77,7 +77,8 @@ static void files_in_a_folder_that_is_there_are_replaced_by_force(void)
     file_make("new/b", "old", 3);
     CHECK(chmod("new/b", 0604) == 0);
     CHECK(begin("link", two, 2, false) == DTI_USAGE);
-    CHECK_STR(error.text, "'new/b' exists; --force replaces it");
+    CHECK_STR(error.text, "'new/b' exists");
+    CHECK(error.remedy == DTI_REMEDY_REPLACE);
     CHECK_STR(error.argument, "new/b");
     CHECK(begin("link", two, 2, true) == DTI_OK && file_is("new/b", "old", 3));
     dti_output_group_discard(group);
@@ -109,7 +110,8 @@ static void a_file_that_appears_meanwhile_is_not_replaced(void)
     file_make("b", "theirs", 6);
     CHECK(dti_output_group_commit(group, &error) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "cannot put 'b' in place: File exists; 'a' is new, and it is not in "
-                          "place; run it again with --force");
+                          "place");
+    CHECK(error.remedy == DTI_REMEDY_REPLACE_AGAIN);
     CHECK(file_is("b", "theirs", 6) && file_is("a", "12", 2));
     CHECK_U64(folder_leave(), 2);
 }
@@ -285,7 +287,7 @@ static void an_output_is_judged_without_being_made(void)
     CHECK(dti_output_check("/dev/null", false, &error) == DTI_OK);
     CHECK(dti_output_check("old", true, &error) == DTI_OK);
     CHECK(dti_output_check("old", false, &error) == DTI_USAGE);
-    CHECK_STR(error.text, "'old' exists; --force replaces it");
+    CHECK_STR(error.text, "'old' exists");
     CHECK_STR(error.argument, "old");
     CHECK(dti_output_check("dir", true, &error) == DTI_WRITE_FAILED);
     CHECK(dti_output_check("none/new", true, &error) == DTI_WRITE_FAILED);

@@ -64,11 +64,10 @@ static enum dti_status check_memory(const struct dti_device_measurement *m,
     if (status != DTI_OK)
         return status;
     if (bytes > there)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu bytes of memory left, and %llu are needed; give a smaller "
-                        "--size",
-                        dti_gpu_facts(m->gpu)->id, (unsigned long long)there,
-                        (unsigned long long)bytes);
+        return dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_CAST_LESS,
+                               "%s has %llu bytes of memory left, and %llu are needed",
+                               dti_gpu_facts(m->gpu)->id, (unsigned long long)there,
+                               (unsigned long long)bytes);
     return dti_arena_check((uint64_t)m->src_bytes + m->dst_bytes, reterr);
 }
 

@@ -50,10 +50,10 @@ enum dti_status dti_copy_device_check(const struct dti_bench_request *request,
     if (status == DTI_OK)
         status = dti_gpu_free_bytes(request->gpu, &there, reterr);
     if (status == DTI_OK && on_device > there - there / 16)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu MiB free and %llu MiB are needed; measure a smaller --size",
-                        dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
-                        (unsigned long long)(on_device >> 20));
+        return dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_MEASURE_LESS,
+                               "%s has %llu MiB free and %llu MiB are needed",
+                               dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
+                               (unsigned long long)(on_device >> 20));
     return status;
 }
 

@@ -35,10 +35,10 @@ enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request
             all = UINT64_MAX;
     }
     if (status == DTI_OK && all > there - there / 16)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu MiB free and %llu MiB are needed; measure a smaller --size",
-                        dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
-                        (unsigned long long)(all >> 20));
+        return dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_MEASURE_LESS,
+                               "%s has %llu MiB free and %llu MiB are needed",
+                               dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
+                               (unsigned long long)(all >> 20));
     return status;
 }
 

@@ -102,11 +102,11 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
 }
 
 /* On stderr, and among the warnings of JSON. */
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct cast_array *const array = context;
-    dti_warn(array->cx, "%s", text);
-    dti_cast_json_warn(&array->job, code, NULL, 0, text);
+    dti_warn(array->cx, "%s", note->text);
+    dti_cast_json_warn(&array->job, note->code, NULL, 0, note->text);
 }
 
 static enum dti_status open_output(struct cast_array *array, struct dti_error *reterr)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
@@ -113,8 +114,10 @@ static void put_notes(struct check_view *view)
     struct dti_line line = {.out = view->job->cx->out, .colour = view->job->cx->colour};
     const bool asked = view->job->assertions[0].kind == CHECK_VALID;
     for (size_t i = 0; asked && container && i < container->note_count; i++) {
+        const struct dti_note *const note = &container->notes[i];
+        char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");
-        dti_line_put(&line, DTI_STYLE_WARN, container->notes[i].text);
+        dti_line_put(&line, DTI_STYLE_WARN, dti_note_words(words, note));
         dti_line_end(&line);
     }
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/glob.h"
 
 bool dti_check_fail(struct check_report *report, const struct check_failure *failure)
@@ -54,7 +55,9 @@ static enum dti_status answer(const struct check_job *job, struct check_report *
 {
     if (error->status == DTI_BAD_INPUT && job->assertions[0].kind == CHECK_VALID &&
         access(report->path, R_OK) == 0) {
-        memcpy(report->problem, error->text, sizeof report->problem);
+        char words[DTI_ERROR_TEXT];
+        (void)snprintf(report->problem, sizeof report->problem, "%s",
+                       dti_error_words(words, error));
         report->failure_count = 0;
         memset(report->tally, 0, sizeof report->tally);
         return fail_all(job, report) ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

@@ -6,6 +6,7 @@
 #include "cli/inspect/inspect.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 
 enum { CELL = 160, LABEL = 13, KEYS = 40, KEY_WIDTH = 32 };
 
@@ -324,11 +325,13 @@ static bool is_order_assumed(const struct inspect_report *report)
 static void put_notes(const struct inspect_report *report)
 {
     const struct dti_container *const container = report->container;
-    char cell[CELL], text[DTI_SCALED_CODES_TEXT];
+    char cell[CELL], text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
     for (size_t i = 0; i < container->note_count; i++)
-        put_note(report, container->notes[i].text);
-    if (report->scaled.count > 0)
-        put_note(report, dti_scaled_codes_words(&report->scaled, text));
+        put_note(report, dti_note_words(words, &container->notes[i]));
+    if (report->scaled.count > 0) {
+        const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
+        put_note(report, dti_note_words(words, &note));
+    }
     if (report->shown_count == 0 && container->tensor_count > 0)
         put_note(report, "no tensor has such a name");
     if (is_order_assumed(report))

@@ -5,6 +5,7 @@
 
 #include "cli/inspect/inspect.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40, REMARK = 256 };
@@ -53,7 +54,7 @@ static bool is_blocks(const struct inspect_report *report, const struct dti_tens
 static void remark_cell(struct dti_table *table, const struct inspect_report *report,
                         const struct dti_tensor *tensor)
 {
-    char remark[REMARK] = "";
+    char remark[REMARK] = "", words[DTI_REMEDY_WORDS];
     bool big;
     if (tensor->fortran)
         add_remark(remark, "Fortran order");
@@ -62,7 +63,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_report *re
     if (tensor->compressed)
         add_remark(remark, "compressed");
     if (tensor->refusal && !is_blocks(report, tensor))
-        add_remark(remark, tensor->refusal);
+        add_remark(remark, dti_remedy_words(words, tensor->remedy, tensor->refusal));
     dti_table_cell(table, DTI_STYLE_DIM, remark);
 }
 

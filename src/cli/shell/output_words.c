@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/shell/remedy_words.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/output.h"
 
@@ -28,8 +29,7 @@ static const struct {
 };
 
 void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
-                               void (*warn)(void *context, const char *code, const char *text),
-                               void *warn_context)
+                               dti_warn_fn *warn, void *warn_context)
 {
     char label[DTI_QUOTE_SIZE], text[512], others[48];
     dti_quote(label, beside, strlen(beside));
@@ -40,7 +40,8 @@ void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, con
         (void)snprintf(others, sizeof others, " and %zu more", count - 1);
         (void)snprintf(text, sizeof text, "%s%s beside %s %s", leftovers->first[i],
                        count > 1 ? others : "", label, count > 1 ? words[i].several : words[i].one);
-        warn(warn_context, words[i].code, text);
+        const struct dti_note note = {.code = words[i].code, .text = text};
+        warn(warn_context, &note);
     }
 }
 
@@ -62,11 +63,11 @@ enum dti_status dti_output_report_end(const struct dti_context *cx, const char *
                                       enum dti_status status, struct dti_error *reterr)
 {
     struct dti_error error;
-    char label[DTI_QUOTE_SIZE];
+    char label[DTI_QUOTE_SIZE], said[DTI_ERROR_TEXT];
     if (status == DTI_OK || status == DTI_WRITE_FAILED)
         return status;
     (void)dti_fail(&error, status, "%s is complete, but the report on it is not: %s",
-                   label_of(path, label), reterr->text);
+                   label_of(path, label), dti_error_words(said, reterr));
     dti_complain(cx, &error);
     return DTI_OK;
 }
