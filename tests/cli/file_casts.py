@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bulk casts of files, as treat_file*.py make them: arrays, folders, runs and what is required of them."""
+"""Bulk casts of files, as survive_file_failures.py and its like make them: arrays, folders, runs and what is required of them."""
 import contextlib
 import os
 import random
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
-from treatment import PROGRAM, SANITIZED, SECONDS, environment, require, require_one_line
+from survival import PROGRAM, SANITIZED, SECONDS, environment, require, require_one_line
 
 MIB = 1 << 20
 ROUNDS = 10 if SANITIZED else 50

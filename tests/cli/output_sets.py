@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sets of shards, as treat_output_*.py make them: tiny ones by the hundred, runs, and what runs leave."""
+"""Sets of shards for survive_interrupted_sets.py and survive_output_errors.py: tiny ones by the hundred, runs,
+and what runs leave."""
 import glob
 import json
 import os
@@ -11,7 +12,7 @@ import time
 from checkpoint_casts import read, safetensors, write
 from file_casts import folder as folder_on_disk
 from make_checkpoint import pack
-from treatment import PROGRAM, SECONDS, Broken, environment, require
+from survival import PROGRAM, SECONDS, Broken, environment, require
 
 SHARDS = 700
 INDEX = "model.safetensors.index.json"

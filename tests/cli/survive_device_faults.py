@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Casts on a CUDA device whose driver, memory or kernels fail: the bytes of the CPU, or a clean failure.
-usage: treat_device_faults.py DTINFO MEASURE FAKE_LIBCUDA [long]; long: every fault at every call."""
+usage: survive_device_faults.py DTINFO MEASURE FAKE_LIBCUDA [long]; long: every fault at every call."""
 import json
 import os
 import random
@@ -16,7 +16,7 @@ sys.argv[4:] = [word for word in sys.argv[4:] if word != "long"]
 
 from device_casts import (ARRAY, BF16, FAKE, FILE, FP32, KINDS, MISSING, PIPE, Kind, cast, judge,  # noqa: E402
                           require_fallback, sweep)
-from treatment import AT_ONCE, PROGRAM, check, environment, main, require  # noqa: E402
+from survival import AT_ONCE, PROGRAM, check, environment, main, require  # noqa: E402
 
 DEVICES = ["auto", "cuda"]
 OUT_OF_MEMORY, UNKNOWN, ILLEGAL_ADDRESS = 2, 999, 700

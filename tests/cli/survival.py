@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How the checks of treat_*.py run the program, and what they require of it.
+"""How the checks of survive_*.py run the program, and what they require of it.
 
-Each check is a function whose name is the sentence that it tests. usage: treat_x.py DTINFO MEASURE [WORD...]
+Each check is a function whose name is the sentence that it tests. usage: survive_x.py DTINFO MEASURE [WORD...]
 """
 import json
 import os

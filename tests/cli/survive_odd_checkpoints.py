@@ -13,7 +13,7 @@ from checkpoint_casts import (MIB, cast, cast_model, folder, in_order, make, mod
                               write_sharded, write_single, write_tensors)
 from file_casts import LARGE, LARGE_CAST, SMALL, SMALL_CAST, require_failure
 from make_checkpoint import HOSTILE, npy, npz, pack, write_hostile
-from treatment import (MEASURE, PROGRAM, SANITIZED, SECONDS, check, cpu_seconds, environment, main,
+from survival import (MEASURE, PROGRAM, SANITIZED, SECONDS, check, cpu_seconds, environment, main,
                        require)
 
 NAMES = {"bf16": "BF16", "fp16": "F16", "fp8_e4m3fn": "F8_E4M3", "fp8_e5m2": "F8_E5M2"}

@@ -10,7 +10,7 @@ import time
 
 from file_casts import (LARGE, LARGE_CAST, MIB, SMALL, SMALL_CAST, cast, folder, read,
                         require_cast, require_failure, words, write)
-from treatment import (AT_ONCE, MEASURE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require,
+from survival import (AT_ONCE, MEASURE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require,
                        require_one_line)
 
 

@@ -11,7 +11,7 @@ from checkpoint_casts import cast, read, write
 from file_casts import RANDOM, ROUNDS, strace_works
 from output_sets import (INDEX, SHARDS, fill_old, folder, name_of, remove, require_old_or_new, start,
                          stopped_at_work, strays, write_shards)
-from treatment import PROGRAM, SECONDS, check, environment, main, require
+from survival import PROGRAM, SECONDS, check, environment, main, require
 
 
 SOME = 200  # where it must only take a while

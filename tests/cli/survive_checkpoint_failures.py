@@ -17,7 +17,7 @@ from checkpoint_casts import (MIB, cast, folder, make, open_safetensors, read, r
 from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, RANDOM, ROUNDS, calls_at_start,
                         require_failure, strace_works)
 from make_checkpoint import pack
-from treatment import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
+from survival import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 LONG = "long" in sys.argv[3:]
 if LONG:

@@ -13,7 +13,7 @@ import time
 
 from make_checkpoint import (HOSTILE, HOSTILE_BYTES, npy, pack, safetensors, write_hostile, write_others,
                              write_single)
-from treatment import (AT_ONCE, PROGRAM, SANITIZED, check, environment, main, peak_kib, require, require_one_line,
+from survival import (AT_ONCE, PROGRAM, SANITIZED, check, environment, main, peak_kib, require, require_one_line,
                        run)
 
 # C0 but for the line feed, DEL, C1, and what reorders or hides text, in UTF-8.

@@ -12,7 +12,7 @@ import time
 from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, MIB, RANDOM, ROUNDS, SMALL_CAST,
                         calls_at_start, cast, folder, read, require_cast, require_failure,
                         strace_works, words, write)
-from treatment import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
+from survival import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 
 def as_nobody():

@@ -7,7 +7,7 @@ import re
 import resource
 import sys
 
-from treatment import (MEMORY_KIB, SANITIZED, check, cpu_seconds, main, peak_kib, require, require_json_error,
+from survival import (MEMORY_KIB, SANITIZED, check, cpu_seconds, main, peak_kib, require, require_json_error,
                        require_one_line, run)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which libraries the program loads, when, and from where; and drivers that do not come back.
-usage: treat_libraries.py DTINFO MEASURE PRETEND_FOLDER"""
+usage: survive_hostile_libraries.py DTINFO MEASURE PRETEND_FOLDER"""
 import os
 import re
 import shutil
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from treatment import (AT_ONCE, COMMANDS, PROGRAM, SANITIZED, check, environment, main, require,
+from survival import (AT_ONCE, COMMANDS, PROGRAM, SANITIZED, check, environment, main, require,
                        require_one_line, run)
 
 PRETEND = os.path.abspath(sys.argv.pop(3))
