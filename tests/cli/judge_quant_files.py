@@ -11,25 +11,13 @@ import math
 import os
 import random
 import struct
-import subprocess
-import sys
-import tempfile
 from fractions import Fraction
 
 import quant_model as model
+from quant_check import judge, run, run_parts
 from quant_parts import SIZES, Expected, product
 
-PROGRAM = os.path.abspath(sys.argv[1])
 RANDOM = random.Random(20240607)
-checked = different = 0
-
-
-def judge(what, got, want):
-    global checked, different
-    checked += 1
-    if got != want:
-        different += 1
-        print("DIFFERENT %s\n    got  %s\n    want %s" % (what, repr(got)[:300], repr(want)[:300]))
 
 
 def write_file(path, tensors, metadata=None):
@@ -62,13 +50,6 @@ def read_file(path):
         end = last
     judge(path + ": nothing behind the data", len(data), end)
     return {name: (t["dtype"], t["shape"], data[slice(*t["data_offsets"])]) for name, t in header.items()}, metadata
-
-
-def run(words, code=0):
-    done = subprocess.run([PROGRAM, "quant"] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode != code:
-        sys.exit("quant %s: exit %d\n%s" % (" ".join(words), done.returncode, done.stderr.decode()))
-    return done.stdout
 
 
 def make_numbers(dtype, count):
@@ -151,7 +132,7 @@ def judge_case(number, source, shape, dtype, ask):
     write_file("in.safetensors", dict({"w": (source, shape, raw)}, **others), {"format": "pt"})
     expected = Expected("w", dtype, shape, numbers, ask)
     words = ["in.safetensors", "-o", "out.safetensors", "--force", "--threads", str(1 + number % 3), "--json"]
-    report = json.loads(run(words + options_of(dtype, ask)))
+    report = json.loads(run(*words, *options_of(dtype, ask))[0])
     tensors, metadata = read_file("out.safetensors")
     what = "%s of %s %s %s" % (dtype, source, shape, ask)
     want = dict(expected.parts(), **others)
@@ -229,10 +210,9 @@ def judge_pieces():
         width = int(dtype.lstrip("uint"))
         low = 0 if dtype[0] == "u" else -1 << width - 1
         codes = [min(max(round(2 * x), low), low + (1 << width) - 1) % (1 << width) for x in numbers]
-        zero = ["--zero-point", "0"]
         for threads, memory in ((1, "16MiB"), (3, "100KiB")):
-            run(["in.safetensors", dtype, "-o", "out.safetensors", "--force", "-q", "--scale", "0.5", "--threads",
-                 str(threads), "--max-memory", memory] + zero)
+            run("in.safetensors", dtype, "-o", "out.safetensors", "--force", "-q", "--scale", "0.5", "--threads",
+                str(threads), "--max-memory", memory, "--zero-point", "0")
             tensors, _ = read_file("out.safetensors")
             raw = tensors["w_packed" if width < 8 else "w"][2]
             if width >= 8:
@@ -255,9 +235,9 @@ def judge_npy():
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
             file.write(struct.pack("<%df" % len(body), *body))
         for dtype, descr in (("uint8", "|u1"), ("mxfp4", "|u1"), ("int4", "<i4")):
-            run(["in.npy", dtype, "-o", "out.npy", "--force", "-q"])
+            run("in.npy", dtype, "-o", "out.npy", "--force", "-q")
             if dtype == "uint8":    # its zero points would be read as those of other codes
-                run(["in.npy", "int8", "-o", "out.npy", "--force", "-q"], 2)
+                run("in.npy", "int8", "-o", "out.npy", "--force", "-q", code=2)
             want = Expected("", dtype, [6, 32], numbers, {}).parts()
             for name, (kind, shape, part) in want.items():
                 path = "out%s.npy" % ("" if name == "_packed" else name)
@@ -289,7 +269,7 @@ def judge_shards():
         write_file("shards/m-%d.safetensors" % shard, tensors, {"shard": str(shard)})
     with open("shards/model.safetensors.index.json", "w") as file:
         json.dump({"metadata": {"total_size": 6 * 256}, "weight_map": names}, file)
-    run(["shards", "mxfp6_e3m2", "-o", "made/", "-q", "--keep", "b*"])
+    run("shards", "mxfp6_e3m2", "-o", "made/", "-q", "--keep", "b*")
     with open("made/model.safetensors.index.json") as file:
         index = json.load(file)
     total = 0
@@ -312,16 +292,4 @@ def judge_shards():
     judge("index: total_size", index["metadata"]["total_size"], total)
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="dtinfo-quant-") as path:
-        os.chdir(path)
-        judge_cases()
-        judge_pieces()
-        judge_npy()
-        judge_shards()
-        os.chdir("/")
-    print("%d checks, %d different" % (checked, different))
-    return 1 if different or not checked else 0
-
-
-sys.exit(main())
+run_parts((judge_cases, judge_pieces, judge_npy, judge_shards))
