@@ -12,6 +12,7 @@
 #   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits
 #   tests/cross/run.sh aarch64-linux-gnu qemu-aarch64    with the NEON kernels
 set -eu
+export DTINFO_TEST_QUICK=1
 triple=$1 emulator=$2
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -89,7 +90,9 @@ python3 tests/oracle/test_vectors.py "$work/probe" tests/data/vectors.tsv
 python3 tests/oracle/test_arrays.py "$work/array_probe" tests/data/vectors.tsv --quick
 
 link "$work/checkkern" tests/kernels/checkkern.c tests/kernels/check_[!g]*.c # not for device code
-for what in --selftest rows plans rules; do
+whats='rows plans rules'
+case $triple in s390x-*) whats="--selftest $whats" ;; esac # that it bites is shown for each byte order
+for what in $whats; do
     run "$work/checkkern" "$what" --quick
     tail -n 1 "$work/log"
 done

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char unit_test_name[128];
@@ -89,6 +90,12 @@ static inline int unit_run(void (*const *tests)(void), size_t count, const char 
     }
     printf("%zu passed, %zu failed\n", passed, count - passed);
     return passed == count ? 0 : 1;
+}
+
+/* Whether long walks are thinned out: another build has them in full. */
+static inline bool unit_quick(void)
+{
+    return getenv("DTINFO_TEST_QUICK") != NULL;
 }
 
 /* The tests of one file. */
