@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that quant makes, against codes and scales computed again in exact rationals (quant_model.py), with names,
+"""Files that quant makes, against codes and scales computed again in exact rationals (tests/oracle/quant_model.py), with names,
 shapes and places of the parts written again from the description of the layouts. Files are read and written by hand.
 
 usage: judge_quant_files.py DTINFO
@@ -13,8 +13,8 @@ import random
 import struct
 from fractions import Fraction
 
-import quant_model as model
 from quant_check import judge, run, run_parts
+from quant_groups import model, pack
 from quant_parts import SIZES, Expected, product
 
 RANDOM = random.Random(20240607)
@@ -65,7 +65,7 @@ def make_numbers(dtype, count):
         else:
             code = struct.pack({"F32": "<f", "F16": "<e", "F64": "<d"}[dtype], x)
             number = struct.unpack({"F32": "<f", "F16": "<e", "F64": "<d"}[dtype], code)[0]
-            numbers.append(model.fp32(Fraction(number), number) if dtype == "F64" else number)
+            numbers.append(model.round32(Fraction(number), math.copysign(1, number) < 0) if dtype == "F64" else number)
         raw += code
     return numbers, raw
 
@@ -182,17 +182,17 @@ def judge_cases():
         case("F32", [8, 5], dtype, how=dict(torch["how"], symmetry="half"), words=torch["words"])
         case("F32", [8, 5], dtype, how=dict(channel, symmetry="none"), per="channel", specials=True,
              words=torch["words"] + ["--affine"])
-        case("F32", [3, 4], dtype, how={"symmetry": "none", "scale": model.fp32(Fraction(1, 10)), "zero": -3},
+        case("F32", [3, 4], dtype, how={"symmetry": "none", "scale": model.round32(Fraction(1, 10)), "zero": -3},
              words=["--scale", "0.1", "--zero-point", "-3"])
         case("F32", [3, 4], dtype, how={"min": -1.0, "max": 1.5}, words=["--min", "-1", "--max", "1.5"])
     case("F32", [4, 6], "uint2", per="channel")
     case("F32", [3, 20, 6], "uint4", per="channel", axis=2)
-    for dtype, (_, _, length) in model.BLOCKS.items():
+    for dtype, (_, _, _, length) in model.BLOCKS.items():
         case("F32", [3, 2 * length], dtype)
         case("BF16", [2, length + 4], dtype, pad=True)
         case("F16", [length, 8], dtype, axis=0)
         case("F32", [2, length], dtype, specials=True)
-        if model.FORMATS[model.BLOCKS[dtype][0]].width < 8:
+        if model.FORMATS[model.BLOCKS[dtype][1]].width < 8:
             case("F32", [2, length], dtype, high=True)
     for rule in ("ceil", "rceil", "even"):
         case("F32", [3, 64], "mxfp4", how={"mx_scale": rule}, words=["--mx-scale", rule])
@@ -221,7 +221,7 @@ def judge_pieces():
                 want = b""
                 for first in range(0, len(codes), columns):
                     row = [c ^ (1 << width - 1 if low else 0) for c in codes[first:first + columns]]
-                    want += model.pack(width, row + [0] * (-columns % (32 // width)), False)
+                    want += pack(width, row + [0] * (-columns % (32 // width)), False)
             judge("pieces of %s, %d threads" % (dtype, threads), raw == want, True)
 
 
