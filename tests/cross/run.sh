@@ -12,7 +12,7 @@
 #   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits
 #   tests/cross/run.sh aarch64-linux-gnu qemu-aarch64    with the NEON kernels
 set -eu
-export DTINFO_TEST_QUICK=1
+export DTI_TEST_QUICK=1
 triple=$1 emulator=$2
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

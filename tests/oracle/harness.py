@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 SHOWN = 12      # differences told per test before they are only counted
-QUICK = "DTINFO_TEST_QUICK" in os.environ   # another run has the part that takes no peer
+QUICK = "DTI_TEST_QUICK" in os.environ   # another run has the part that takes no peer
 
 
 def have(name):

@@ -95,7 +95,7 @@ static inline int unit_run(void (*const *tests)(void), size_t count, const char 
 /* Whether long walks are thinned out: another build has them in full. */
 static inline bool unit_quick(void)
 {
-    return getenv("DTINFO_TEST_QUICK") != NULL;
+    return getenv("DTI_TEST_QUICK") != NULL;
 }
 
 /* The tests of one file. */
