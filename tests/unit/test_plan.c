@@ -153,7 +153,10 @@ static void every_pair_of_dtypes_is_cast_as_the_reference_does(void)
     for (unsigned src = 0; src < DTI_DTYPE_COUNT; src++) {
         for (unsigned dst = 0; dst < DTI_DTYPE_COUNT; dst++) {
             const struct dti_request request = request_of((enum dti_dtype)src, (enum dti_dtype)dst);
-            if (is_castable(src) && is_castable(dst) && !check_levels(&request, 131, 0, 0))
+            if (!is_castable(src) || !is_castable(dst) ||
+                (unit_quick() && (src * 5 + dst) % 8 != 0))
+                continue;
+            if (!check_levels(&request, 131, 0, 0))
                 return;
         }
     }
@@ -199,7 +202,7 @@ static struct dti_request random_request(void)
 
 static void policies_layouts_and_routes_follow_the_reference(void)
 {
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < (unit_quick() ? 1000 : 6000); i++) {
         const struct dti_request request = random_request();
         const uint64_t bits = next_random() >> 16;
         if (!check_levels(&request, (bits & 0xfff) % 300, DTI_TILE * (bits >> 20 & 7),
@@ -226,7 +229,7 @@ static void other_stacks_follow_their_rules(void)
             const struct dti_stack_rule *const rule = &dti_stack_rules[r];
             if (dti_stack_find(rule->stack, dti_format_get((enum dti_dtype)dst)) != rule)
                 continue;
-            for (size_t s = 0; s < SOME; s++) {
+            for (size_t s = 0; s < SOME; s += unit_quick() ? 5 : 1) {
                 struct dti_request request = request_of(DTI_FP32, (enum dti_dtype)dst);
                 request.src = format_of(some[s]);
                 request.rule = rule;

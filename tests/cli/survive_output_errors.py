@@ -10,7 +10,7 @@ from file_casts import calls_at_start, require_failure, strace_works
 from make_checkpoint import npy, pack
 from output_sets import (INDEX, fill_old, name_of, remove, require_old_or_new, strays, tried,
                          write_shards)
-from treatment import PROGRAM, check, environment, main, require
+from survival import PROGRAM, check, environment, main, require
 
 
 def calls_of(call, words, first):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No command looks for a driver that it was not asked to use: every file that is opened is seen by strace.
-Usage: treat_drivers.py DTINFO
+Usage: leave_drivers_alone.py DTINFO
 
 Skipped where there is no strace, or where it may not trace."""
 import os

@@ -13,7 +13,7 @@ import time
 
 from checkpoint_casts import MIB, folder, open_safetensors, read, safetensors, write
 from file_casts import MEDIUM, RANDOM, calls_at_start, require_failure, strace_works
-from treatment import MEASURE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
+from survival import MEASURE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 LONG = "long" in sys.argv[3:]
 if LONG:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""How the checks of treat_*.py run the program, and what they require of it.
+"""How the checks of survive_*.py run the program, and what they require of it.
 
-Each check is a function whose name is the sentence that it tests. usage: treat_x.py DTINFO MEASURE [WORD...]
+Each check is a function whose name is the sentence that it tests. usage: survive_x.py DTINFO MEASURE [WORD...]
 """
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import time
 PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
 SANITIZED = "ASAN_OPTIONS" in os.environ or "UBSAN_OPTIONS" in os.environ
 SECONDS = 60
+AT_ONCE = 30  # seconds in which even a busy machine ends what does not wait for something
 MEMORY_KIB = 128 * 1024
 COMMANDS = [["list"], ["finfo"], ["iinfo"], ["cast", "70000", "bf16"], ["bits", "0x4789"], ["help"],
             ["completion", "bash"], ["--help"], ["--version"], ["cast", "--help"], ["help", "cast"],
@@ -54,15 +56,21 @@ def run(words, stdin=b"", env=None, prepare=None, **options):
 
 
 def peak_kib(words, stdin):
-    """(exit code, peak resident set in KiB, seconds) of one run; its output is thrown away."""
+    """(exit code, peak resident set in KiB, seconds of CPU time) of one run; its output is thrown away."""
     with tempfile.NamedTemporaryFile() as source:
         source.write(stdin)
         source.flush()
         done = subprocess.run([MEASURE, "1", source.name, PROGRAM] + words, env=environment(),
                               stdout=subprocess.PIPE, check=True, timeout=SECONDS)
-    _, nanoseconds, _, peak, status = map(int, done.stdout.split())
+    _, _, nanoseconds, peak, status = map(int, done.stdout.split())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
     return code, peak, nanoseconds * 1e-9
+
+
+def cpu_seconds():
+    """What all runs took so far, which other work on the machine does not add to."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def require_one_line(done, code):
@@ -97,7 +105,7 @@ def main():
             function()
             passed += 1
             print("ok      %5.1f s  %s" % (time.monotonic() - start, name))
-        except (Broken, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
+        except (Broken, OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
             failed += 1
             print("FAILED  %5.1f s  %s\n        %s: %s" %
                   (time.monotonic() - start, name, type(error).__name__, str(error)[:2000]))

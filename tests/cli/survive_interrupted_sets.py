@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 
-from checkpoint_casts import cast, folder, read, write
+from checkpoint_casts import cast, read, write
 from file_casts import RANDOM, ROUNDS, strace_works
-from output_sets import (INDEX, SHARDS, fill_old, name_of, remove, require_old_or_new, start, strays,
-                         write_shards)
-from treatment import PROGRAM, SECONDS, check, environment, main, require
+from output_sets import (INDEX, SHARDS, fill_old, folder, name_of, remove, require_old_or_new, start,
+                         stopped_at_work, strays, write_shards)
+from survival import PROGRAM, SECONDS, check, environment, main, require
 
 
 SOME = 200  # where it must only take a while
@@ -67,14 +67,16 @@ def a_kill_leaves_one_thing_that_the_next_run_names_and_force_removes():
         longest, met = duration(*words), 0
         for i in range(ROUNDS // 5):
             fresh = i % 2 == 0
-            if fresh:
+
+            def prepare():
                 remove("new")
-            else:
-                fill_old(wanted)
-            child = start(*words)
+                if not fresh:
+                    fill_old(wanted)
             if i % 4 < 2:  # a short run is over before most random times
-                wait_until_at_work(child)
+                child = stopped_at_work(prepare, *words)
             else:
+                prepare()
+                child = start(*words)
                 time.sleep(RANDOM.random() * longest)
             child.kill()
             child.communicate(timeout=SECONDS)
@@ -138,23 +140,12 @@ def a_run_at_work_is_never_disturbed():
     with folder():
         wanted = write_shards("shards", SOME)
         for fresh in (True, False):
-            if fresh:
+            def prepare():
                 remove("new")
-            else:
-                fill_old(wanted)
-            child = start("shards", "bf16", "-o", "new/", "--force")
-            begin = time.monotonic()
-            while len([name for _, _, names in os.walk(".") for name in names]) < SOME + 100 + \
-                    (0 if fresh else SOME) and child.poll() is None and \
-                    time.monotonic() - begin < SECONDS:
-                pass
-            child.send_signal(signal.SIGSTOP)
+                if not fresh:
+                    fill_old(wanted)
+            child = stopped_at_work(prepare, "shards", "bf16", "-o", "new/", "--force")
             left = strays()
-            if not left:
-                child.send_signal(signal.SIGCONT)
-                child.communicate(timeout=SECONDS)
-                print("        missed it")
-                continue
             done = cast("shards", "bf16", "new/", "--force")
             require(done.code == 0 and b"another run" in done.stderr, "second run", done.code, done.stderr)
             require(set(left) <= set(strays()), "removed", left, strays())
@@ -190,11 +181,10 @@ def a_folder_that_appears_meanwhile_is_filled_and_nothing_in_it_replaced():
     with folder():
         wanted = write_shards("shards", SOME)
         for clash in (False, True):
-            remove("new")
-            child = start("shards", "bf16", "-o", "new")
-            wait_until_at_work(child)
+            child = stopped_at_work(lambda: remove("new"), "shards", "bf16", "-o", "new")
             os.mkdir("new")
             write("new/" + (name_of(0, SOME) if clash else "other"), b"theirs")
+            child.send_signal(signal.SIGCONT)
             _, stderr = child.communicate(timeout=SECONDS)
             require(not strays(), "left behind", strays()[:3])
             if clash:

@@ -13,7 +13,7 @@ import time
 
 from make_checkpoint import (HOSTILE, HOSTILE_BYTES, npy, pack, safetensors, write_hostile, write_others,
                              write_single)
-from treatment import (PROGRAM, SANITIZED, check, environment, main, peak_kib, require, require_one_line,
+from survival import (AT_ONCE, PROGRAM, SANITIZED, check, environment, main, peak_kib, require, require_one_line,
                        run)
 
 # C0 but for the line feed, DEL, C1, and what reorders or hides text, in UTF-8.
@@ -183,7 +183,7 @@ def output_that_cannot_be_written_is_an_error():
             child.stdout.read(100)
             child.stdout.close()
             start = time.monotonic()
-            require(child.wait(60) != 0 and time.monotonic() - start < 5, "did not stop", mode)
+            require(child.wait(60) != 0 and time.monotonic() - start < AT_ONCE, "did not stop", mode)
             require(child.stderr.read() == b"", "was not quiet", mode)
             child.stderr.close()
 

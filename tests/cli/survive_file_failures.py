@@ -12,7 +12,7 @@ import time
 from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, MIB, RANDOM, ROUNDS, SMALL_CAST,
                         calls_at_start, cast, folder, read, require_cast, require_failure,
                         strace_works, words, write)
-from treatment import PROGRAM, SANITIZED, SECONDS, check, environment, main, require
+from survival import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 
 def as_nobody():
@@ -114,9 +114,14 @@ def full_and_closed_outputs_are_reported():
 @check
 def a_terminal_gets_no_binary_data():
     with folder():
-        master, slave = os.openpty()
+        try:
+            master, slave = os.openpty()
+            name = os.ttyname(slave)
+        except OSError as error:
+            print("        skipped: no terminal can be made here: %s" % error)
+            return
         require_failure(cast("in.bin", "-", stdout=slave), 2, "terminal")
-        require_failure(cast("in.bin", os.ttyname(slave)), 2, "terminal")
+        require_failure(cast("in.bin", name), 2, "terminal")
         os.close(slave)
         os.close(master)
 
@@ -143,7 +148,7 @@ def a_reader_that_leaves_ends_the_cast():
                 require(child.returncode == (4 if ignore else -signal.SIGPIPE), "exit code",
                         child.returncode, source, stderr)
                 require(stderr == b"", "stderr", stderr)
-                require(time.monotonic() - start < 5, "took long")
+                require(time.monotonic() - start < AT_ONCE, "took long")
 
 
 @check
@@ -156,7 +161,7 @@ def a_silent_pipe_does_not_hide_a_failure():
         with contextlib.suppress(BrokenPipeError):
             child.stdin.write(LARGE[:16 * MIB])
             child.stdin.flush()
-        code = child.wait(10)
+        code = child.wait(AT_ONCE)
         child.stdin = None
         child.communicate()
         require(code == 4, "exit code", code)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from treatment import (COMMANDS, PROGRAM, SECONDS, check, environment, main, require,
+from survival import (COMMANDS, PROGRAM, SECONDS, check, environment, main, require,
                        require_json_error, require_one_line, run)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What judge_dequant.py and judge_dequant_open.py share: running the program, comparing numbers, counting."""
+"""What judge_quant_files.py, judge_dequant.py and judge_dequant_open.py share: running the program, comparing
+numbers, counting."""
 import os
 import random
 import subprocess
@@ -59,4 +60,4 @@ def run_parts(parts):
             print("%s: %d checks" % (part.__name__, checked - before), flush=True)
         os.chdir("/")
     print("%d checks, %d different" % (checked, different))
-    sys.exit(different > 0)
+    sys.exit(different > 0 or not checked)

@@ -6,9 +6,8 @@ import os
 import re
 import resource
 import sys
-import time
 
-from treatment import (MEMORY_KIB, SANITIZED, check, main, peak_kib, require, require_json_error,
+from survival import (MEMORY_KIB, SANITIZED, check, cpu_seconds, main, peak_kib, require, require_json_error,
                        require_one_line, run)
 
 
@@ -19,10 +18,10 @@ def a_million_digits_from_stdin_are_cast_exactly():
              (digits + b"e-1000000\n", b"0.1000000000000000055511151231257827"),
              (b"1.00048828125" + b"0" * 1000000 + b"1\n", None)]
     for text, _ in cases:
-        start = time.monotonic()
+        start = cpu_seconds()
         done = run(["cast", "-", "fp16", "-q"], text)
         require(done.code == 0, "exit code", done.code, done.stderr[:200])
-        require(time.monotonic() - start < 20, "took too long")
+        require(cpu_seconds() - start < 20, "took too long")
     # one digit a million places behind a tie decides it
     require(done.stdout == b"1.0009765625\n", "the last digit was lost:", done.stdout)
     tie = run(["cast", "-", "fp16", "-q"], b"1.00048828125" + b"0" * 1000000 + b"\n")
@@ -57,10 +56,10 @@ def absurd_exponents_cost_nothing():
     for text in ("1e99999999999", "-1e99999999999999999999999", "1e-99999999999", "0x1p99999999999",
                  "1e99999999999/1e99999999999", "0e99999999999", "1/1e-99999999999999999999"):
         for words in (["cast", text, "fp64"], ["cast", text, "all", "--json"]):
-            start = time.monotonic()
+            start = cpu_seconds()
             done = run(words)
             require(done.code in (0, 2), "exit code", words, done.code, done.stderr)
-            require(time.monotonic() - start < 10, "took too long:", words)
+            require(cpu_seconds() - start < 10, "took too long:", words)
 
 
 @check

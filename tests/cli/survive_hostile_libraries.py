@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which libraries the program loads, when, and from where; and drivers that do not come back.
-usage: treat_libraries.py DTINFO MEASURE PRETEND_FOLDER"""
+usage: survive_hostile_libraries.py DTINFO MEASURE PRETEND_FOLDER"""
 import os
 import re
 import shutil
@@ -11,7 +11,8 @@ import sys
 import tempfile
 import time
 
-from treatment import COMMANDS, PROGRAM, SANITIZED, check, environment, main, require, require_one_line, run
+from survival import (AT_ONCE, COMMANDS, PROGRAM, SANITIZED, check, environment, main, require,
+                       require_one_line, run)
 
 PRETEND = os.path.abspath(sys.argv.pop(3))
 DRIVER = os.path.join(PRETEND, "libfake_cuda.so")
@@ -108,7 +109,7 @@ def a_driver_that_hangs_is_given_up_and_left():
         done = run(["devices"], env=dict(env, FAKE_CUDA="hang=" + hang))
         require(done.code == 0, "exit code", done.code, done.stderr)
         require(b"did not answer within 0.2 s" in done.stdout, "not told:", done.stdout)
-        require(time.monotonic() - start < 10, "that took long")
+        require(time.monotonic() - start < AT_ONCE, "that took long")
     done = run(["cast", "70000", "bf16", "--device", "cuda"], env=dict(env, FAKE_CUDA="hang=cuInit:1"))
     require("did not answer within 0.2 s" in require_one_line(done, 5), "not told:", done.stderr)
     done = run(["cast", "-q", "70000", "bf16", "--device", "auto"], env=dict(env, FAKE_CUDA="hang=cuInit:1"))
@@ -160,10 +161,8 @@ def a_signal_ends_the_program_while_the_driver_hangs():
         process = subprocess.Popen([PROGRAM, "devices"], env=env, stdout=subprocess.DEVNULL)
         time.sleep(0.3)
         require(process.poll() is None, "it did not wait for the driver")
-        start = time.monotonic()
         process.send_signal(number)
-        require(process.wait(timeout=30) == -number, "ended otherwise:", process.returncode)
-        require(time.monotonic() - start < 2, "that took long")
+        require(process.wait(timeout=AT_ONCE) == -number, "ended otherwise:", process.returncode)
 
 
 if __name__ == "__main__":
