@@ -13,6 +13,9 @@
 #define VECTOR_WHOLE(operation) _mm512_##operation##_si512
 enum { VECTOR = 64 };
 typedef __m512i vector;
+typedef __m512 vector_ps;
+typedef __m512d vector_pd;
+#define load_half load256
 
 DTI_INLINE vector load_vector(const unsigned char *src)
 {
@@ -43,6 +46,9 @@ DTI_INLINE vector narrow_words(vector a, vector b)
 #define VECTOR_WHOLE(operation) _mm256_##operation##_si256
 enum { VECTOR = 32 };
 typedef __m256i vector;
+typedef __m256 vector_ps;
+typedef __m256d vector_pd;
+#define load_half               load128
 
 DTI_INLINE vector load_vector(const unsigned char *src)
 {
