@@ -32,26 +32,14 @@ DTI_INLINE vector_pd load_fp64(const unsigned char *src, bool plain)
     return plain ? x : OR_NAN(pd, x);
 }
 
-/* CONVERT(x, how): rounded as the instruction says. */
-#define BY_ROUND(CONVERT, x, round)                                                    \
-    switch (round) {                                                                   \
-    case DTI_ROUND_ZERO:                                                               \
-        return (half_vector)CONVERT(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);        \
-    case DTI_ROUND_UP:                                                                 \
-        return (half_vector)CONVERT(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);     \
-    case DTI_ROUND_DOWN:                                                               \
-        return (half_vector)CONVERT(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);     \
-    default:                                                                           \
-        return (half_vector)CONVERT(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
-    }
-
-DTI_INLINE half_vector fp16_of(vector_ps x,
-                               enum dti_round round){BY_ROUND(VECTOR_BITS(cvtps_ph), x, round)}
+DTI_INLINE half_vector fp16_of(vector_ps x, enum dti_round round){
+    DTI_RETURN_BY_ROUND(VECTOR_BITS(cvtps_ph), x, round)}
 
 DTI_INLINE half_vector fp32_of(vector_pd x, enum dti_round round)
 {
 #ifdef __AVX512BW__
-    BY_ROUND(_mm512_cvt_roundpd_ps, x, round)
+#define CONVERT(x, how) (half_vector) _mm512_cvt_roundpd_ps(x, how)
+    DTI_RETURN_BY_ROUND(CONVERT, x, round)
 #else
     (void)round;
     return (half_vector)_mm256_cvtpd_ps(x);
@@ -82,13 +70,13 @@ DTI_ONE_MODE(fp32, 32, 8, 4)
 void VECTOR_NAME(dti_fp32_to_fp16)(const struct dti_kernel_args *args, void *restrict dst,
                                    const void *restrict src, size_t n)
 {
-    fp16_by_mode(NULL, args, dst, src, n);
+    fp16_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
 }
 
 void VECTOR_NAME(dti_fp64_to_fp32)(const struct dti_kernel_args *args, void *restrict dst,
                                    const void *restrict src, size_t n)
 {
-    fp32_by_mode(NULL, args, dst, src, n);
+    fp32_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
 }
 
 DTI_INLINE vector fp32_of_fp16(const unsigned char *src)

@@ -45,15 +45,15 @@
         break;
 
 /* Rows name the modes that they do, so the default is for nearest-even. */
-#define DTI_BY_MODE(x, cases)                                                                     \
-    static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, void *dst, \
-                            const void *src, size_t n)                                            \
-    {                                                                                             \
-        const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET, stream = args->stream;     \
-        switch (args->encoder->policy.round) {                                                    \
-            cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);              \
-            break;                                                                                \
-        }                                                                                         \
+#define DTI_BY_MODE(x, cases)                                                                      \
+    static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, bool plain, \
+                            void *dst, const void *src, size_t n)                                  \
+    {                                                                                              \
+        const bool stream = args->stream;                                                          \
+        switch (args->encoder->policy.round) {                                                     \
+            cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);               \
+            break;                                                                                 \
+        }                                                                                          \
     }
 
 #define DTI_ONE_MODE(x, units, in, out)       \
@@ -76,5 +76,24 @@
     DTI_MODE(x, NEAREST_AWAY, units, in, out) \
     DTI_MODE(x, ODD, units, in, out)          \
     DTI_BY_MODE(x, DTI_FOUR_CASES(x) DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD))
+
+/* The end of a function: x converted by CONVERT(x, how), which rounds as the instruction says. */
+#define DTI_RETURN_BY_ROUND(CONVERT, x, round)                            \
+    switch (round) {                                                      \
+    case DTI_ROUND_ZERO:                                                  \
+        return CONVERT(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);        \
+    case DTI_ROUND_UP:                                                    \
+        return CONVERT(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);     \
+    case DTI_ROUND_DOWN:                                                  \
+        return CONVERT(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);     \
+    default:                                                              \
+        return CONVERT(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
+    }
+
+/* plain, for encodings into floats. */
+DTI_INLINE bool dti_keeps_nan(const struct dti_kernel_args *args)
+{
+    return args->encoder->policy.nan == DTI_NAN_QUIET;
+}
 
 #endif
