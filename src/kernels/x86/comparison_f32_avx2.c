@@ -10,8 +10,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
 
 /* What is found in a tile. */

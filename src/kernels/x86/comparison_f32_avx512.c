@@ -11,8 +11,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, ALL = 0xffff };
 
 /* How steps are counted; constants where loops are inlined. */

@@ -14,8 +14,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, STEP = 8 };
 
 /* Down to here error - ratio x source does not underflow, as ratios are 2^-54 or more, if not 0. */

@@ -12,8 +12,6 @@
 #ifdef __AVX512BW__
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, ALL = 0xffff, EIGHT = 0xff };
 enum { INFINITE = 0x18, NOT_A_NUMBER = 0x81, NOT_FINITE = 0x99 }; /* classes of vfpclass */
 

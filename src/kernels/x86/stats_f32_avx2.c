@@ -9,8 +9,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
 /* What a pass finds. */

@@ -11,8 +11,6 @@
 #include <float.h>
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_TILE_LANES, STEP = 2 * LANES, ALL = 0xffff };
 enum { LEAST_MAGNITUDE = 2 | 8 }; /* of vrangeps: the smaller of two magnitudes, without a sign */
 

@@ -20,15 +20,8 @@ typedef __m256 half_vector_ps;
 #define load_half   load256
 #define join_halves join256
 
-DTI_INLINE vector load_vector(const unsigned char *src)
-{
-    return load512(src);
-}
-
-DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
-{
-    store512(dst, value, stream);
-}
+#define load_vector  load512
+#define store_vector store512
 
 /* Bytes of half a vector, each in 16 bits. */
 DTI_INLINE vector widen_bytes(const unsigned char *src)
@@ -56,15 +49,8 @@ typedef __m128 half_vector_ps;
 #define load_half               load128
 #define join_halves             join128
 
-DTI_INLINE vector load_vector(const unsigned char *src)
-{
-    return load256(src);
-}
-
-DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
-{
-    store256(dst, value, stream);
-}
+#define load_vector  load256
+#define store_vector store256
 
 DTI_INLINE vector widen_bytes(const unsigned char *src)
 {
