@@ -8,8 +8,6 @@
 #include "kernels/quant_kernels.h"
 #include "kernels/x86/vector.h"
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 #ifdef __AVX512BW__
 enum { LANES = 16 };
 typedef __m512 floats;
