@@ -109,8 +109,7 @@ static enum dti_status fill_source(struct dti_device_measurement *m, struct dti_
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_bench_data_fill(pool, POOL_ELEMENTS, &request->src, &request->dst, request->data,
                         request->seed);
-    for (size_t at = 0; at < m->src_bytes; at += (size_t)bytes)
-        memcpy(m->src + at, pool, m->src_bytes - at < bytes ? m->src_bytes - at : (size_t)bytes);
+    dti_bench_repeat(m->src, m->src_bytes, pool, (size_t)bytes);
     free(pool);
     return DTI_OK;
 }

@@ -72,11 +72,7 @@ static void fill_job(void *context, size_t member, size_t size)
     for (size_t at = 0; at < dti_bench_memory_sets(data->memory) * OPERANDS; at++) {
         unsigned char *const operand =
             dti_bench_memory_at(data->memory, at / OPERANDS, at % OPERANDS);
-        for (size_t done = 0; done < part.count; done += filling->pool_bytes) {
-            const size_t left = part.count - done;
-            memcpy(operand + part.first + done, filling->pool,
-                   left < filling->pool_bytes ? left : filling->pool_bytes);
-        }
+        dti_bench_repeat(operand + part.first, part.count, filling->pool, filling->pool_bytes);
     }
 }
 

@@ -2,6 +2,7 @@
  *
  * exp(sin x) and dot products on a CUDA device, by its own clock. Its limits are copies within its
  * memory, and a kernel that only adds up what it reads. */
+#include "bench/workloads/cast_buffers.h"
 #include "bench/workloads/math_device_parts.h"
 
 #include <stdio.h>
@@ -51,13 +52,6 @@ enum dti_status dti_math_device_check(const struct dti_bench_request *request,
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-/* n elements of the pool again and again. */
-static void repeat(unsigned char *array, size_t bytes, const unsigned char *pool, size_t pool_bytes)
-{
-    for (size_t done = 0; done < bytes; done += pool_bytes)
-        memcpy(array + done, pool, bytes - done < pool_bytes ? bytes - done : pool_bytes);
-}
-
 static enum dti_status fill(struct dti_math_device_data *data, dti_math_pool_fn *make_pool,
                             struct dti_error *reterr)
 {
@@ -69,7 +63,7 @@ static enum dti_status fill(struct dti_math_device_data *data, dti_math_pool_fn 
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     } else {
         make_pool(pool, data->dtype, dti_math_pool_used(device->request), device->request->seed);
-        repeat(array, (size_t)data->bytes, pool, pool_bytes);
+        dti_bench_repeat(array, (size_t)data->bytes, pool, pool_bytes);
     }
     for (size_t i = 0; i < data->sets * OPERANDS && status == DTI_OK; i++)
         status = dti_gpu_upload(device->clock.stream,
