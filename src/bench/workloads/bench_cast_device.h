@@ -16,8 +16,8 @@ struct dti_device_measurement {
     struct dti_plan *plan, *judge; /* on the device, and on the CPU alone */
     struct dti_resident *resident;
     struct dti_gpu_stream *streams[2]; /* of the way there and back */
-    struct dti_device_clock clock; /* of what is in its memory */
-    dti_gpu_address there, back; /* memory for that way */
+    struct dti_device_clock clock;     /* of what is in its memory */
+    dti_gpu_address there, back;       /* memory for that way */
     size_t elements, src_bytes, dst_bytes, sets;
     unsigned char *src, *dst; /* pinned memory of the host */
 };

@@ -14,6 +14,7 @@
 
 #include "kernels/x86/vector.h"
 
+#ifdef __AVX2__
 /* Brings two registers of sums in order. */
 static inline void order_pairs(unsigned char *c)
 {
@@ -28,6 +29,7 @@ static inline void order_pairs(unsigned char *c)
     store_vector(c + sizeof(vector), _mm256_permute2x128_si256(low, high, 0x31), false);
 #endif
 }
+#endif
 
 #endif
 #ifdef NAME
