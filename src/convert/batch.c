@@ -2,22 +2,19 @@
  *
  * Preparing a batch: what can be known to fail does so now; parts are grouped and cut into blocks,
  * and there is memory for each thread. */
-#define _DEFAULT_SOURCE /* madvise() */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "convert/batch_job.h"
 #include "convert/runner_parts.h"
 #include "dtinfo/checked.h"
+#include "util/pages.h"
 
 enum {
     MEMORY = 16 << 20,           /* all threads together */
     DEVICE_MEMORY = 64 << 20,    /* the same, where a device does the work of many */
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
     BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
 };
 
 static enum dti_status check_input(const struct dti_batch_part *part, struct dti_error *reterr)
@@ -151,7 +148,7 @@ static void make_groups(struct dti_batch_job *job, const struct limits *limits)
     job->group_count = group;
     job->scratch_bytes =
         (job->scratch_bytes + DTI_BATCH_LINE - 1) / DTI_BATCH_LINE * DTI_BATCH_LINE;
-    job->member_bytes = ((size_t)most + job->scratch_bytes + PAGE - 1) / PAGE * PAGE;
+    job->member_bytes = dti_pages_round((size_t)most + job->scratch_bytes);
 }
 
 /* How many threads there are memory for, and how large blocks are in it. Whatever comes out, the
@@ -179,21 +176,12 @@ static void choose_blocks(struct dti_batch_job *job, uint64_t total, uint64_t me
  * memory is short, fewer members will do. */
 static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *reterr)
 {
-    const bool huge = job->member_bytes >= HUGE_PAGE;
     job->members = calloc(job->member_count, sizeof *job->members);
     size_t made = 0;
     while (job->members && made < job->member_count) {
-        void *memory;
-        if (job->runner)
-            memory = dti_runner_alloc(job->runner, job->member_bytes);
-        else if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, job->member_bytes) != 0)
-            memory = NULL;
+        void *const memory = dti_runner_alloc(job->runner, job->member_bytes);
         if (!memory)
             break;
-#ifdef MADV_HUGEPAGE
-        if (huge && !job->runner)
-            (void)madvise(memory, job->member_bytes, MADV_HUGEPAGE);
-#endif
         job->members[made].scratch =
             (unsigned char *)memory + (job->member_bytes - job->scratch_bytes);
         job->members[made++].memory = memory;

@@ -5,30 +5,24 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "dtinfo/batch.h"
 #include "dtinfo/block_queue.h"
 #include "files/file_quant_parts.h"
+#include "util/pages.h"
 
 enum {
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
     MEMORY = 16 << 20,    /* of all threads */
     PIECE_MOST = 1 << 20, /* bytes of input */
     PIECE_LEAST = 64 << 10,
     GROUP_BYTES = 256 << 20, /* of tensors that are read twice, unless it is one */
 };
 
-static size_t round_up(size_t size)
-{
-    return (size + PAGE - 1) / PAGE * PAGE;
-}
-
 static size_t bytes_of(const struct dti_quant_needs *needs)
 {
-    return round_up(needs->input) + round_up(needs->codes) + round_up(needs->words) +
-           round_up(needs->scales) + round_up(needs->zero_points) + round_up(needs->scratch);
+    return dti_pages_round(needs->input) + dti_pages_round(needs->codes) +
+           dti_pages_round(needs->words) + dti_pages_round(needs->scales) +
+           dti_pages_round(needs->zero_points) + dti_pages_round(needs->scratch);
 }
 
 static bool is_quantized(const struct dti_file_quant *quant, size_t at)
@@ -76,26 +70,21 @@ static enum dti_status add_members(struct dti_file_quant_job *job, struct dti_er
     if (needs->input >= too_much || needs->codes >= too_much || needs->words >= too_much ||
         needs->scales >= too_much || needs->zero_points >= too_much)
         return dti_file_quant_no_memory(reterr);
-    const size_t size = bytes_of(needs) > 0 ? bytes_of(needs) : PAGE;
-    const bool huge = size >= HUGE_PAGE;
+    const size_t size = bytes_of(needs) > 0 ? bytes_of(needs) : DTI_PAGE;
     size_t made = 0;
     job->members = calloc(job->member_count, sizeof *job->members);
     for (; job->members && made < job->member_count; made++) {
         struct dti_quant_member *const member = &job->members[made];
-        void *memory;
-        if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+        member->memory = dti_pages_alloc(size, true);
+        if (!member->memory)
             break;
-#ifdef MADV_HUGEPAGE
-        if (huge)
-            (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
-        member->memory = memory;
         member->input = member->memory;
-        member->codes = member->input + round_up(needs->input);
-        member->words = member->codes + round_up(needs->codes);
-        member->scales = member->words + round_up(needs->words);
-        member->scratch = member->scales + round_up(needs->scales);
-        member->zero_points = (int32_t *)(void *)(member->scratch + round_up(needs->scratch));
+        member->codes = member->input + dti_pages_round(needs->input);
+        member->words = member->codes + dti_pages_round(needs->codes);
+        member->scales = member->words + dti_pages_round(needs->words);
+        member->scratch = member->scales + dti_pages_round(needs->scales);
+        member->zero_points =
+            (int32_t *)(void *)(member->scratch + dti_pages_round(needs->scratch));
     }
     job->member_count = made;
     return made > 0 ? DTI_OK : dti_file_quant_no_memory(reterr);

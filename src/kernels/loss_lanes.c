@@ -2,6 +2,7 @@
  *
  * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops a
  * compiler makes vectors of; codes of any format by the definition. */
+#include "kernels/lanes.h"
 #include "kernels/loss_kernels.h"
 #include "kernels/loss_tile.h"
 
@@ -131,45 +132,47 @@ static void add_block(const struct dti_loss_rule *rule, struct lane_numbers *b, 
     look_for_peaks(b, index, peak, loss);
 }
 
-void dti_loss_f32_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                         size_t n, uint64_t index, struct dti_loss *loss)
+/* Elements from `at` on, of which there are `count`; zeros behind them. */
+DTI_LANE void load_lanes(double ret[LANES], const unsigned char *from, size_t at, size_t count,
+                         bool single)
+{
+    float narrow[LANES] = {0};
+    if (!single) {
+        memcpy(ret, from + at * sizeof *ret, count * sizeof *ret);
+        return;
+    }
+    memcpy(narrow, from + at * sizeof *narrow, count * sizeof *narrow);
+    for (unsigned i = 0; i < LANES; i++)
+        ret[i] = narrow[i];
+}
+
+DTI_LANE void add_arrays(const struct dti_loss_rule *rule, const void *source, const void *stored,
+                         size_t n, uint64_t index, bool single, struct dti_loss *loss)
 {
     struct dti_loss_lanes lanes = {{0}, {0}, {0}};
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const unsigned char *x = source, *y = stored;
     loss->elements += n;
     for (size_t at = 0; at < n; at += LANES) {
         const size_t count = n - at < LANES ? n - at : LANES;
-        float fx[LANES] = {0}, fy[LANES] = {0};
-        struct lane_numbers block;
-        memcpy(fx, x + at * sizeof *fx, count * sizeof *fx);
-        memcpy(fy, y + at * sizeof *fy, count * sizeof *fy);
-        for (unsigned i = 0; i < LANES; i++) {
-            block.x[i] = fx[i];
-            block.y[i] = fy[i];
-        }
+        struct lane_numbers block = {{0}, {0}, {0}};
+        load_lanes(block.x, source, at, count, single);
+        load_lanes(block.y, stored, at, count, single);
         add_block(rule, &block, count, index + at, loss, &lanes, &peak);
     }
     dti_loss_peak_end(&peak, loss);
     dti_loss_add_lanes(loss, &lanes);
 }
 
+void dti_loss_f32_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
+                         size_t n, uint64_t index, struct dti_loss *loss)
+{
+    add_arrays(rule, source, stored, n, index, true, loss);
+}
+
 void dti_loss_f64_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
                          size_t n, uint64_t index, struct dti_loss *loss)
 {
-    struct dti_loss_lanes lanes = {{0}, {0}, {0}};
-    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const unsigned char *x = source, *y = stored;
-    loss->elements += n;
-    for (size_t at = 0; at < n; at += LANES) {
-        const size_t count = n - at < LANES ? n - at : LANES;
-        struct lane_numbers block = {{0}, {0}, {0}};
-        memcpy(block.x, x + at * sizeof *block.x, count * sizeof *block.x);
-        memcpy(block.y, y + at * sizeof *block.y, count * sizeof *block.y);
-        add_block(rule, &block, count, index + at, loss, &lanes, &peak);
-    }
-    dti_loss_peak_end(&peak, loss);
-    dti_loss_add_lanes(loss, &lanes);
+    add_arrays(rule, source, stored, n, index, false, loss);
 }
 
 void dti_loss_wide_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,

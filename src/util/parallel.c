@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "util/thread.h"
 
 enum {
     STACK_BYTES = 1 << 20, /* a member's: tiles live on the stack, little else does */
@@ -224,35 +225,20 @@ static void wait_end(struct dti_team *team)
     pthread_mutex_unlock(&team->mutex);
 }
 
-/* Signals go to the thread that was there first; only faults stay with the thread that made them.
- */
 static int start(struct dti_team *team)
 {
-    sigset_t blocked, before;
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = 0;
     while (!error && team->started < team->size - 1) {
         struct team_member *const member = &team->member[team->started + 1];
         member->team = team;
         member->index = team->started + 1;
-        error = pthread_create(&member->thread, &attributes, member_main, member);
+        error = dti_thread_start(&member->thread, STACK_BYTES, member_main, member);
         if (!error) {
             team->started++;
             if (team->cpus)
                 pin(team->cpus, member->thread, member->index);
         }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return error;
 }
 

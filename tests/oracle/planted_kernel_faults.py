@@ -79,7 +79,7 @@ FAULTS = [
     ("x86: bf16 half up", X86 + "bf16_avx512.c",
      "_mm512_set1_epi32(0x7fff);\n    __m512i sum", "_mm512_set1_epi32(0x8000);\n    __m512i sum",
      "rows avx512"),
-    ("x86: small floats keep the wrong sign of zero", X86 + "small_avx512.c",
+    ("x86: small floats keep the wrong sign of zero", X86 + "small_vector.c",
      "c.minus_zero = e->zero[1] != 0;", "c.minus_zero = true;",
      "rows avx512"),
     ("x86: a row claims a rounding too many", X86 + "kernels_avx512.def",

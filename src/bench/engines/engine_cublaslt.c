@@ -79,22 +79,16 @@ const char *dti_cublaslt_arithmetic(enum dti_dtype dtype)
 
 static enum dti_status find_functions(struct dti_cublaslt *cublaslt, struct dti_error *reterr)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } names[] = {
-#define CUBLASLT(name, result, parameters) {#name, offsetof(struct functions, name)},
+    static const struct dti_library_function names[] = {
+#define CUBLASLT(name, result, parameters) {#name, offsetof(struct functions, name), true},
         CUBLASLT_FUNCTIONS
 #undef CUBLASLT
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *const found = dti_library_symbol(cublaslt->library, names[i].name);
-        if (!found)
-            return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s",
-                            dti_library_name(cublaslt->library), names[i].name);
-        memcpy((unsigned char *)&cublaslt->functions + names[i].offset, &found, sizeof found);
-    }
-    return DTI_OK;
+    const char *const missing = dti_library_find(
+        cublaslt->library, names, sizeof names / sizeof *names, &cublaslt->functions);
+    return missing ? dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s",
+                              dti_library_name(cublaslt->library), missing)
+                   : DTI_OK;
 }
 
 enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *reterr)

@@ -61,6 +61,12 @@ enum dti_status dti_cast_buffers_sizes(struct dti_cast_buffers *buffers,
     return DTI_OK;
 }
 
+void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool, size_t pool_bytes)
+{
+    for (size_t done = 0; done < bytes; done += pool_bytes)
+        memcpy(to + done, pool, bytes - done < pool_bytes ? bytes - done : pool_bytes);
+}
+
 struct buffer_filling {
     const struct dti_cast_buffers *buffers;
     const unsigned char *pool;
@@ -75,11 +81,7 @@ static void fill_job(void *context, size_t member, size_t size)
         unsigned char *const src = buffers->cast.data + set * buffers->cast.set_size;
         const struct dti_share share =
             dti_share_of(buffers->src_bytes, filling->pool_bytes, member, size);
-        for (size_t done = 0; done < share.count; done += filling->pool_bytes) {
-            const size_t left = share.count - done;
-            memcpy(src + share.first + done, filling->pool,
-                   left < filling->pool_bytes ? left : filling->pool_bytes);
-        }
+        dti_bench_repeat(src + share.first, share.count, filling->pool, filling->pool_bytes);
         const struct dti_share result = dti_share_of(buffers->dst_bytes, PAGE, member, size);
         memset(src + buffers->cast.second + result.first, POISON, result.count);
         const struct dti_share other = dti_share_of(buffers->copy.set_size, PAGE, member, size);

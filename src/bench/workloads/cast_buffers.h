@@ -70,4 +70,8 @@ void dti_copy_pass_run(void *context, size_t set, size_t member, size_t size);
 enum dti_status dti_cast_pass_verify(struct dti_cast_pass *pass, struct dti_team *team,
                                      uint64_t seed, struct dti_error *reterr);
 
+/* Fills memory with a pool, again and again. */
+void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool,
+                      size_t pool_bytes);
+
 #endif

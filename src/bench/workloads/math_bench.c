@@ -72,11 +72,7 @@ static void fill_job(void *context, size_t member, size_t size)
     for (size_t at = 0; at < dti_bench_memory_sets(data->memory) * OPERANDS; at++) {
         unsigned char *const operand =
             dti_bench_memory_at(data->memory, at / OPERANDS, at % OPERANDS);
-        for (size_t done = 0; done < share.count; done += filling->pool_bytes) {
-            const size_t left = share.count - done;
-            memcpy(operand + share.first + done, filling->pool,
-                   left < filling->pool_bytes ? left : filling->pool_bytes);
-        }
+        dti_bench_repeat(operand + share.first, share.count, filling->pool, filling->pool_bytes);
     }
 }
 

@@ -7,7 +7,6 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX2__
-#include <float.h>
 #include <immintrin.h>
 
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
@@ -191,26 +190,16 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
     }
     count_steps(&found, &look, a, b, n);
     struct dti_comparison_tile tile = {
-        .compared = n,
         .differing = found.differing,
         .exceeding = look.tolerant ? found.exceeding : found.differing,
         .max_absolute = found.largest,
-        .max_relative = comparison->max_relative,
         .absolute = dti_tile_sum(found.absolute),
         .squared = dti_tile_sum(found.squared),
         .aa = dti_tile_sum(found.aa),
         .bb = dti_tile_sum(found.bb),
         .ab = dti_tile_sum(found.ab),
     };
-    if (!(tile.aa + tile.bb <= DBL_MAX)) {
-        dti_comparison_add_each(rule, a, b, n, index, comparison);
-        return;
-    }
-    if (any)
-        tile.max_ulp = dti_comparison_steps(&rule->ulp, found.ulp, 23);
-    if (found.above)
-        tile.max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile.max_relative);
-    dti_comparison_add_tile(rule, &tile, a, b, n, index, comparison);
+    dti_comparison_end_f32(rule, &tile, a, b, n, index, found.above, found.ulp, comparison);
 }
 
 #endif

@@ -8,7 +8,6 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX512BW__
-#include <float.h>
 #include <immintrin.h>
 
 enum { LANES = DTI_TILE_LANES, ALL = 0xffff };
@@ -187,26 +186,17 @@ void dti_comparison_f32_avx512(const struct dti_comparison_rule *rule, const voi
                                 0};
     loops[steps][tolerant](&p, &look, a, b, n);
     struct dti_comparison_tile tile = {
-        .compared = n,
         .differing = p.differing,
         .exceeding = tolerant ? p.exceeding : p.differing,
         .max_absolute = largest_of(p.largest),
-        .max_relative = comparison->max_relative,
         .absolute = sum_of(p.absolute),
         .squared = sum_of(p.squared),
         .aa = sum_of(p.aa),
         .bb = sum_of(p.bb),
         .ab = sum_of(p.ab),
     };
-    if (!(tile.aa + tile.bb <= DBL_MAX)) {
-        dti_comparison_add_each(rule, a, b, n, index, comparison);
-        return;
-    }
-    if (any)
-        tile.max_ulp = dti_comparison_steps(&rule->ulp, _mm512_reduce_max_epu32(p.ulp), 23);
-    if (largest_of(p.above) > 0)
-        tile.max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile.max_relative);
-    dti_comparison_add_tile(rule, &tile, a, b, n, index, comparison);
+    dti_comparison_end_f32(rule, &tile, a, b, n, index, largest_of(p.above) > 0,
+                           _mm512_reduce_max_epu32(p.ulp), comparison);
 }
 
 #endif

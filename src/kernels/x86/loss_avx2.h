@@ -252,5 +252,37 @@ DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule
     dti_loss_add_lanes(loss, &lanes);
 }
 
+/* The kernel of a type, from bars_of(h), a struct of the tag `limits`, which says what plain
+ * vectors are; add_plain(bars, ...), which adds those from `first` on and returns the first element
+ * of the step that is not; and load(p, ret), which loads a step. */
+#define LOSS_KERNEL_AVX2(name, type, limits, bars_of, add_plain, load, tiny)                      \
+    static DTI_NOINLINE void name##_rest(struct half *h, const type *source, const type *stored,  \
+                                         size_t first, size_t n, uint64_t index,                  \
+                                         struct loss_sums_avx2 *sums)                             \
+    {                                                                                             \
+        struct loss_sums_avx2 s = *sums;                                                          \
+        type x_rest[STEP], y_rest[STEP];                                                          \
+        __m256d x[2], y[2];                                                                       \
+        for (size_t i = first; i < n; i += LANES) {                                               \
+            load(whole_step(source + i, n - i, sizeof(type), x_rest), x);                         \
+            load(whole_step(stored + i, n - i, sizeof(type), y_rest), y);                         \
+            add_odd(h, &s, x, y, index + i, tiny);                                                \
+        }                                                                                         \
+        *sums = s;                                                                                \
+    }                                                                                             \
+    static void name##_half(struct half *h, struct loss_sums_avx2 *s, const void *source,         \
+                            const void *stored, size_t first, size_t n, uint64_t index)           \
+    {                                                                                             \
+        const struct limits bars = bars_of(h);                                                    \
+        first = add_plain(&bars, source, stored, first, n, s);                                    \
+        if (first < n)                                                                            \
+            name##_rest(h, source, stored, first, n, index, s);                                   \
+    }                                                                                             \
+    void name(const struct dti_loss_rule *rule, const void *source, const void *stored, size_t n, \
+              uint64_t index, struct dti_loss *loss)                                              \
+    {                                                                                             \
+        add_tile(name##_half, rule, source, stored, n, index, loss);                              \
+    }
+
 #endif
 #endif

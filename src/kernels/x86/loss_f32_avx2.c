@@ -73,33 +73,10 @@ static DTI_NOINLINE size_t add_plain_f32(const struct plain_bars32 *bars, const 
     return i;
 }
 
-static DTI_NOINLINE void add_rest_f32(struct half *h, const float *source, const float *stored,
-                                      size_t first, size_t n, uint64_t index,
-                                      struct loss_sums_avx2 *sums)
+DTI_INLINE void load(const float *from, __m256d ret[2])
 {
-    struct loss_sums_avx2 s = *sums;
-    float x_rest[STEP], y_rest[STEP];
-    for (size_t i = first; i < n; i += LANES) {
-        const float *px = whole_step(source + i, n - i, sizeof *px, x_rest);
-        const float *py = whole_step(stored + i, n - i, sizeof *py, y_rest);
-        __m256d x[2] = {_mm256_cvtps_pd(_mm_loadu_ps(px)), _mm256_cvtps_pd(_mm_loadu_ps(px + 4))};
-        __m256d y[2] = {_mm256_cvtps_pd(_mm_loadu_ps(py)), _mm256_cvtps_pd(_mm_loadu_ps(py + 4))};
-        add_odd(h, &s, x, y, index + i, 0);
-    }
-    *sums = s;
+    ret[0] = _mm256_cvtps_pd(_mm_loadu_ps(from));
+    ret[1] = _mm256_cvtps_pd(_mm_loadu_ps(from + 4));
 }
 
-static void add_half_f32(struct half *h, struct loss_sums_avx2 *s, const void *source,
-                         const void *stored, size_t first, size_t n, uint64_t index)
-{
-    const struct plain_bars32 bars = bars_of(h);
-    first = add_plain_f32(&bars, source, stored, first, n, s);
-    if (first < n)
-        add_rest_f32(h, source, stored, first, n, index, s);
-}
-
-void dti_loss_f32_avx2(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                       size_t n, uint64_t index, struct dti_loss *loss)
-{
-    add_tile(add_half_f32, rule, source, stored, n, index, loss);
-}
+LOSS_KERNEL_AVX2(dti_loss_f32_avx2, float, plain_bars32, bars_of, add_plain_f32, load, 0)

@@ -51,39 +51,21 @@ static DTI_NOINLINE size_t add_plain_f64(const struct plain_bars64 *bars, const 
     return i;
 }
 
-static DTI_NOINLINE void add_rest_f64(struct half *h, const double *source, const double *stored,
-                                      size_t first, size_t n, uint64_t index,
-                                      struct loss_sums_avx2 *sums)
+DTI_INLINE void load(const double *from, __m256d ret[2])
 {
-    struct loss_sums_avx2 s = *sums;
-    double x_rest[STEP], y_rest[STEP];
-    for (size_t i = first; i < n; i += LANES) {
-        const double *px = whole_step(source + i, n - i, sizeof *px, x_rest);
-        const double *py = whole_step(stored + i, n - i, sizeof *py, y_rest);
-        __m256d x[2] = {_mm256_loadu_pd(px), _mm256_loadu_pd(px + 4)};
-        __m256d y[2] = {_mm256_loadu_pd(py), _mm256_loadu_pd(py + 4)};
-        add_odd(h, &s, x, y, index + i, TINY);
-    }
-    *sums = s;
+    ret[0] = _mm256_loadu_pd(from);
+    ret[1] = _mm256_loadu_pd(from + 4);
 }
 
-static void add_half_f64(struct half *h, struct loss_sums_avx2 *s, const void *source,
-                         const void *stored, size_t first, size_t n, uint64_t index)
+static struct plain_bars64 bars_of(const struct half *h)
 {
     const double ratio = h->loss->max_relative;
-    const struct plain_bars64 bars = {
+    return (struct plain_bars64){
         .limit = _mm256_set1_pd(overflow_limit(h->rule)),
         .least = _mm256_set1_pd(2 * h->rule->dst_smallest_normal),
         .ratio = _mm256_set1_pd(ratio < 0.499 ? ratio : 0.499),
         .largest = _mm256_set1_pd(h->peak.largest),
     };
-    first = add_plain_f64(&bars, source, stored, first, n, s);
-    if (first < n)
-        add_rest_f64(h, source, stored, first, n, index, s);
 }
 
-void dti_loss_f64_avx2(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                       size_t n, uint64_t index, struct dti_loss *loss)
-{
-    add_tile(add_half_f64, rule, source, stored, n, index, loss);
-}
+LOSS_KERNEL_AVX2(dti_loss_f64_avx2, double, plain_bars64, bars_of, add_plain_f64, load, TINY)

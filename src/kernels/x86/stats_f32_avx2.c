@@ -6,7 +6,6 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX2__
-#include <float.h>
 #include <immintrin.h>
 
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
@@ -127,13 +126,6 @@ static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_no
     tile->negative = negative;
 }
 
-static uint64_t bits_of(float number)
-{
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
 void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats)
 {
@@ -143,23 +135,8 @@ void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, 
     else
         go_unshifted(&p, numbers, n);
     struct dti_stats_tile tile = {
-        .finite = n,
-        .negative = p.signs,
-        .min = bits_of(p.min),
-        .max = bits_of(p.max),
-        .sum = dti_tile_sum(p.sum),
-        .squared = dti_tile_sum(p.squared),
-    };
-    if (!(fabs(tile.sum) <= DBL_MAX)) {
-        dti_stats_add_each(rule, numbers, n, index, stats);
-        return;
-    }
-    if (n == 0)
-        return;
-    if (!(p.least > 0) || (double)p.least < rule->smallest_normal)
-        count_small(numbers, n, (float)rule->smallest_normal, &tile);
-    stats->elements += n;
-    dti_stats_add_tile(stats, &tile, numbers, n, index);
+        .negative = p.signs, .sum = dti_tile_sum(p.sum), .squared = dti_tile_sum(p.squared)};
+    dti_stats_end_f32(rule, &tile, numbers, n, index, p.min, p.max, p.least, count_small, stats);
 }
 
 #endif

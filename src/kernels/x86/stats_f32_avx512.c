@@ -8,7 +8,6 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX512BW__
-#include <float.h>
 #include <immintrin.h>
 
 enum { LANES = DTI_TILE_LANES, STEP = 2 * LANES, ALL = 0xffff };
@@ -114,38 +113,18 @@ static double sum_of(const __m512d half[2])
     return dti_tile_sum(lane);
 }
 
-static uint64_t bits_of(float number)
-{
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
 void dti_stats_f32_avx512(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                           uint64_t index, struct dti_stats *stats)
 {
     const bool shifted = rule->shift > 0 || rule->shift < 0;
     const struct stats_pass_avx512 p =
         shifted ? go_shifted(numbers, n, rule->shift) : go_unshifted(numbers, n);
-    const float least = _mm512_reduce_min_ps(_mm512_min_ps(p.least[0], p.least[1]));
     struct dti_stats_tile tile = {
-        .finite = n,
-        .negative = p.signs,
-        .min = bits_of(_mm512_reduce_min_ps(_mm512_min_ps(p.min[0], p.min[1]))),
-        .max = bits_of(_mm512_reduce_max_ps(_mm512_max_ps(p.max[0], p.max[1]))),
-        .sum = sum_of(p.sum),
-        .squared = sum_of(p.squared),
-    };
-    if (!(fabs(tile.sum) <= DBL_MAX)) {
-        dti_stats_add_each(rule, numbers, n, index, stats);
-        return;
-    }
-    if (n == 0)
-        return;
-    if (!(least > 0) || (double)least < rule->smallest_normal)
-        count_small(numbers, n, (float)rule->smallest_normal, &tile);
-    stats->elements += n;
-    dti_stats_add_tile(stats, &tile, numbers, n, index);
+        .negative = p.signs, .sum = sum_of(p.sum), .squared = sum_of(p.squared)};
+    dti_stats_end_f32(
+        rule, &tile, numbers, n, index, _mm512_reduce_min_ps(_mm512_min_ps(p.min[0], p.min[1])),
+        _mm512_reduce_max_ps(_mm512_max_ps(p.max[0], p.max[1])),
+        _mm512_reduce_min_ps(_mm512_min_ps(p.least[0], p.least[1])), count_small, stats);
 }
 
 #endif

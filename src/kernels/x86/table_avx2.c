@@ -14,7 +14,7 @@
  * Gather instructions would take eight times as long. Most 8-bit floats become fp32 sooner through
  * fp16, whose conversion reads subnormals at full speed. */
 #include "kernels/kernels.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/vector.h"
 
 enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_HALF, PLANE_WHOLE };
 
@@ -140,27 +140,20 @@ DTI_INLINE void words_block(const void *constants, unsigned char *dst, const uns
     }
 }
 
-DTI_INLINE void int8_block(const void *constants, unsigned char *dst, const unsigned char *src,
-                           bool stream)
+DTI_INLINE vector fp32_of_int8(const unsigned char *src)
 {
-    (void)constants;
-    for (size_t i = 0; i < 64; i += 8) {
-        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
-        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes));
-        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
-    }
+    const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)src);
+    return (vector)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes));
 }
 
-DTI_INLINE void uint8_block(const void *constants, unsigned char *dst, const unsigned char *src,
-                            bool stream)
+DTI_INLINE vector fp32_of_uint8(const unsigned char *src)
 {
-    (void)constants;
-    for (size_t i = 0; i < 64; i += 8) {
-        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
-        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
-        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
-    }
+    const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)src);
+    return (vector)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
 }
+
+VECTOR_BLOCK(int8_block, 64, 1, 4, fp32_of_int8)
+VECTOR_BLOCK(uint8_block, 64, 1, 4, fp32_of_uint8)
 
 /* 8-bit floats of 5 exponent bits or less, to fp32:
  *
