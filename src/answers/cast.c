@@ -14,10 +14,10 @@ struct one_result {
     const struct dti_cast_result *result;
 };
 
-/* A real number in one dtype: a result, or a part of one. */
+/* A real number in one dtype: a result, or a component of one. */
 struct cast_number {
     const struct dti_cast_operand *operand;
-    size_t part;
+    size_t component;
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
@@ -81,7 +81,7 @@ static const char *class_words(size_t index)
 static void spell_input(struct exact_text *ret, struct dti_json *json,
                         const struct dti_cast_operand *operand)
 {
-    const bool finite = operand->parts == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
+    const bool finite = operand->components == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
     const bool has_exact = finite && dti_number_exact(&operand->number[0], &ret->buffer);
     ret->text = has_exact ? ret->buffer.data : NULL;
@@ -110,13 +110,13 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     const struct dti_scalar *const scalar = number->scalar;
     struct dti_difference difference;
     bool has_exact = false;
-    if (!scalar || !scalar->has_step || number->part >= number->operand->parts ||
+    if (!scalar || !scalar->has_step || number->component >= number->operand->components ||
         scalar->input.class > DTI_CLASS_FINITE)
         return false;
     struct dti_buffer *const exact = &ret->exact.buffer;
     dti_buffer_borrow(exact, ret->exact.room, sizeof ret->exact.room);
-    if (!dti_number_difference(&number->operand->number[number->part], &scalar->stored, &difference,
-                               exact, &has_exact) ||
+    if (!dti_number_difference(&number->operand->number[number->component], &scalar->stored,
+                               &difference, exact, &has_exact) ||
         exact->failed) {
         dti_json_out_of_memory(json);
         dti_buffer_free(exact);
@@ -158,9 +158,9 @@ static void spell_result(struct result_text *ret, struct dti_json *json,
                          const struct one_result *one)
 {
     const struct dti_cast_result *const result = one->result;
-    const struct dti_scalar *const scalar = &result->part[0];
+    const struct dti_scalar *const scalar = &result->component[0];
     const bool known = result->known && !result->no_code;
-    ret->real = known && result->parts == 1;
+    ret->real = known && result->components == 1;
     ret->rounding = (struct cast_number){.operand = one->of->operand};
     ret->token = ret->text = ret->bits = NULL;
     if (ret->real) {
@@ -201,24 +201,24 @@ static void put_stack(struct dti_json *json, const struct one_result *one, enum 
 #define DTI_ROWS "answers/cast.def"
 #include "answers/rows.h"
 
-static void put_part(struct dti_json *json, const char *key, const struct one_result *one,
-                     size_t part)
+static void put_component(struct dti_json *json, const char *key, const struct one_result *one,
+                          size_t component)
 {
     const struct dti_format *const format = &one->result->target->cast.dst;
-    const struct dti_scalar *const scalar = &one->result->part[part];
+    const struct dti_scalar *const scalar = &one->result->component[component];
     const struct dti_number_answer number = {format, scalar->code, &scalar->stored};
-    dti_put_cast_part(json, key,
-                      &(struct cast_number){one->of->operand, part, format, scalar, &number});
+    dti_put_cast_component(
+        json, key, &(struct cast_number){one->of->operand, component, format, scalar, &number});
 }
 
 static void put_real(struct dti_json *json, const char *key, const struct one_result *one)
 {
-    put_part(json, key, one, 0);
+    put_component(json, key, one, 0);
 }
 
 static void put_imaginary(struct dti_json *json, const char *key, const struct one_result *one)
 {
-    put_part(json, key, one, 1);
+    put_component(json, key, one, 1);
 }
 
 static void put_stack(struct dti_json *json, const struct one_result *one, enum dti_stack stack)

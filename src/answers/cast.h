@@ -7,16 +7,16 @@
 
 #include "answers/policies.h"
 #include "answers/warnings.h"
+#include "dtinfo/cross_check.h"
 #include "dtinfo/stack.h"
-#include "dtinfo/witness.h"
 
-/* A number as given: a real has one part, "1+2j" has two. */
+/* A number as given: a real has one component, "1+2j" has two. */
 struct dti_cast_operand {
     const char *text;
     size_t length;
     uint64_t index;       /* place among the operands or lines, from 0 */
     bool integer_literal; /* written as an integer: frameworks take it as int64 */
-    size_t parts;
+    size_t components;
     struct dti_number number[2];
     struct dti_value value[2];
 };
@@ -25,13 +25,13 @@ enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char 
                                        size_t length, uint64_t index, struct dti_error *reterr);
 void dti_cast_operand_free(struct dti_cast_operand *operand);
 
-/* A destination: for complex dtypes the cast is that of one part. */
+/* A destination: for complex dtypes the cast is that of one component. */
 struct dti_cast_target {
     struct dti_format dtype;
     struct dti_cast cast;
-    const struct dti_stack_rule *rule; /* what a stack does, else NULL */
-    bool named;                        /* not one of `all` */
-    struct dti_witness *witness[2];    /* of each part, once it was asked */
+    const struct dti_stack_rule *rule;      /* what a stack does, else NULL */
+    bool named;                             /* not one of `all` */
+    struct dti_cross_check *cross_check[2]; /* of each component, once it was asked */
 };
 
 struct dti_cast_result {
@@ -39,9 +39,9 @@ struct dti_cast_result {
     bool no_code;     /* a NaN without a code, where that is refused: nothing is stored */
     bool known;       /* false: the stack's answer is not known */
     const char *note; /* the stack's note, or NULL */
-    size_t parts;
-    unsigned flags; /* of all parts */
-    struct dti_scalar part[2];
+    size_t components;
+    unsigned flags; /* of all components */
+    struct dti_scalar component[2];
     struct dti_cast by_rule;   /* the stages that a stack took */
     const char *device;        /* "cuda:0" when it agrees, "cpu" when it was not asked */
     const char *device_reason; /* why it was not, or NULL */

@@ -6,12 +6,12 @@
 #include "answers/cast.h"
 #include "dtinfo/spell.h"
 
-/* The part of an operand; a real number has no imaginary one. */
-static const struct dti_value *part_of(const struct dti_cast_operand *operand, size_t part,
-                                       struct dti_value *zero)
+/* The component of an operand; a real number has no imaginary one. */
+static const struct dti_value *component_of(const struct dti_cast_operand *operand,
+                                            size_t component, struct dti_value *zero)
 {
-    if (part < operand->parts)
-        return &operand->value[part];
+    if (component < operand->components)
+        return &operand->value[component];
     dti_value_set(zero, false, 0, 0);
     return zero;
 }
@@ -22,9 +22,10 @@ static void cast_by_rule(const struct dti_cast_operand *operand, struct dti_cast
     struct dti_value zero;
     ret->note = target->rule->note;
     ret->by_rule = target->cast;
-    for (size_t i = 0; i < ret->parts && ret->known; i++) {
-        ret->known = dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
-                                    part_of(operand, i, &zero), &ret->by_rule, &ret->part[i]);
+    for (size_t i = 0; i < ret->components && ret->known; i++) {
+        ret->known =
+            dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
+                           component_of(operand, i, &zero), &ret->by_rule, &ret->component[i]);
     }
 }
 
@@ -33,21 +34,21 @@ static void cast_by_policies(const struct dti_cast_operand *operand, bool refuse
 {
     const struct dti_cast *const cast = &ret->target->cast;
     struct dti_value zero;
-    if (ret->parts == 1) {
+    if (ret->components == 1) {
         dti_scalar_cast(cast, &operand->value[0], &operand->number[0], operand->index,
-                        &ret->part[0]);
+                        &ret->component[0]);
     } else {
-        struct dti_cast part = *cast; /* each has random bits of its own */
-        for (size_t i = 0; i < ret->parts; i++) {
-            part.policy.stream = (uint32_t)i;
-            dti_scalar_cast(&part, part_of(operand, i, &zero),
-                            i < operand->parts ? &operand->number[i] : NULL, operand->index,
-                            &ret->part[i]);
+        struct dti_cast own = *cast; /* each has random bits of its own */
+        for (size_t i = 0; i < ret->components; i++) {
+            own.policy.stream = (uint32_t)i;
+            dti_scalar_cast(&own, component_of(operand, i, &zero),
+                            i < operand->components ? &operand->number[i] : NULL, operand->index,
+                            &ret->component[i]);
         }
     }
-    for (size_t i = 0; i < ret->parts && refuses && cast->policy.overflow == DTI_OVERFLOW_NATIVE;
-         i++)
-        ret->no_code = ret->no_code || (ret->part[i].flags & DTI_FLAG_NO_NAN) != 0;
+    for (size_t i = 0;
+         i < ret->components && refuses && cast->policy.overflow == DTI_OVERFLOW_NATIVE; i++)
+        ret->no_code = ret->no_code || (ret->component[i].flags & DTI_FLAG_NO_NAN) != 0;
 }
 
 void dti_cast_value(const struct dti_cast_target *target, const struct dti_cast_operand *operand,
@@ -59,14 +60,14 @@ void dti_cast_value(const struct dti_cast_target *target, const struct dti_cast_
     ret->note = NULL;
     ret->device = "cpu";
     ret->device_reason = NULL;
-    ret->parts = target->dtype.kind == DTI_KIND_COMPLEX ? 2 : 1;
+    ret->components = target->dtype.kind == DTI_KIND_COMPLEX ? 2 : 1;
     ret->flags = 0;
     if (target->rule)
         cast_by_rule(operand, ret);
     else
         cast_by_policies(operand, refuses, ret);
-    for (size_t i = 0; i < ret->parts && ret->known; i++)
-        ret->flags |= ret->part[i].flags;
+    for (size_t i = 0; i < ret->components && ret->known; i++)
+        ret->flags |= ret->component[i].flags;
 }
 
 bool dti_cast_by_stack(const struct dti_cast_result *own, const struct dti_cast_operand *operand,
@@ -87,17 +88,17 @@ static bool is_nothing(const struct dti_cast_result *result)
 
 size_t dti_cast_text(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_result *result)
 {
-    const struct dti_scalar *const part = result->part;
+    const struct dti_scalar *const component = result->component;
     if (is_nothing(result)) {
         memcpy(buffer, "-", 2);
         return 1;
     }
-    size_t length =
-        dti_spell_stored(buffer, &result->target->cast.dst, part[0].code, &part[0].stored);
-    if (result->parts == 2) {
-        if (!part[1].stored.negative || part[1].stored.class == DTI_CLASS_NAN)
+    size_t length = dti_spell_stored(buffer, &result->target->cast.dst, component[0].code,
+                                     &component[0].stored);
+    if (result->components == 2) {
+        if (!component[1].stored.negative || component[1].stored.class == DTI_CLASS_NAN)
             buffer[length++] = '+';
-        length += dti_spell_text(buffer + length, &part[1].stored);
+        length += dti_spell_text(buffer + length, &component[1].stored);
         memcpy(buffer + length++, "j", 2);
     }
     return length;
@@ -110,10 +111,10 @@ size_t dti_cast_bits(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_resu
         memcpy(buffer, "-", 2);
         return 1;
     }
-    size_t length = dti_spell_code(buffer, result->part[0].code, width);
-    if (result->parts == 2) {
+    size_t length = dti_spell_code(buffer, result->component[0].code, width);
+    if (result->components == 2) {
         char imaginary[DTI_TEXT_SIZE];
-        const size_t more = dti_spell_code(imaginary, result->part[1].code, width);
+        const size_t more = dti_spell_code(imaginary, result->component[1].code, width);
         memcpy(buffer + length, imaginary + 2, more - 1);
         length += more - 2;
     }
@@ -123,7 +124,8 @@ size_t dti_cast_bits(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_resu
 bool dti_cast_saturated(const struct dti_cast_result *result,
                         const struct dti_cast_operand *operand, char ret_text[DTI_TEXT_SIZE])
 {
-    if (!result->known || result->parts != 1 || !(result->part[0].flags & DTI_FLAG_OVERFLOW) ||
+    if (!result->known || result->components != 1 ||
+        !(result->component[0].flags & DTI_FLAG_OVERFLOW) ||
         operand->value[0].class == DTI_CLASS_NAN ||
         dti_format_is_integer(&result->target->cast.dst))
         return false;
@@ -131,7 +133,7 @@ bool dti_cast_saturated(const struct dti_cast_result *result,
     struct dti_scalar other;
     cast.policy.overflow = DTI_OVERFLOW_SATURATE;
     dti_scalar_store(&cast, &operand->value[0], &operand->number[0], operand->index, &other);
-    if (other.code == result->part[0].code)
+    if (other.code == result->component[0].code)
         return false;
     dti_spell_text(ret_text, &other.stored);
     return true;
@@ -142,8 +144,8 @@ bool dti_cast_digits(struct dti_buffer *buffer, const struct dti_cast_result *re
 {
     if (is_nothing(result))
         dti_buffer_puts(buffer, "-");
-    for (size_t i = 0; i < result->parts && !is_nothing(result); i++) {
-        const struct dti_value *const stored = &result->part[i].stored;
+    for (size_t i = 0; i < result->components && !is_nothing(result); i++) {
+        const struct dti_value *const stored = &result->component[i].stored;
         if (i > 0 && !stored->negative)
             dti_buffer_puts(buffer, "+");
         if (!dti_spell_fixed(buffer, stored, decimals))

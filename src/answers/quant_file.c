@@ -8,7 +8,7 @@
 
 #include "answers/common.h"
 #include "answers/files.h"
-#include "answers/loss.h"
+#include "answers/losses.h"
 #include "answers/rows.h"
 
 /* What objects are written from. */

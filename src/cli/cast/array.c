@@ -91,12 +91,6 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
     return status;
 }
 
-static void warn(void *context, const char *code, const char *text)
-{
-    struct cast_array *const array = context;
-    dti_cast_job_warn(&array->job, code, text);
-}
-
 static enum dti_status open_output(struct cast_array *array, struct dti_error *reterr)
 {
     uint64_t size = 0;
@@ -106,12 +100,12 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
     if (!array->to_text && array->plan && !dti_plan_dst_bytes(array->plan, elements, &size))
         size = 0;
     dti_output_guard_signals();
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_output_strays_find(&strays, array->out_path, false, array->args->force, reterr);
+        dti_output_leftovers_find(&leftovers, array->out_path, false, array->args->force, reterr);
     if (status != DTI_OK)
         return status;
-    dti_output_warn_strays(&strays, array->out_path, warn, array);
+    dti_output_warn_leftovers(&leftovers, array->out_path, dti_cast_job_warn, &array->job);
     return dti_output_open(&array->output, array->out_path, array->args->force, size, reterr);
 }
 
@@ -154,12 +148,12 @@ static enum dti_status check_nan(const struct cast_array *array, struct dti_erro
                     dti_input_label(&array->input, label), place, without->name);
 }
 
-/* Gives the work to the device; numbers of text are rounded one by one, and it is a witness. */
+/* Gives the work to the device; numbers of text are rounded one by one, and it is a cross-check. */
 static enum dti_status open_device(struct cast_array *array, struct dti_error *reterr)
 {
     struct dti_cast_device *const device = &array->job.device;
     if (array->from_text)
-        return dti_cast_device_open_witness(device, reterr);
+        return dti_cast_device_open_cross_check(device, reterr);
     const enum dti_status status = dti_cast_device_open(device, reterr);
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }

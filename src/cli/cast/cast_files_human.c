@@ -19,7 +19,7 @@ static const struct dti_tensor *source_of(const struct dti_cast_file *file, size
 }
 
 /* Tensors of one dtype that met the same fate. */
-struct kind {
+struct cast_kind {
     const struct dti_format *from;
     enum dti_fate fate;
     size_t count;
@@ -44,7 +44,7 @@ static const char *fate_words(enum dti_fate fate)
     }
 }
 
-static size_t count_kinds(const struct dti_cast_file *file, struct kind kinds[MAX_GROUPS])
+static size_t count_kinds(const struct dti_cast_file *file, struct cast_kind kinds[MAX_GROUPS])
 {
     size_t count = 0;
     for (size_t i = 0; i < file->cast->tensor_count; i++) {
@@ -57,7 +57,7 @@ static size_t count_kinds(const struct dti_cast_file *file, struct kind kinds[MA
         if (at == MAX_GROUPS)
             continue; /* there are fewer dtypes than that */
         if (at == count)
-            kinds[count++] = (struct kind){.from = source->format, .fate = tensor->fate};
+            kinds[count++] = (struct cast_kind){.from = source->format, .fate = tensor->fate};
         kinds[at].count++;
         kinds[at].input += source->bytes;
         kinds[at].output += tensor->bytes;
@@ -67,14 +67,14 @@ static size_t count_kinds(const struct dti_cast_file *file, struct kind kinds[MA
 
 static enum dti_status put_kinds(const struct dti_cast_file *file, struct dti_error *reterr)
 {
-    struct kind kinds[MAX_GROUPS];
+    struct cast_kind kinds[MAX_GROUPS];
     const size_t count = count_kinds(file, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     const char *const dst = file->cast->request.cast.dst.name;
     for (size_t i = 0; i < 2 * count; i++) { /* what is cast comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct cast_kind *const kind = &kinds[i % count];
         const bool cast = kind->fate == DTI_FATE_CAST;
         if (cast != (i < count))
             continue;

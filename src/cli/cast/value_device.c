@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * --device of values: a witness, which must store the same. */
+ * --device of values: a cross-check, which must store the same. */
 #include <stdlib.h>
 
 #include "cli/cast/values.h"
 
-/* The witness of a part of a target. */
-static enum dti_status find_witness(struct dti_cast_job *job, struct dti_cast_target *target,
-                                    size_t part, struct dti_witness **ret, struct dti_error *reterr)
+/* The cross-check of a component of a target. */
+static enum dti_status find_cross_check(struct dti_cast_job *job, struct dti_cast_target *target,
+                                        size_t component, struct dti_cross_check **ret,
+                                        struct dti_error *reterr)
 {
     enum dti_level level;
-    *ret = target->witness[part];
+    *ret = target->cross_check[component];
     if (*ret)
         return DTI_OK;
     enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &level, reterr);
     if (status != DTI_OK)
         return status;
     struct dti_cast cast = target->cast;
-    cast.policy.stream = (uint32_t)part;
-    status = dti_witness_new(&target->witness[part], &cast, target->rule, job->device.runner, level,
-                             reterr);
-    *ret = target->witness[part];
+    cast.policy.stream = (uint32_t)component;
+    status = dti_cross_check_new(&target->cross_check[component], &cast, target->rule,
+                                 job->device.runner, level, reterr);
+    *ret = target->cross_check[component];
     return status;
 }
 
@@ -41,16 +42,16 @@ enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_o
     const char *const before = device->why_not;
     enum dti_status status = DTI_OK;
     device->why_not = NULL;
-    for (size_t i = 0; i < result->parts && status == DTI_OK; i++) {
-        struct dti_witness *witness = NULL;
-        const struct dti_stored_number number = {.value = result->part[i].input,
+    for (size_t i = 0; i < result->components && status == DTI_OK; i++) {
+        struct dti_cross_check *cross_check = NULL;
+        const struct dti_stored_number number = {.value = result->component[i].input,
                                                  .integer_literal = operand->integer_literal,
-                                                 .code = result->part[i].code};
-        status = find_witness(&values->job, target, i, &witness, reterr);
+                                                 .code = result->component[i].code};
+        status = find_cross_check(&values->job, target, i, &cross_check, reterr);
         if (status == DTI_OK)
-            status = dti_cast_device_ask(device, witness, &number, 1, operand->index, reterr);
+            status = dti_cast_device_ask(device, cross_check, &number, 1, operand->index, reterr);
     }
-    if (device->asked == asked + result->parts)
+    if (device->asked == asked + result->components)
         result->device = device->begun;
     result->device_reason = device->why_not;
     device->why_not = before ? before : device->why_not;

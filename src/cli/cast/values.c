@@ -12,10 +12,10 @@
  * error. */
 static enum dti_status no_nan_error(const struct dti_cast_result *result, struct dti_error *reterr)
 {
-    const struct dti_scalar *const part =
-        &result->part[result->part[0].flags & DTI_FLAG_NO_NAN ? 0 : 1];
+    const struct dti_scalar *const component =
+        &result->component[result->component[0].flags & DTI_FLAG_NO_NAN ? 0 : 1];
     const struct dti_format *const dtype =
-        dti_cast_stage(dti_cast_route(result), part->no_nan_stage);
+        dti_cast_stage(dti_cast_route(result), component->no_nan_stage);
     char text[DTI_TEXT_SIZE];
     struct dti_value max;
     uint64_t code = 0;
@@ -45,7 +45,7 @@ enum dti_status dti_cast_operand_cast(struct cast_values *values,
     const bool device = job->device.wish.kind != DTI_DEVICE_CPU;
     for (size_t i = 0; i < job->target_count; i++) {
         const struct dti_cast_target *const target = &job->targets[i];
-        if (operand->parts == 2 && target->dtype.kind != DTI_KIND_COMPLEX)
+        if (operand->components == 2 && target->dtype.kind != DTI_KIND_COMPLEX)
             return dti_fail(reterr, DTI_WRONG_KIND,
                             "%s is a real dtype; a complex number needs complex64 or complex128",
                             target->dtype.name);
@@ -317,7 +317,7 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                                .digits_given = args->digits_given,
                                                .stacks = args->stacks,
                                                .digits = (size_t)args->digits};
-    status = dti_cast_device_open_witness(&values.job.device, reterr);
+    status = dti_cast_device_open_cross_check(&values.job.device, reterr);
     if (status == DTI_OK)
         status = stream ? dti_cast_stream(&values, reterr)
                         : cast_operands(&values, operands, (size_t)count - 1, numbers, reterr);

@@ -73,6 +73,7 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
         .high = args->rules.order == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
         .block = args->rules.block,
+        .said_by = "--bits or --block",
         .only = args->only,
         .keep = args->keep,
         .select = args->select,

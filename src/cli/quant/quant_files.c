@@ -9,19 +9,22 @@
 #include "cli/shared/amount.h"
 #include "cli/shared/progress.h"
 #include "cli/shell/output_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/parallel.h"
 
 /* On stderr, and among the warnings of JSON. */
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct quant_file *const file = context;
+    char buffer[DTI_REMEDY_WORDS];
+    const char *const text = dti_note_words(buffer, note);
     dti_warn(file->cx, "%s", text);
     if (file->answer.warning_count == QUANT_WARNINGS_MAX)
         return;
     const size_t at = file->answer.warning_count++;
     (void)snprintf(file->warning_texts[at], sizeof file->warning_texts[at], "%s", text);
     file->warnings[at] =
-        (struct dti_warning_answer){.code = code, .message = file->warning_texts[at]};
+        (struct dti_warning_answer){.code = note->code, .message = file->warning_texts[at]};
 }
 
 static enum dti_status choose_output(struct quant_file *file, struct dti_error *reterr)
@@ -69,7 +72,7 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
         .warn_context = file,
     };
     for (size_t i = 0; i < file->answer.container->note_count; i++)
-        warn(file, file->answer.container->notes[i].code, file->answer.container->notes[i].text);
+        warn(file, &file->answer.container->notes[i]);
     return dti_file_quant_new(&file->answer.quant, file->answer.container, &request, reterr);
 }
 
@@ -109,11 +112,11 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
 /* Tells of what killed runs have left, and with --force removes it. */
 static enum dti_status clear(struct quant_file *file, struct dti_error *reterr)
 {
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->answer.quant->files, file->args->force, &strays, reterr);
+        dti_new_files_leftovers(&file->answer.quant->files, file->args->force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->answer.out_path, warn, file);
+        dti_output_warn_leftovers(&leftovers, file->answer.out_path, warn, file);
     return status;
 }
 

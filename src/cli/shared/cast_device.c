@@ -43,8 +43,8 @@ enum dti_status dti_cast_device_open(struct dti_cast_device *device, struct dti_
     return status;
 }
 
-enum dti_status dti_cast_device_open_witness(struct dti_cast_device *device,
-                                             struct dti_error *reterr)
+enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
+                                                 struct dti_error *reterr)
 {
     device->asks = true;
     if (device->wish.kind == DTI_DEVICE_AUTO) {
@@ -94,14 +94,15 @@ size_t dti_cast_device_threads(const struct dti_cast_device *device, size_t want
     return dti_runner_threads(device->runner, dti_cpu_count());
 }
 
-enum dti_status dti_cast_device_ask(struct dti_cast_device *device, struct dti_witness *witness,
+enum dti_status dti_cast_device_ask(struct dti_cast_device *device,
+                                    struct dti_cross_check *cross_check,
                                     const struct dti_stored_number *numbers, size_t n,
                                     uint64_t index, struct dti_error *reterr)
 {
     size_t asked = 0;
     const char *why = NULL;
     const enum dti_status status =
-        dti_witness_ask(witness, numbers, n, index, &asked, &why, reterr);
+        dti_cross_check_ask(cross_check, numbers, n, index, &asked, &why, reterr);
     if (status != DTI_OK)
         return status;
     device->numbers += n;
@@ -144,8 +145,8 @@ void dti_cast_device_warn(struct dti_cast_job *job)
     if (device->begun[0] == '\0' || device->asks ||
         strcmp(device->begun, dti_runner_device(device->runner)) == 0)
         return;
-    const char *const reason = dti_runner_reason(device->runner);
-    dti_cast_job_warn(job, "device_left", reason);
+    const struct dti_note note = {.code = "device_left", .text = dti_runner_reason(device->runner)};
+    dti_cast_job_warn(job, &note);
 }
 
 void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line)

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "cli/shell/option.h"
+#include "dtinfo/cross_check.h"
 #include "dtinfo/file_cast.h"
 #include "dtinfo/runner.h"
 #include "dtinfo/table.h"
-#include "dtinfo/witness.h"
 
 struct dti_cast_job;
 
@@ -20,8 +20,8 @@ struct dti_cast_device {
     struct dti_device_wish wish;
     struct dti_runner *runner;      /* NULL: the CPU */
     char begun[DTI_DEVICE_ID_SIZE]; /* where the work began; "" before */
-    bool asks;                      /* numbers one by one: the device is a witness */
-    /* a witness: */
+    bool asks;                      /* numbers one by one: the device is a cross-check */
+    /* a cross-check: */
     uint64_t numbers, asked;
     const char *why_not; /* why one of them was not asked about, or NULL */
     const char *why_cpu; /* why nobody was: --device auto */
@@ -42,8 +42,8 @@ enum dti_status dti_cast_device_read(struct dti_cast_device *ret, const char *te
  */
 enum dti_status dti_cast_device_open(struct dti_cast_device *device, struct dti_error *reterr);
 /* For numbers one by one, which with `auto` are not worth a driver. */
-enum dti_status dti_cast_device_open_witness(struct dti_cast_device *device,
-                                             struct dti_error *reterr);
+enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
+                                                 struct dti_error *reterr);
 void dti_cast_device_close(struct dti_cast_device *device);
 
 /* Gives an array's plan to the device; and those of a file, which have been given to it. */
@@ -54,7 +54,8 @@ void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_file
 size_t dti_cast_device_threads(const struct dti_cast_device *device, size_t wanted);
 
 /* Asks about n numbers, the first of which is element `index`. */
-enum dti_status dti_cast_device_ask(struct dti_cast_device *device, struct dti_witness *witness,
+enum dti_status dti_cast_device_ask(struct dti_cast_device *device,
+                                    struct dti_cross_check *cross_check,
                                     const struct dti_stored_number *numbers, size_t n,
                                     uint64_t index, struct dti_error *reterr);
 

@@ -21,12 +21,6 @@ static enum dti_container_kind form_of(const struct dti_transfer_args *args)
     }
 }
 
-static void warn(void *context, const char *code, const char *text)
-{
-    struct dti_cast_file *const file = context;
-    dti_cast_job_warn(&file->job, code, text);
-}
-
 enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error *reterr)
 {
     const struct dti_transfer_args *const args = file->args;
@@ -55,11 +49,11 @@ enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error 
         .path = dti_file_target_path(&file->target, file->out_path),
         .index = file->target.index,
         .runner = file->job.device.runner,
-        .warn = warn,
-        .warn_context = file,
+        .warn = dti_cast_job_warn,
+        .warn_context = &file->job,
     };
     for (size_t i = 0; i < file->container->note_count; i++)
-        warn(file, file->container->notes[i].code, file->container->notes[i].text);
+        dti_cast_job_warn(&file->job, &file->container->notes[i]);
     status = dti_file_cast_new(&file->cast, file->viewed ? file->viewed : file->container, &request,
                                reterr);
     if (status == DTI_OK)
@@ -110,11 +104,11 @@ static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
 /* Tells of what killed runs have left, and with --force removes it. */
 static enum dti_status clear(struct dti_cast_file *file, struct dti_error *reterr)
 {
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->cast->files, file->args->force, &strays, reterr);
+        dti_new_files_leftovers(&file->cast->files, file->args->force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->out_path, warn, file);
+        dti_output_warn_leftovers(&leftovers, file->out_path, dti_cast_job_warn, &file->job);
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/shared/dtype_operands.h"
 #include "cli/shared/loss_human.h"
+#include "cli/shell/remedy_words.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
 static const enum dti_dtype ladder[] = {
@@ -88,7 +89,7 @@ static enum dti_status add_via(struct dti_cast_job *job, const char *name, struc
     enum dti_status status = lookup(job, name, via, reterr);
     if (status == DTI_OK && via->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND, "--via takes real dtypes; %s is complex; use '%s'",
-                        via->name, dti_format_get(via->part)->name);
+                        via->name, dti_format_get(via->component)->name);
     if (status == DTI_OK)
         job->via_count++;
     return status;
@@ -123,7 +124,7 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
     struct dti_cast *const cast = &target->cast;
     target->dtype = *dtype;
     target->named = named;
-    cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->part) : *dtype;
+    cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->component) : *dtype;
     cast->policy.round = (enum dti_round)args->round;
     cast->policy.overflow = (enum dti_overflow)args->overflow;
     cast->policy.nan = (enum dti_nan)args->nan;
@@ -201,8 +202,8 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
 void dti_cast_job_free(struct dti_cast_job *job)
 {
     for (size_t i = 0; i < job->target_count; i++) {
-        dti_witness_free(job->targets[i].witness[0]);
-        dti_witness_free(job->targets[i].witness[1]);
+        dti_cross_check_free(job->targets[i].cross_check[0]);
+        dti_cross_check_free(job->targets[i].cross_check[1]);
     }
     dti_cast_device_close(&job->device);
     dti_warnings_free(&job->warnings);
@@ -210,10 +211,13 @@ void dti_cast_job_free(struct dti_cast_job *job)
     memset(job, 0, sizeof *job);
 }
 
-void dti_cast_job_warn(struct dti_cast_job *job, const char *code, const char *text)
+void dti_cast_job_warn(void *job, const struct dti_note *note)
 {
-    dti_warn(job->cx, "%s", text);
-    dti_warnings_add(&job->warnings, code, NULL, 0, text);
+    struct dti_cast_job *const warned = job;
+    char buffer[DTI_REMEDY_WORDS];
+    const char *const text = dti_note_words(buffer, note);
+    dti_warn(warned->cx, "%s", text);
+    dti_warnings_add(&warned->warnings, note->code, NULL, 0, text);
 }
 
 struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,

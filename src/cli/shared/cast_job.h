@@ -36,8 +36,8 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
                                   struct dti_error *reterr);
 void dti_cast_job_free(struct dti_cast_job *job);
 
-/* On stderr, and among the warnings. */
-void dti_cast_job_warn(struct dti_cast_job *job, const char *code, const char *text);
+/* On stderr, and among the warnings of the job: a dti_warn_fn. */
+void dti_cast_job_warn(void *job, const struct dti_note *note);
 
 /* The policies as an answer has them. cast: the one cast of an array or a file, whose rounding mode
  * is that of its last stage; NULL: those of the command line. */

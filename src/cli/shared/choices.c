@@ -10,7 +10,8 @@
 #include "dtinfo/storage.h"
 
 const struct dti_choice dti_choice_round[] = {
-#define ROUND(id, nm, text) {.name = nm, .value = DTI_ROUND_##id, .help = text},
+#define ROUND(id, nm, text)        {.name = nm, .value = DTI_ROUND_##id, .help = text},
+#define ROUND_SEEDED(id, nm, text) ROUND(id, nm, text "; see --seed")
 #include "dtinfo/policies.def"
 #undef ROUND
     {.name = NULL},
