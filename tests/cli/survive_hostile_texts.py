@@ -11,13 +11,14 @@ import sys
 import tempfile
 
 from make_checkpoint import gguf, npy, npz, pack, safetensors
-from survival import SANITIZED, check, main, require, run
+from survival import PROGRAM, SANITIZED, check, main, require, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/schema"))
 import checker  # noqa: E402
 
-CHECKERS = {name: checker.Checker(schema) for name, schema in checker.load(pathlib.Path(PROGRAM).parent / "schemas").items()}
+CHECKERS = {name: checker.Checker(schema)
+            for name, schema in checker.load(pathlib.Path(PROGRAM).parent / "schemas").items()}
 FORGED = 'x"}],"injected":[{"y":"'
 TEXTS = [FORGED, '*"\\d', '"', "\\", 'a"b', "line\nbreak", "\x01\x1b[2J\x7f", "rtl\u202e\u0085", "\u00e9,\u4e2d",
          b"bad\xff\xc3", '","x":1e', "x" * 300 + '"', ""]
