@@ -23,7 +23,7 @@ enum dti_member_type {
     DTI_MEMBERS_OPTIONAL_END
 };
 
-enum { DTI_MEMBER_NULLABLE = 1, DTI_MEMBER_LIST = 2 };
+enum { DTI_MEMBER_NULLABLE = 1, DTI_MEMBER_LIST = 2, DTI_MEMBER_NULLS = 4 /* in the list */ };
 
 struct dti_object;
 

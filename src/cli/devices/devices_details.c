@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/devices/devices.h"
+#include "cli/devices/devices_page.h"
 #include "dtinfo/table.h"
 
 /* A row that is written once it has a text. */
@@ -171,30 +171,30 @@ static void instructions(struct dti_table *table, const struct dti_machine *mach
     }
 }
 
-static void level(struct dti_table *table, const struct devices_report *report)
+static void level(struct dti_table *table, const struct dti_devices_answer *answer)
 {
     struct detail detail;
-    if (report->args->sysroot)
+    if (answer->request->sysroot)
         return;
     begin(&detail, table, "kernels");
-    dti_buffer_puts(&detail.text, dti_level_name(report->level));
+    dti_buffer_puts(&detail.text, dti_level_name(answer->level));
     dti_buffer_puts(&detail.text, " (");
-    dti_buffer_puts(&detail.text, dti_level_meaning(report->level));
+    dti_buffer_puts(&detail.text, dti_level_meaning(answer->level));
     dti_buffer_puts(&detail.text, ")");
-    if (report->level_limit)
-        put_text(&detail, "DTINFO_CPU is ", report->level_limit);
+    if (answer->request->level_limit)
+        put_text(&detail, "DTINFO_CPU is ", answer->request->level_limit);
     else
         dti_buffer_puts(next(&detail), "the highest level here");
     end(&detail);
 }
 
-void dti_devices_cpu_details(struct dti_table *table, const struct devices_report *report)
+void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer)
 {
-    processor(table, &report->machine);
-    caches(table, &report->machine);
-    nodes(table, &report->machine);
-    instructions(table, &report->machine);
-    level(table, report);
+    processor(table, &answer->machine);
+    caches(table, &answer->machine);
+    nodes(table, &answer->machine);
+    instructions(table, &answer->machine);
+    level(table, answer);
 }
 
 /* "generation 4 x16 of 5 x16" */

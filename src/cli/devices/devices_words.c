@@ -4,26 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/devices/devices.h"
+#include "cli/devices/devices_page.h"
 #include "cli/shared/human.h"
 #include "dtinfo/escape.h"
-
-struct devices_cell dti_devices_cpu_cell(const struct dti_machine *machine, enum dti_dtype dtype)
-{
-    struct devices_cell cell = {.known = machine->isa == DTI_ISA_X86_64 ||
-                                         machine->isa == DTI_ISA_AARCH64};
-    cell.capability = dti_cpu_capability(machine, dtype, &cell.source);
-    return cell;
-}
-
-struct devices_cell dti_devices_gpu_cell(const struct dti_gpu_facts *gpu, enum dti_dtype dtype)
-{
-    struct devices_cell cell = {
-        .known = gpu->major != 0, .capability = DTI_CAPABLE_SOFTWARE, .source = ""};
-    if (cell.known)
-        cell.capability = dti_gpu_capability(gpu->major, gpu->minor, dtype, &cell.source);
-    return cell;
-}
 
 void dti_devices_number(struct dti_buffer *text, uint64_t number)
 {
