@@ -49,6 +49,10 @@ struct dti_document {
     const struct dti_object *object;
 };
 
+/* The row of a member, also where it comes from MEMBERS_OF another object; NULL where it has none.
+ */
+const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
+
 extern const struct dti_document *const dti_documents[];
 extern const size_t dti_document_count;
 /* Those that are common. */
