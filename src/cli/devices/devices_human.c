@@ -2,6 +2,7 @@
  *
  * The answer of `devices`: a line or two for each device, the best of them, and what each does with
  * each dtype. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/devices/devices_page.h"
@@ -25,34 +26,23 @@ static void put_device(const struct dti_context *cx, const char *id, const char 
 
 static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine)
 {
-    dti_devices_model(text, machine);
-    if (machine->sockets != DTI_UNKNOWN && machine->sockets > 1) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->sockets, "socket", "sockets");
-    }
-    if (machine->cores != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->cores, "core", "cores");
-    }
-    if (machine->threads != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->threads, "thread", "threads");
-    }
-    if (machine->allowed_cpus != DTI_UNKNOWN && machine->threads != DTI_UNKNOWN &&
-        machine->allowed_cpus < machine->threads) {
+    const char *const name = machine->model[0] != '\0'    ? machine->model
+                             : machine->vendor[0] != '\0' ? machine->vendor
+                                                          : machine->architecture;
+    dti_devices_words(text, "", name[0] != '\0' ? name : "unknown processor");
+    if (machine->sockets > 1)
+        dti_devices_count(text, "", machine->sockets, "socket", "sockets");
+    dti_devices_count(text, "", machine->cores, "core", "cores");
+    dti_devices_count(text, "", machine->threads, "thread", "threads");
+    if (machine->allowed_cpus < machine->threads && machine->threads != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_number(text, machine->allowed_cpus);
-        dti_buffer_puts(text, " to be used here)");
+        dti_devices_count(text, "", machine->allowed_cpus, "to be used here)", "to be used here)");
     }
-    if (machine->memory_bytes != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_bytes(text, machine->memory_bytes);
-    }
+    dti_devices_bytes(text, "", machine->memory_bytes, "");
     if (machine->memory_limit_bytes < machine->memory_bytes &&
         machine->memory_bytes != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_bytes(text, machine->memory_limit_bytes);
-        dti_buffer_puts(text, " to be used here)");
+        dti_devices_bytes(text, "", machine->memory_limit_bytes, " to be used here)");
     }
 }
 
@@ -61,15 +51,15 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
 {
     for (size_t i = 0; i < machine->cache_count; i++) {
         const struct dti_cache_facts *const cache = &machine->caches[i];
+        char name[DEVICES_CACHE_SIZE], size[DTI_TEXT_SIZE];
         const bool again = i > 0 && machine->caches[i - 1].level == cache->level &&
                            machine->caches[i - 1].type == cache->type;
         if (cache->type == 'i' || again || cache->bytes == DTI_UNKNOWN)
             continue;
-        if (text->length > 0)
-            dti_buffer_puts(text, "  ");
-        dti_devices_cache(text, cache);
+        dti_buffer_puts(text, text->length > 0 ? "  " : "");
+        dti_buffer_puts(text, dti_devices_cache(name, cache));
         dti_buffer_puts(text, " ");
-        dti_devices_bytes(text, cache->bytes);
+        dti_buffer_puts(text, dti_devices_size(size, cache->bytes));
     }
 }
 
@@ -131,34 +121,16 @@ static enum dti_status put_cpu(const struct dti_devices_answer *answer,
 static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *answer,
                       const struct dti_gpu_facts *gpu)
 {
-    dti_devices_safe(text, gpu->name[0] != '\0' ? gpu->name : "unnamed");
-    if (gpu->major != 0) {
-        dti_buffer_puts(text, ", compute ");
-        dti_devices_number(text, gpu->major);
-        dti_buffer_puts(text, ".");
-        dti_devices_number(text, gpu->minor);
-    }
-    if (gpu->multiprocessors != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_number(text, gpu->multiprocessors);
-        dti_buffer_puts(text, " SM");
-    }
-    if (gpu->memory_bytes != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_bytes(text, gpu->memory_bytes);
-    }
-    if (answer->list.driver_version[0] != '\0') {
-        dti_buffer_puts(text, ", driver ");
-        dti_devices_safe(text, answer->list.driver_version);
-    }
-    if (gpu->pci_id[0] != '\0') {
-        dti_buffer_puts(text, ", PCI ");
-        dti_devices_safe(text, gpu->pci_id);
-    }
-    if (answer->request->ids && gpu->uuid[0] != '\0') {
-        dti_buffer_puts(text, ", ");
-        dti_devices_safe(text, gpu->uuid);
-    }
+    char capability[DTI_TEXT_SIZE] = "";
+    if (gpu->major != 0)
+        (void)snprintf(capability, sizeof capability, "%u.%u", gpu->major, gpu->minor);
+    dti_devices_words(text, "", gpu->name[0] != '\0' ? gpu->name : "unnamed");
+    dti_devices_words(text, "compute ", capability);
+    dti_devices_count(text, "", gpu->multiprocessors, "SM", "SM");
+    dti_devices_bytes(text, "", gpu->memory_bytes, "");
+    dti_devices_words(text, "driver ", answer->list.driver_version);
+    dti_devices_words(text, "PCI ", gpu->pci_id);
+    dti_devices_words(text, "", answer->request->ids ? gpu->uuid : "");
 }
 
 static enum dti_status put_gpus(const struct dti_devices_answer *answer,

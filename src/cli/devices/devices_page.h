@@ -17,14 +17,18 @@ struct dti_table;
 void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer);
 void dti_devices_gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu);
 
-/* devices_words.c: texts, at the end of a buffer. */
-void dti_devices_number(struct dti_buffer *text, uint64_t number);
-void dti_devices_count(struct dti_buffer *text, uint64_t number, const char *one, const char *many);
-void dti_devices_bytes(struct dti_buffer *text, uint64_t bytes);     /* "48 KiB", "23.54 GiB" */
-void dti_devices_hertz(struct dti_buffer *text, uint64_t hertz);     /* "2.60 GHz" */
-void dti_devices_safe(struct dti_buffer *text, const char *foreign); /* escaped */
-void dti_devices_model(struct dti_buffer *text, const struct dti_machine *machine);
+/* devices_words.c: facts at the end of a text, with commas between them, none behind '('. What is
+ * not known adds nothing. */
+void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
+                       const char *one, const char *many); /* "family 6", "2 cores" */
+void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
+                       const char *after); /* "23.54 GiB free" */
+void dti_devices_hertz(struct dti_buffer *text, const char *before, uint64_t hertz);
+void dti_devices_words(struct dti_buffer *text, const char *before, const char *foreign);
+
+const char *dti_devices_size(char buffer[DTI_TEXT_SIZE], uint64_t bytes); /* "48 KiB" */
 /* "L1d", "L2" */
-void dti_devices_cache(struct dti_buffer *text, const struct dti_cache_facts *cache);
+enum { DEVICES_CACHE_SIZE = 16 };
+const char *dti_devices_cache(char buffer[DEVICES_CACHE_SIZE], const struct dti_cache_facts *cache);
 
 #endif
