@@ -16,13 +16,13 @@ struct label {
 /* Appends as much as there is room for. */
 static void DTI_PRINTF(2, 3) append(struct label *label, const char *format, ...)
 {
-    const size_t room = DTI_BENCH_LABEL - label->length;
+    const size_t available = DTI_BENCH_LABEL - label->length;
     va_list args;
     va_start(args, format);
-    const int wanted = vsnprintf(label->data + label->length, room, format, args);
+    const int wanted = vsnprintf(label->data + label->length, available, format, args);
     va_end(args);
     if (wanted > 0)
-        label->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
+        label->length += (size_t)wanted < available ? (size_t)wanted : available - 1;
 }
 
 /* Words of documents may be of any length. */

@@ -82,16 +82,16 @@ bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned widt
 void dti_bits_reading_init(struct dti_bits_reading *ret, const struct dti_format *dtype)
 {
     *ret = (struct dti_bits_reading){.dtype = *dtype,
-                                     .part = *dti_real_format(dtype),
-                                     .parts = dtype->kind == DTI_KIND_COMPLEX ? 2 : 1};
+                                     .component = *dti_real_format(dtype),
+                                     .components = dtype->kind == DTI_KIND_COMPLEX ? 2 : 1};
 }
 
 void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_pattern *pattern,
                            const struct dti_format *dtype)
 {
     dti_bits_reading_init(ret, dtype);
-    const unsigned width = ret->part.width;
-    if (ret->parts == 1) {
+    const unsigned width = ret->component.width;
+    if (ret->components == 1) {
         ret->code[0] = pattern->lo;
     } else { /* the real part is written first */
         ret->code[1] = pattern->lo & dti_low_bits(width);

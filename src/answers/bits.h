@@ -23,10 +23,10 @@ enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char 
 /* Whether no bit is lost in a code of that width. */
 bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width);
 
-/* One dtype's reading: the code of each part (two for complex, real first). */
+/* One dtype's reading: the code of each component (two for complex, real first). */
 struct dti_bits_reading {
-    struct dti_format dtype, part;
-    size_t parts;
+    struct dti_format dtype, component;
+    size_t components;
     uint64_t code[2];
 };
 /* Of a dtype, with codes 0. */

@@ -71,7 +71,7 @@ static const char *special_meaning(const struct dti_format *f, const struct dti_
     return value->hi >> 63 ? "not a number, quiet" : "not a number, signaling";
 }
 
-static void put_part(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
+static void put_component(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
 {
     char fields[HUMAN_FIELDS_SIZE], letters[DTI_BINARY_SIZE], text[DTI_TEXT_SIZE];
     struct dti_value value;
@@ -96,21 +96,21 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
 void dti_bits_human_one(const struct dti_context *cx, const struct dti_bits_reading *reading)
 {
     char code[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
-    unsigned width = reading->part.width;
+    unsigned width = reading->component.width;
     dti_spell_code(code, reading->code[0], width);
-    if (reading->parts == 1) {
+    if (reading->components == 1) {
         (void)fprintf(cx->out, "%s  %s\n", reading->dtype.name, code);
-        put_part(cx, &reading->part, reading->code[0]);
+        put_component(cx, &reading->component, reading->code[0]);
         if (dti_bits_noncanonical(reading))
             put_indented(cx, DTI_BITS_NONCANONICAL);
         return;
     }
     dti_spell_code(imaginary, reading->code[1], width);
     (void)fprintf(cx->out, "%s  %s%s\n", reading->dtype.name, code, imaginary + 2);
-    (void)fprintf(cx->out, "real part  %s  %s\n", reading->part.name, code);
-    put_part(cx, &reading->part, reading->code[0]);
-    (void)fprintf(cx->out, "imaginary part  %s  %s\n", reading->part.name, imaginary);
-    put_part(cx, &reading->part, reading->code[1]);
+    (void)fprintf(cx->out, "real part  %s  %s\n", reading->component.name, code);
+    put_component(cx, &reading->component, reading->code[0]);
+    (void)fprintf(cx->out, "imaginary part  %s  %s\n", reading->component.name, imaginary);
+    put_component(cx, &reading->component, reading->code[1]);
 }
 
 /* "1+2j" of a complex dtype. */
@@ -118,13 +118,13 @@ static void put_number(struct dti_table *table, const struct dti_bits_reading *r
 {
     char number[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
     struct dti_value value;
-    dti_decode(&reading->part, reading->code[0], &value);
-    dti_spell_stored(number, &reading->part, reading->code[0], &value);
-    if (reading->parts == 1) {
+    dti_decode(&reading->component, reading->code[0], &value);
+    dti_spell_stored(number, &reading->component, reading->code[0], &value);
+    if (reading->components == 1) {
         dti_table_cell(table, DTI_STYLE_BOLD, number);
         return;
     }
-    dti_decode(&reading->part, reading->code[1], &value);
+    dti_decode(&reading->component, reading->code[1], &value);
     dti_spell_text(imaginary, &value);
     dti_table_print(table, DTI_STYLE_BOLD, "%s%s%sj", number, imaginary[0] == '-' ? "" : "+",
                     imaginary);
@@ -136,18 +136,18 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, unsigned widt
     struct dti_table *const table = dti_table_titled("dtype|value|fields|class");
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
-        const struct dti_format *const part = &reading->part;
+        const struct dti_format *const component = &reading->component;
         char real[HUMAN_FIELDS_SIZE], imaginary[HUMAN_FIELDS_SIZE] = "";
-        const bool complex = reading->parts == 2;
+        const bool complex = reading->components == 2;
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
-        dti_human_fields(real, part, reading->code[0], NULL);
+        dti_human_fields(real, component, reading->code[0], NULL);
         if (complex)
-            dti_human_fields(imaginary, part, reading->code[1], NULL);
+            dti_human_fields(imaginary, component, reading->code[1], NULL);
         dti_table_print(table, DTI_STYLE_PLAIN, "%s%s%s", real, complex ? " " : "", imaginary);
         dti_table_cell(table, DTI_STYLE_DIM,
                        dti_format_is_float(&reading->dtype)
-                           ? dti_number_class_name(dti_code_class(part, reading->code[0]))
+                           ? dti_number_class_name(dti_code_class(component, reading->code[0]))
                        : dti_bits_noncanonical(reading) ? "not canonical"
                                                         : "");
     }

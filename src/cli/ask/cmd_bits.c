@@ -65,8 +65,8 @@ static enum dti_status show_value(struct dti_context *cx, const char *text, cons
     if (status != DTI_OK)
         return status;
     dti_bits_reading_init(&reading, &operand.format);
-    cast.dst = reading.part;
-    for (size_t i = 0; i < reading.parts; i++) {
+    cast.dst = reading.component;
+    for (size_t i = 0; i < reading.components; i++) {
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
         if (scalar.flags & DTI_FLAG_NO_NAN)
             return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);

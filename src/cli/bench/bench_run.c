@@ -8,7 +8,7 @@
 #include "cli/bench/bench_page.h"
 #include "cli/shell/standard.h"
 
-struct bench_run {
+struct bench_job_run {
     const struct bench_job *job;
     bool compares; /* --baseline or --compare */
     struct dti_bench_comparison comparison;
@@ -30,7 +30,7 @@ static enum dti_status end_document(const struct bench_job *job,
 }
 
 /* Its result at each of the places that are told of: into the document, and to be compared. */
-static enum dti_status put_places(struct bench_run *run, const struct bench_done *done,
+static enum dti_status put_places(struct bench_job_run *run, const struct bench_done *done,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -50,7 +50,7 @@ static enum dti_status put_places(struct bench_run *run, const struct bench_done
 
 static enum dti_status put_done(void *run_, const struct bench_done *done, struct dti_error *reterr)
 {
-    struct bench_run *const run = run_;
+    struct bench_job_run *const run = run_;
     const struct bench_job *const job = run->job;
     if (job->cx->output == DTI_OUTPUT_HUMAN)
         (done->result.table ? dti_bench_human_table : dti_bench_human_result)(done);
@@ -64,7 +64,7 @@ static enum dti_status put_done(void *run_, const struct bench_done *done, struc
 
 static enum dti_status put_pair(void *run_, const struct bench_pair *pair, struct dti_error *reterr)
 {
-    const struct bench_run *const run = run_;
+    const struct bench_job_run *const run = run_;
     if (run->job->cx->output == DTI_OUTPUT_HUMAN)
         dti_bench_human_pair(run->job, pair);
     return dti_standard_flush(run->job->cx->out, reterr);
@@ -79,7 +79,7 @@ static void begin(const struct bench_job *job)
 }
 
 /* A document that has the comparison alone closes a stream of them. */
-static enum dti_status end(const struct bench_run *run, struct dti_error *reterr)
+static enum dti_status end(const struct bench_job_run *run, struct dti_error *reterr)
 {
     const struct bench_job *const job = run->job;
     if (job->cx->output == DTI_OUTPUT_HUMAN) {
@@ -95,7 +95,7 @@ static enum dti_status end(const struct bench_run *run, struct dti_error *reterr
     return end_document(job, run->compares ? &run->comparison : NULL, reterr);
 }
 
-static enum dti_status measure(struct bench_run *run, struct dti_error *reterr)
+static enum dti_status measure(struct bench_job_run *run, struct dti_error *reterr)
 {
     const struct bench_job *const job = run->job;
     const struct bench_sink sink = {.context = run, .begin = put_pair, .done = put_done};
@@ -112,7 +112,7 @@ static enum dti_status measure(struct bench_run *run, struct dti_error *reterr)
 
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr)
 {
-    struct bench_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
+    struct bench_job_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
     enum dti_status status =
         job->setup.kind ? dti_bench_check_tables(job, reterr) : dti_bench_check_casts(job, reterr);
     if (status == DTI_OK && run.compares)

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
 enum { TEXT = 128 };
 
-struct view {
+struct check_view {
     const struct check_job *job;
     const struct check_report *report;
     struct dti_table *table;
@@ -20,14 +21,14 @@ struct view {
 };
 
 /* The text that was put together, as a cell. */
-static void put_text(struct view *view)
+static void put_text(struct check_view *view)
 {
     view->lost = view->lost || view->text.failed;
     dti_table_cell(view->table, DTI_STYLE_PLAIN, view->text.data);
 }
 
 /* "fits fp16"; the argument is the user's own, and escaped all the same. */
-static void put_label(struct view *view, size_t at)
+static void put_label(struct check_view *view, size_t at)
 {
     const struct check_assertion *const assertion = &view->job->assertions[at];
     const bool failed = view->report->tally[at].failures > 0;
@@ -41,7 +42,7 @@ static void put_label(struct view *view, size_t at)
     put_text(view);
 }
 
-static void put_held(struct view *view, size_t at)
+static void put_held(struct check_view *view, size_t at)
 {
     const struct dti_container *const container = view->report->container;
     const size_t tensors = view->report->tally[at].tensors;
@@ -58,7 +59,7 @@ static void put_held(struct view *view, size_t at)
 }
 
 /* "model.norm.weight: max 70144 at [12]" */
-static void put_failure(struct view *view, const struct check_failure *failure, size_t more)
+static void put_failure(struct check_view *view, const struct check_failure *failure, size_t more)
 {
     char detail[CHECK_DETAIL_SIZE];
     dti_buffer_clear(&view->text);
@@ -75,7 +76,7 @@ static void put_failure(struct view *view, const struct check_failure *failure, 
     put_text(view);
 }
 
-static void put_assertions(struct view *view)
+static void put_assertions(struct check_view *view)
 {
     const struct check_report *const report = view->report;
     const struct check_failure *failure = report->failures;
@@ -96,7 +97,7 @@ static void put_assertions(struct view *view)
     }
 }
 
-static void put_name(struct view *view)
+static void put_name(struct check_view *view)
 {
     struct dti_line line = {.out = view->job->cx->out, .colour = view->job->cx->colour};
     dti_buffer_clear(&view->text);
@@ -107,14 +108,16 @@ static void put_name(struct view *view)
 }
 
 /* What is odd in a valid file. */
-static void put_notes(struct view *view)
+static void put_notes(struct check_view *view)
 {
     const struct dti_container *const container = view->report->container;
     struct dti_line line = {.out = view->job->cx->out, .colour = view->job->cx->colour};
     const bool asked = view->job->assertions[0].kind == CHECK_VALID;
     for (size_t i = 0; asked && container && i < container->note_count; i++) {
+        const struct dti_note *const note = &container->notes[i];
+        char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");
-        dti_line_put(&line, DTI_STYLE_WARN, container->notes[i].text);
+        dti_line_put(&line, DTI_STYLE_WARN, dti_note_words(words, note));
         dti_line_end(&line);
     }
 }
@@ -122,7 +125,7 @@ static void put_notes(struct view *view)
 enum dti_status dti_check_human(const struct check_job *job, const struct check_report *report,
                                 bool named, struct dti_error *reterr)
 {
-    struct view view = {.job = job, .report = report, .table = dti_table_new(3)};
+    struct check_view view = {.job = job, .report = report, .table = dti_table_new(3)};
     dti_buffer_init(&view.text);
     if (named)
         put_name(&view);

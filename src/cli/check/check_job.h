@@ -83,7 +83,7 @@ struct check_report {
     struct dti_digest *digests;      /* of its files, or NULL */
     struct check_tally tally[CHECK_ASSERTIONS_MAX];
     struct check_failure *failures; /* assertion after assertion, in the order of the tensors */
-    size_t failure_count, failure_room;
+    size_t failure_count, failure_capacity;
 };
 
 struct check_job {

@@ -8,6 +8,7 @@
 #include "cli/shared/file_json.h"
 #include "cli/shared/number_json.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 
 /* The number at fault, with the bits that it has in the tensor's own dtype. */
 static enum dti_status put_value(struct dti_json *json, const struct dti_tensor *tensor,
@@ -85,11 +86,13 @@ static enum dti_status put_assertions(struct dti_json *json, const struct check_
 
 static void put_notes(struct dti_json *json, const struct dti_container *container)
 {
+    char words[DTI_REMEDY_WORDS];
     dti_json_array(json, "notes");
     for (size_t i = 0; container && i < container->note_count; i++) {
+        const struct dti_note *const note = &container->notes[i];
         dti_json_object(json, NULL);
-        dti_json_string(json, "code", container->notes[i].code);
-        dti_json_string(json, "text", container->notes[i].text);
+        dti_json_string(json, "code", note->code);
+        dti_json_string(json, "text", dti_note_words(words, note));
         dti_json_end(json);
     }
     dti_json_end(json);

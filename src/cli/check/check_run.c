@@ -7,18 +7,19 @@
 #include <unistd.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/glob.h"
 
 bool dti_check_fail(struct check_report *report, const struct check_failure *failure)
 {
-    if (report->failure_count == report->failure_room) {
-        const size_t room = report->failure_room > 0 ? 2 * report->failure_room : 16;
+    if (report->failure_count == report->failure_capacity) {
+        const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
         struct check_failure *const larger =
-            realloc(report->failures, room * sizeof *report->failures);
+            realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
             return false;
         report->failures = larger;
-        report->failure_room = room;
+        report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
     report->tally[failure->assertion].failures++;
@@ -54,7 +55,9 @@ static enum dti_status answer(const struct check_job *job, struct check_report *
 {
     if (error->status == DTI_BAD_INPUT && job->assertions[0].kind == CHECK_VALID &&
         access(report->path, R_OK) == 0) {
-        memcpy(report->problem, error->text, sizeof report->problem);
+        char words[DTI_ERROR_TEXT];
+        (void)snprintf(report->problem, sizeof report->problem, "%s",
+                       dti_error_words(words, error));
         report->failure_count = 0;
         memset(report->tally, 0, sizeof report->tally);
         return fail_all(job, report) ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

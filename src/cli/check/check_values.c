@@ -10,7 +10,7 @@
 
 enum { GROUP = 512 };
 
-struct run {
+struct check_run {
     const struct check_job *job;
     struct check_report *report;
     struct dti_file_scan scan;
@@ -139,11 +139,11 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
 
 static void show_progress(void *context, uint64_t done)
 {
-    struct run *const run = context;
+    struct check_run *const run = context;
     dti_progress_show(&run->scan.progress, run->done + done);
 }
 
-static enum dti_status judge(struct run *run, const struct dti_tensor_stats *tensor,
+static enum dti_status judge(struct check_run *run, const struct dti_tensor_stats *tensor,
                              struct dti_error *reterr)
 {
     const struct dti_tensor *const what = &run->report->container->tensors[tensor->tensor];
@@ -160,7 +160,7 @@ static enum dti_status judge(struct run *run, const struct dti_tensor_stats *ten
     return DTI_OK;
 }
 
-static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
+static enum dti_status scan_group(struct check_run *run, struct dti_error *reterr)
 {
     struct dti_scan_options options = run->scan.options;
     options.progress = show_progress;
@@ -176,7 +176,7 @@ static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 }
 
 /* A tensor whose numbers cannot be read breaks every assertion on them. */
-static enum dti_status fail_unread(struct run *run, size_t tensor, struct dti_error *reterr)
+static enum dti_status fail_unread(struct check_run *run, size_t tensor, struct dti_error *reterr)
 {
     const struct dti_tensor *const what = &run->report->container->tensors[tensor];
     for (size_t i = 0; i < run->job->assertion_count && !is_read(what); i++) {
@@ -189,7 +189,7 @@ static enum dti_status fail_unread(struct run *run, size_t tensor, struct dti_er
     return DTI_OK;
 }
 
-static enum dti_status scan(struct run *run, const size_t *tensors, size_t count,
+static enum dti_status scan(struct check_run *run, const size_t *tensors, size_t count,
                             struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -210,7 +210,7 @@ static enum dti_status scan(struct run *run, const size_t *tensors, size_t count
 enum dti_status dti_check_values(const struct check_job *job, struct check_report *report,
                                  const size_t *tensors, size_t count, struct dti_error *reterr)
 {
-    struct run run = {.job = job, .report = report};
+    struct check_run run = {.job = job, .report = report};
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];

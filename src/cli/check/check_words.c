@@ -5,6 +5,7 @@
 
 #include "cli/check/check_job.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 const char *dti_check_name(enum check_kind kind)
@@ -68,7 +69,7 @@ const char *dti_check_detail(char buffer[CHECK_DETAIL_SIZE], const struct check_
     const struct check_assertion *const assertion = &job->assertions[failure->assertion];
     const struct dti_tensor *const tensor =
         failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
-    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE];
+    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE], words[DTI_REMEDY_WORDS];
     switch (failure->fault) {
     case CHECK_INVALID:
         (void)snprintf(buffer, CHECK_DETAIL_SIZE, "%s", report->problem);
@@ -81,7 +82,8 @@ const char *dti_check_detail(char buffer[CHECK_DETAIL_SIZE], const struct check_
         break;
     case CHECK_UNREADABLE:
         if (tensor->refusal)
-            (void)snprintf(buffer, CHECK_DETAIL_SIZE, "%.200s", tensor->refusal);
+            (void)snprintf(buffer, CHECK_DETAIL_SIZE, "%.200s",
+                           dti_remedy_words(words, tensor->remedy, tensor->refusal));
         else
             (void)snprintf(buffer, CHECK_DETAIL_SIZE, "%.40s, which is not read as numbers",
                            tensor->stored_as);

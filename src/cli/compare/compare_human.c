@@ -16,7 +16,7 @@ enum { SHOWN = 10, CELL = 256 };
 
 static const char gap[] = "   ";
 
-struct view {
+struct compare_view {
     const struct compare_job *job;
     struct dti_line line;
     struct dti_buffer text; /* a name, escaped */
@@ -26,13 +26,13 @@ struct view {
     uint64_t limit;
 };
 
-static void put(struct view *view, enum dti_style style, const char *text)
+static void put(struct compare_view *view, enum dti_style style, const char *text)
 {
     dti_line_put(&view->line, style, text);
 }
 
 /* Valid until the next call. */
-static const char *escape(struct view *view, const char *text, size_t length)
+static const char *escape(struct compare_view *view, const char *text, size_t length)
 {
     dti_buffer_clear(&view->text);
     dti_escape(&view->text, text, length);
@@ -41,7 +41,7 @@ static const char *escape(struct view *view, const char *text, size_t length)
 }
 
 /* "w", or "w, v" where the names differ. */
-static const char *name_of(struct view *view, const struct compare_result *result)
+static const char *name_of(struct compare_view *view, const struct compare_result *result)
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(view->job, result);
     (void)escape(view, tensor->name, tensor->name_length);
@@ -57,7 +57,7 @@ static const char *name_of(struct view *view, const struct compare_result *resul
     return view->text.data;
 }
 
-static void put_options(struct view *view)
+static void put_options(struct compare_view *view)
 {
     const struct compare_args *const args = view->job->args;
     const char *const names[] = {"atol", "rtol", "max ulp"};
@@ -72,7 +72,7 @@ static void put_options(struct view *view)
     }
 }
 
-static void put_verdict(struct view *view)
+static void put_verdict(struct compare_view *view)
 {
     const struct compare_job *const job = view->job;
     const size_t differ = job->tensors[COMPARE_DIFFERS], within = job->tensors[COMPARE_WITHIN];
@@ -107,7 +107,7 @@ static int worst_first(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static void take_rows(struct view *view)
+static void take_rows(struct compare_view *view)
 {
     const struct compare_job *const job = view->job;
     for (size_t i = 0; i < job->result_count; i++) {
@@ -133,11 +133,11 @@ static void cell_u64(struct dti_table *table, uint64_t number)
 }
 
 /* Which columns there are besides those that are always there. */
-struct columns {
+struct compare_columns {
     bool unmatched, verbose;
 };
 
-static struct dti_table *begin_table(const struct columns *columns)
+static struct dti_table *begin_table(const struct compare_columns *columns)
 {
     static const char *const titles[] = {"name", "dtypes",   "elements", "differing", "max abs",
                                          "at",   "mean abs", "max rel",  "max ulp"};
@@ -157,8 +157,8 @@ static struct dti_table *begin_table(const struct columns *columns)
     return table;
 }
 
-static void put_row(struct view *view, struct dti_table *table, const struct columns *columns,
-                    const struct compare_result *result)
+static void put_row(struct compare_view *view, struct dti_table *table,
+                    const struct compare_columns *columns, const struct compare_result *result)
 {
     const struct compare_figures *const figures = &result->figures;
     const struct dti_tensor *const a = &view->job->a->tensors[result->a];
@@ -192,7 +192,7 @@ static void put_row(struct view *view, struct dti_table *table, const struct col
     dti_table_cell(table, DTI_STYLE_WARN, figures->unmatched > 0 ? text : "0");
 }
 
-static enum dti_status write_table(struct view *view, struct dti_table *table,
+static enum dti_status write_table(struct compare_view *view, struct dti_table *table,
                                    struct dti_error *reterr)
 {
     const bool written = dti_table_write(table, view->job->cx->out, view->job->cx->colour, 2);
@@ -200,7 +200,7 @@ static enum dti_status write_table(struct view *view, struct dti_table *table,
     return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-static void put_rest(struct view *view, size_t count, const char *what)
+static void put_rest(struct compare_view *view, size_t count, const char *what)
 {
     char text[CELL];
     (void)snprintf(text, sizeof text, "  ... and %zu more%s; -v shows all", count, what);
@@ -208,11 +208,11 @@ static void put_rest(struct view *view, size_t count, const char *what)
     dti_line_end(&view->line);
 }
 
-static enum dti_status put_rows(struct view *view, struct dti_error *reterr)
+static enum dti_status put_rows(struct compare_view *view, struct dti_error *reterr)
 {
     const size_t count = view->limit < view->count ? (size_t)view->limit : view->count;
-    const struct columns columns = {.unmatched = view->job->total.unmatched > 0,
-                                    .verbose = view->job->cx->verbose};
+    const struct compare_columns columns = {.unmatched = view->job->total.unmatched > 0,
+                                            .verbose = view->job->cx->verbose};
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = begin_table(&columns);
@@ -224,7 +224,7 @@ static enum dti_status put_rows(struct view *view, struct dti_error *reterr)
     return status;
 }
 
-static void put_title(struct view *view, enum compare_way way)
+static void put_title(struct compare_view *view, enum compare_way way)
 {
     const struct compare_job *const job = view->job;
     const char *const path = way == COMPARE_ONLY_A ? job->a->path : job->b->path;
@@ -241,7 +241,8 @@ static void put_title(struct view *view, enum compare_way way)
 }
 
 /* Tensors of a way other than numbers, under a title; those that are equal with -v alone. */
-static enum dti_status put_list(struct view *view, enum compare_way way, struct dti_error *reterr)
+static enum dti_status put_list(struct compare_view *view, enum compare_way way,
+                                struct dti_error *reterr)
 {
     const struct compare_job *const job = view->job;
     struct dti_table *table = NULL;
@@ -270,14 +271,14 @@ static enum dti_status put_list(struct view *view, enum compare_way way, struct 
     return status;
 }
 
-static void put_total(struct view *view, const char *name, const char *text)
+static void put_total(struct compare_view *view, const char *name, const char *text)
 {
     put(view, DTI_STYLE_PLAIN, view->line.column > 0 ? gap : "  ");
     put(view, DTI_STYLE_PLAIN, name);
     put(view, DTI_STYLE_PLAIN, text);
 }
 
-static void put_totals(struct view *view)
+static void put_totals(struct compare_view *view)
 {
     const struct compare_job *const job = view->job;
     const struct compare_figures *const total = &job->total;
@@ -317,7 +318,8 @@ static void put_totals(struct view *view)
 enum dti_status dti_compare_human(const struct compare_job *job, struct dti_error *reterr)
 {
     const struct compare_args *const args = job->args;
-    struct view view = {.job = job, .line = {.out = job->cx->out, .colour = job->cx->colour}};
+    struct compare_view view = {.job = job,
+                                .line = {.out = job->cx->out, .colour = job->cx->colour}};
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
     view.rows = malloc((job->result_count + 1) * sizeof(const struct compare_result *));
     if (!view.rows)

@@ -10,7 +10,7 @@
 
 enum { GROUP = 1024 };
 
-struct run {
+struct comparison_run {
     struct compare_job *job;
     struct dti_tensor_pair *pairs;
     size_t *results; /* whose pair it is */
@@ -56,7 +56,7 @@ static enum compare_outcome judge(const struct compare_job *job,
 }
 
 /* Keeps what a pair came to. */
-static void settle(struct run *run, size_t at)
+static void settle(struct comparison_run *run, size_t at)
 {
     struct compare_job *const job = run->job;
     const struct dti_tensor_pair *const pair = &run->pairs[at];
@@ -84,11 +84,11 @@ static void settle(struct run *run, size_t at)
 
 static void show_progress(void *context, uint64_t done)
 {
-    struct run *const run = context;
+    struct comparison_run *const run = context;
     dti_progress_show(&run->job->scan.progress, run->done + done);
 }
 
-static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
+static enum dti_status scan_group(struct comparison_run *run, struct dti_error *reterr)
 {
     struct compare_job *const job = run->job;
     struct dti_scan_options options = job->scan.options;
@@ -110,12 +110,12 @@ static uint64_t bytes_of(const struct compare_job *job, const struct compare_res
 }
 
 /* One of them takes disk space to be brought into the order of the other. */
-static bool is_turned(const struct compare_job *job, const struct compare_result *result)
+static bool is_reordered(const struct compare_job *job, const struct compare_result *result)
 {
     return job->a->tensors[result->a].fortran != job->b->tensors[result->b].fortran;
 }
 
-static enum dti_status scan(struct run *run, struct dti_error *reterr)
+static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr)
 {
     struct compare_job *const job = run->job;
     enum dti_status status = DTI_OK;
@@ -131,7 +131,7 @@ static enum dti_status scan(struct run *run, struct dti_error *reterr)
             run->pairs[run->count].b = result->b;
             run->results[run->count++] = i;
             run->bytes += bytes_of(job, result);
-            if (run->count == GROUP || is_turned(job, result))
+            if (run->count == GROUP || is_reordered(job, result))
                 status = scan_group(run, reterr);
         } else {
             result->outcome = result->way != COMPARE_NEVER && job->args->ignore_missing
@@ -153,7 +153,7 @@ static uint64_t all_bytes(const struct compare_job *job)
 }
 
 /* The totals whose tensor is not to be told. */
-static void finish(struct run *run)
+static void finish(struct comparison_run *run)
 {
     struct compare_job *const job = run->job;
     const struct compare_figures kept = job->total;
@@ -168,7 +168,7 @@ static void finish(struct run *run)
 
 enum dti_status dti_compare_run(struct compare_job *job, struct dti_error *reterr)
 {
-    struct run run = {.job = job};
+    struct comparison_run run = {.job = job};
     run.pairs = calloc(GROUP, sizeof *run.pairs);
     run.results = calloc(GROUP, sizeof *run.results);
     dti_comparison_init(&run.total);

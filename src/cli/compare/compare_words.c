@@ -5,6 +5,7 @@
 
 #include "cli/compare/compare.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 
 const struct dti_tensor *dti_compare_tensor(const struct compare_job *job,
                                             const struct compare_result *result)
@@ -18,6 +19,8 @@ const char *dti_compare_reason(char buffer[COMPARE_REASON_SIZE], const struct co
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(job, result);
     const char *const dtype = dti_tensor_dtype(tensor);
+    char why[DTI_SCAN_WHY_SIZE], words[DTI_REMEDY_WORDS];
+    enum dti_remedy remedy;
     switch (result->way) {
     case COMPARE_NUMBERS:
         buffer[0] = '\0';
@@ -30,7 +33,8 @@ const char *dti_compare_reason(char buffer[COMPARE_REASON_SIZE], const struct co
                            dtype, (unsigned long long)result->first_byte);
         break;
     case COMPARE_NEVER:
-        (void)dti_scan_comparable(tensor, &job->b->tensors[result->b], buffer);
+        (void)dti_scan_comparable(tensor, &job->b->tensors[result->b], why, &remedy);
+        (void)snprintf(buffer, COMPARE_REASON_SIZE, "%s", dti_remedy_words(words, remedy, why));
         break;
     case COMPARE_ONLY_A:
     case COMPARE_ONLY_B: {

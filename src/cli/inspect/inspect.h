@@ -100,7 +100,7 @@ struct inspect_report {
 /* Whether a tensor's values can be read. */
 bool dti_inspect_is_read(const struct dti_tensor *tensor);
 /* The dtype of its elements; of complex ones that of the parts. */
-const struct dti_format *dti_inspect_part(const struct dti_tensor *tensor);
+const struct dti_format *dti_inspect_component(const struct dti_tensor *tensor);
 /* Whether its elements have more than one byte; then, whether the highest comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);
 

@@ -6,6 +6,7 @@
 #include "cli/inspect/inspect.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 
 enum { CELL = 160, LABEL = 13, KEYS = 40, KEY_WIDTH = 32 };
 
@@ -237,7 +238,7 @@ static size_t columns_of(const char *text)
 }
 
 /* The value, or as much of it as there is room for; behind an array how long it is. */
-static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t room,
+static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t available,
                       struct inspect_text *name)
 {
     char end[CELL] = "";
@@ -246,9 +247,9 @@ static void put_value(struct dti_line *line, const struct dti_metadata *entry, s
                        (unsigned long long)entry->count, entry->count == 1 ? "" : "s");
     char *const text = dti_inspect_safe(name, entry->value, entry->value_length);
     const size_t taken = strlen(end) + strlen("...");
-    const bool whole = room == 0 || columns_of(text) + strlen(end) <= room;
+    const bool whole = available == 0 || columns_of(text) + strlen(end) <= available;
     if (!whole)
-        cut(text, room > taken + 8 ? room - taken : 8);
+        cut(text, available > taken + 8 ? available - taken : 8);
     put(line, text);
     put(line, whole ? "" : "...");
     dti_line_put(line, DTI_STYLE_DIM, end);
@@ -284,8 +285,8 @@ static void put_metadata(const struct inspect_report *report, struct inspect_tex
         put(&line, whole ? "" : "...");
         dti_line_to(&line, 4 + keys + 2);
         const size_t before = line.column + line.owed;
-        const size_t room = before + 12 < width ? width - before : 12;
-        put_value(&line, entry, all ? 0 : room, name);
+        const size_t available = before + 12 < width ? width - before : 12;
+        put_value(&line, entry, all ? 0 : available, name);
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {
@@ -314,7 +315,7 @@ static bool is_order_assumed(const struct inspect_report *report)
         (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED))
         return false;
     for (size_t i = 0; i < report->shown_count; i++) {
-        if (report->figures[i].there && dti_inspect_part(report->shown[i])->width < 8 &&
+        if (report->figures[i].there && dti_inspect_component(report->shown[i])->width < 8 &&
             report->shown[i]->format->kind == DTI_KIND_FLOAT)
             return true;
     }
@@ -324,11 +325,13 @@ static bool is_order_assumed(const struct inspect_report *report)
 static void put_notes(const struct inspect_report *report)
 {
     const struct dti_container *const container = report->container;
-    char cell[CELL], text[DTI_SCALED_CODES_TEXT];
+    char cell[CELL], text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
     for (size_t i = 0; i < container->note_count; i++)
-        put_note(report, container->notes[i].text);
-    if (report->scaled.count > 0)
-        put_note(report, dti_scaled_codes_words(&report->scaled, text));
+        put_note(report, dti_note_words(words, &container->notes[i]));
+    if (report->scaled.count > 0) {
+        const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
+        put_note(report, dti_note_words(words, &note));
+    }
     if (report->shown_count == 0 && container->tensor_count > 0)
         put_note(report, "no tensor has such a name");
     if (is_order_assumed(report))

@@ -6,11 +6,12 @@
 #include "cli/inspect/inspect.h"
 #include "cli/shared/file_json.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 
 /* How the elements lie: null where there is no choice. */
 static void put_layout(struct dti_json *json, const struct dti_tensor *tensor)
 {
-    const struct dti_format *const part = tensor->format ? dti_inspect_part(tensor) : NULL;
+    const struct dti_format *const part = tensor->format ? dti_inspect_component(tensor) : NULL;
     bool big;
     dti_json_string(json, "order", tensor->fortran ? "fortran" : "row-major");
     if (dti_inspect_has_byte_order(tensor, &big))
@@ -30,6 +31,7 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     const struct dti_tensor *const tensor = report->shown[at];
     const struct inspect_figures *const figures =
         report->figures && report->figures[at].there ? &report->figures[at] : NULL;
+    char words[DTI_REMEDY_WORDS];
     dti_json_object(json, NULL);
     enum dti_status status =
         dti_json_bytes(json, "name", "name_hex", tensor->name, tensor->name_length, reterr);
@@ -43,7 +45,7 @@ static enum dti_status put_tensor(const struct inspect_report *report, struct dt
     dti_json_uint(json, "offset", tensor->offset);
     dti_json_bool(json, "compressed", tensor->compressed);
     put_layout(json, tensor);
-    dti_json_string(json, "refusal", tensor->refusal);
+    dti_json_string(json, "refusal", dti_remedy_words(words, tensor->remedy, tensor->refusal));
     if (status == DTI_OK)
         status = dti_inspect_json_stats(json, "stats", report->args->stats ? figures : NULL, tensor,
                                         reterr);
@@ -134,11 +136,12 @@ static enum dti_status put_metadata(const struct dti_container *container, struc
     return status;
 }
 
-static void put_note(struct dti_json *json, const char *code, const char *message)
+static void put_note(struct dti_json *json, const struct dti_note *note)
 {
+    char words[DTI_REMEDY_WORDS];
     dti_json_object(json, NULL);
-    dti_json_string(json, "code", code);
-    dti_json_string(json, "message", message);
+    dti_json_string(json, "code", note->code);
+    dti_json_string(json, "message", dti_note_words(words, note));
     dti_json_end(json);
 }
 
@@ -148,9 +151,11 @@ static void put_notes(const struct inspect_report *report, struct dti_json *json
     char text[DTI_SCALED_CODES_TEXT];
     dti_json_array(json, "notes");
     for (size_t i = 0; i < container->note_count; i++)
-        put_note(json, container->notes[i].code, container->notes[i].text);
-    if (report->scaled.count > 0)
-        put_note(json, DTI_SCALED_CODES_NOTE, dti_scaled_codes_words(&report->scaled, text));
+        put_note(json, &container->notes[i]);
+    if (report->scaled.count > 0) {
+        const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
+        put_note(json, &note);
+    }
     dti_json_end(json);
 }
 
@@ -210,6 +215,7 @@ enum dti_status dti_inspect_json_failure(struct dti_json *json, const char *path
                                           "data_bytes", "bytes",    "shards",       "index_digest",
                                           "tensors",    "by_dtype", "sizes_as",     "metadata",
                                           "notes",      "totals",   "stats",        "histogram"};
+    char words[DTI_ERROR_TEXT];
     dti_json_object(json, NULL);
     const enum dti_status status =
         dti_json_bytes(json, "path", "path_hex", path, strlen(path), reterr);
@@ -217,7 +223,7 @@ enum dti_status dti_inspect_json_failure(struct dti_json *json, const char *path
         dti_json_null(json, unknown[i]);
     dti_json_object(json, "error");
     dti_json_string(json, "code", dti_status_code(error->status));
-    dti_json_string(json, "message", error->text);
+    dti_json_string(json, "message", dti_error_words(words, error));
     dti_json_string(json, "argument", error->argument[0] != '\0' ? error->argument : NULL);
     dti_json_end(json);
     dti_json_end(json);

@@ -19,7 +19,7 @@ static enum dti_status put_value(struct dti_json *json, const char *key, bool th
     const struct dti_format *format = dti_format_get(DTI_UINT64);
     struct dti_outcome outcome = {0};
     if (there) {
-        const struct dti_format *const part = dti_inspect_part(extreme->tensor);
+        const struct dti_format *const part = dti_inspect_component(extreme->tensor);
         if (!magnitude || !dti_format_is_integer(part))
             format = part;
         dti_encode(format, &extreme->value, &policy, 0, &outcome);

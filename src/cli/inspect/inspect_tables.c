@@ -5,6 +5,7 @@
 
 #include "cli/inspect/inspect.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40, REMARK = 256 };
@@ -37,8 +38,8 @@ static void add_remark(char remark[REMARK], const char *text)
         memcpy(remark + used, ", ", 3);
         used += 2;
     }
-    const size_t room = REMARK - 1 - used, length = strlen(text);
-    const size_t taken = length < room ? length : room;
+    const size_t available = REMARK - 1 - used, length = strlen(text);
+    const size_t taken = length < available ? length : available;
     memcpy(remark + used, text, taken);
     remark[used + taken] = '\0';
 }
@@ -53,7 +54,7 @@ static bool is_blocks(const struct inspect_report *report, const struct dti_tens
 static void remark_cell(struct dti_table *table, const struct inspect_report *report,
                         const struct dti_tensor *tensor)
 {
-    char remark[REMARK] = "";
+    char remark[REMARK] = "", words[DTI_REMEDY_WORDS];
     bool big;
     if (tensor->fortran)
         add_remark(remark, "Fortran order");
@@ -62,7 +63,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_report *re
     if (tensor->compressed)
         add_remark(remark, "compressed");
     if (tensor->refusal && !is_blocks(report, tensor))
-        add_remark(remark, tensor->refusal);
+        add_remark(remark, dti_remedy_words(words, tensor->remedy, tensor->refusal));
     dti_table_cell(table, DTI_STYLE_DIM, remark);
 }
 
@@ -161,7 +162,7 @@ static void extreme_cell(struct dti_table *table, const struct inspect_figures *
         text_cell(table, "-");
         return;
     }
-    const struct dti_format *const part = dti_inspect_part(extreme->tensor);
+    const struct dti_format *const part = dti_inspect_component(extreme->tensor);
     if (dti_format_is_integer(part)) {
         const struct dti_format *const format = magnitude ? dti_format_get(DTI_UINT64) : part;
         dti_encode(format, &extreme->value, &policy, 0, &outcome);

@@ -17,9 +17,9 @@ bool dti_inspect_is_read(const struct dti_tensor *tensor)
     return tensor->format && !tensor->block && !tensor->refusal;
 }
 
-const struct dti_format *dti_inspect_part(const struct dti_tensor *tensor)
+const struct dti_format *dti_inspect_component(const struct dti_tensor *tensor)
 {
-    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->part)
+    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->component)
                                                     : tensor->format;
 }
 
@@ -27,7 +27,7 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
     const uint16_t probe = 1;
     unsigned char first;
-    if (!tensor->format || dti_format_container(dti_inspect_part(tensor)) == 1)
+    if (!tensor->format || dti_format_container(dti_inspect_component(tensor)) == 1)
         return false;
     memcpy(&first, &probe, 1);
     *ret_big = tensor->layout.swapped != (first == 0);

@@ -60,7 +60,7 @@ struct mem_training {
 };
 
 /* What --fit asks for. */
-struct mem_room {
+struct mem_capacity {
     bool asked;
     char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
     uint64_t bytes;              /* free, or given */
@@ -74,15 +74,15 @@ struct mem_job {
     struct mem_operand *operands;
     size_t operand_count;
     struct mem_item *items;
-    size_t item_count, item_room;
+    size_t item_count, item_capacity;
     uint64_t elements, numbers, others, other_bytes, stored_bytes;
     bool files; /* all operands are files: stored_bytes tells all */
     struct mem_size *sizes;
-    size_t size_count, size_room;
+    size_t size_count, size_capacity;
     bool ladder; /* no dtype was asked for */
     struct mem_training *trainings;
     size_t training_count;
-    struct mem_room room;
+    struct mem_capacity capacity;
 };
 
 /* mem_count.c. Whether a word is meant to be an amount of numbers, right or wrong. */
@@ -103,7 +103,7 @@ void dti_mem_free(struct mem_job *job);
 enum dti_status dti_mem_sum(struct mem_job *job, struct dti_error *reterr);
 enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr);
 /* mem_fit.c: how much memory there is; then the verdicts. *ret_none: nothing fits. */
-enum dti_status dti_mem_room(struct mem_job *job, struct dti_error *reterr);
+enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr);
 bool dti_mem_judge(struct mem_job *job);
 
 /* mem_words.c */

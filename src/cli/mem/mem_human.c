@@ -63,7 +63,7 @@ void dti_mem_cell_verdict(struct dti_table *table, const struct mem_job *job,
                           const struct mem_verdict *verdict)
 {
     char text[DTI_TEXT_SIZE], words[CELL];
-    if (!job->room.asked)
+    if (!job->capacity.asked)
         return;
     (void)snprintf(words, sizeof words, verdict->fits ? "fits, %s left" : "no: %s too much",
                    dti_human_bytes(text, verdict->bytes));
@@ -208,13 +208,13 @@ static enum dti_status put_operands(struct mem_view *view, struct dti_error *ret
 }
 
 /* Which of the last columns there is something for. */
-struct columns {
+struct mem_columns {
     bool scales, padding;
 };
 
-static struct columns columns_of(const struct mem_job *job)
+static struct mem_columns columns_of(const struct mem_job *job)
 {
-    struct columns columns = {.scales = false};
+    struct mem_columns columns = {.scales = false};
     for (size_t i = 0; i < job->size_count; i++) {
         columns.scales |= job->sizes[i].numbers.scale_bytes > 0;
         columns.padding |= job->sizes[i].numbers.padding > 0;
@@ -222,7 +222,7 @@ static struct columns columns_of(const struct mem_job *job)
     return columns;
 }
 
-static void cell_blocks(struct dti_table *table, struct columns columns,
+static void cell_blocks(struct dti_table *table, struct mem_columns columns,
                         const struct dti_footprint *numbers)
 {
     char text[DTI_TEXT_SIZE] = "";
@@ -242,16 +242,16 @@ static enum dti_status put_sizes(struct mem_view *view, struct dti_error *reterr
         "dtype", "numel x element size", "bytes", "binary", "decimal", "bits each"};
     enum { OWN = sizeof names / sizeof *names };
     const struct mem_job *const job = view->job;
-    const struct columns columns = columns_of(job);
+    const struct mem_columns columns = columns_of(job);
     const size_t count = (size_t)OWN + columns.scales + columns.padding;
-    struct dti_table *const table = dti_table_new(count + job->room.asked);
+    struct dti_table *const table = dti_table_new(count + job->capacity.asked);
     char text[DTI_TEXT_SIZE];
     dti_mem_heads(table, names, OWN);
     if (columns.scales)
         dti_table_cell(table, DTI_STYLE_DIM, "scales");
     if (columns.padding)
         dti_table_cell(table, DTI_STYLE_DIM, "padding");
-    if (job->room.asked)
+    if (job->capacity.asked)
         cell(table, "");
     for (size_t i = 2; i < count; i++)
         dti_table_right(table, i);
@@ -273,21 +273,21 @@ static enum dti_status put_sizes(struct mem_view *view, struct dti_error *reterr
     return status;
 }
 
-static void put_room(struct mem_view *view)
+static void put_capacity(struct mem_view *view)
 {
-    const struct mem_room *const room = &view->job->room;
+    const struct mem_capacity *const capacity = &view->job->capacity;
     char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE], words[CELL + DTI_QUOTE_SIZE];
-    if (!room->asked)
+    if (!capacity->asked)
         return;
-    if (room->device[0] == '\0')
-        (void)snprintf(words, sizeof words, "into %llu bytes, %s", (unsigned long long)room->bytes,
-                       dti_human_bytes(text, room->bytes));
-    else if (room->all == UINT64_MAX)
-        (void)snprintf(words, sizeof words, "into %s: %s free", room->device,
-                       dti_human_bytes(text, room->bytes));
+    if (capacity->device[0] == '\0')
+        (void)snprintf(words, sizeof words, "into %llu bytes, %s",
+                       (unsigned long long)capacity->bytes, dti_human_bytes(text, capacity->bytes));
+    else if (capacity->all == UINT64_MAX)
+        (void)snprintf(words, sizeof words, "into %s: %s free", capacity->device,
+                       dti_human_bytes(text, capacity->bytes));
     else
-        (void)snprintf(words, sizeof words, "into %s: %s free of %s", room->device,
-                       dti_human_bytes(text, room->bytes), dti_human_bytes(all, room->all));
+        (void)snprintf(words, sizeof words, "into %s: %s free of %s", capacity->device,
+                       dti_human_bytes(text, capacity->bytes), dti_human_bytes(all, capacity->all));
     dti_mem_note(view, words);
     if (!view->job->args->train)
         dti_mem_note(view, "not counted: activations, caches, what a framework keeps beside");
@@ -299,14 +299,14 @@ static void put_answers(const struct mem_job *job)
     FILE *const out = job->cx->out;
     for (size_t i = 0; i < job->size_count && !job->args->train; i++) {
         const struct mem_size *const size = &job->sizes[i];
-        if (!job->room.asked)
+        if (!job->capacity.asked)
             (void)fprintf(out, "%llu\n", (unsigned long long)size->bytes);
         else if (size->verdict.fits)
             (void)fprintf(out, "%s\n", size->as_stored ? "as stored" : dti_stored_name(&size->as));
     }
     for (size_t i = 0; i < job->training_count; i++) {
         const struct mem_training *const training = &job->trainings[i];
-        if (!job->room.asked)
+        if (!job->capacity.asked)
             (void)fprintf(out, "%llu\n", (unsigned long long)training->bytes);
         else if (training->verdict.fits)
             (void)fprintf(out, "%s %s\n", dti_training_get(training->plan.training)->name,
@@ -327,7 +327,7 @@ static enum dti_status show(struct mem_view *view, struct dti_error *reterr)
         return status;
     if (job->args->train)
         dti_mem_human_rules(view);
-    put_room(view);
+    put_capacity(view);
     return view->lost ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
 }
 

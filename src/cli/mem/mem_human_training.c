@@ -15,10 +15,10 @@ enum dti_status dti_mem_human_training(struct mem_view *view, const struct mem_t
                                         "bytes", "binary", "decimal"};
     enum { COLUMNS = sizeof names / sizeof *names };
     const struct mem_job *const job = view->job;
-    struct dti_table *const table = dti_table_new(COLUMNS + job->room.asked);
+    struct dti_table *const table = dti_table_new(COLUMNS + job->capacity.asked);
     char text[DTI_TEXT_SIZE];
     dti_mem_heads(table, names, COLUMNS);
-    if (job->room.asked)
+    if (job->capacity.asked)
         cell(table, "");
     for (size_t i = 2; i < COLUMNS; i++)
         dti_table_right(table, i);
@@ -30,7 +30,7 @@ enum dti_status dti_mem_human_training(struct mem_view *view, const struct mem_t
         cell(table, dti_mem_part_dtype(&training->plan, part));
         cell(table, dti_mem_each(text, training->parts[i].bytes, job->numbers, 1));
         dti_mem_cell_bytes(table, training->parts[i].bytes);
-        if (job->room.asked)
+        if (job->capacity.asked)
             cell(table, "");
     }
     if (job->other_bytes > 0) {
@@ -38,7 +38,7 @@ enum dti_status dti_mem_human_training(struct mem_view *view, const struct mem_t
         cell(table, "as stored");
         cell(table, "");
         dti_mem_cell_bytes(table, job->other_bytes);
-        if (job->room.asked)
+        if (job->capacity.asked)
             cell(table, "");
     }
     dti_table_cell(table, DTI_STYLE_BOLD, "total");
@@ -62,10 +62,10 @@ enum dti_status dti_mem_human_trainings(struct mem_view *view, struct dti_error 
                                         "binary",    "decimal"};
     enum { COLUMNS = sizeof names / sizeof *names };
     const struct mem_job *const job = view->job;
-    struct dti_table *const table = dti_table_new(COLUMNS + job->room.asked);
+    struct dti_table *const table = dti_table_new(COLUMNS + job->capacity.asked);
     char text[DTI_TEXT_SIZE];
     dti_mem_heads(table, names, COLUMNS);
-    if (job->room.asked)
+    if (job->capacity.asked)
         cell(table, "");
     for (size_t i = 2; i < COLUMNS; i++)
         dti_table_right(table, i);

@@ -104,7 +104,7 @@ static enum dti_status put_operand(const struct mem_job *job, const struct mem_o
 static void put_verdict(const struct mem_job *job, const struct mem_verdict *verdict,
                         struct dti_json *json)
 {
-    if (!job->room.asked) {
+    if (!job->capacity.asked) {
         dti_json_null(json, "fits");
         dti_json_null(json, "left_bytes");
         dti_json_null(json, "missing_bytes");
@@ -169,18 +169,18 @@ static enum dti_status put_training(const struct mem_job *job, const struct mem_
     return failed ? no_memory(reterr) : DTI_OK;
 }
 
-static void put_room(const struct mem_job *job, struct dti_json *json)
+static void put_capacity(const struct mem_job *job, struct dti_json *json)
 {
-    const struct mem_room *const room = &job->room;
-    if (!room->asked) {
+    const struct mem_capacity *const capacity = &job->capacity;
+    if (!capacity->asked) {
         dti_json_null(json, "room");
         return;
     }
     dti_json_object(json, "room");
-    dti_json_string(json, "device", room->device[0] != '\0' ? room->device : NULL);
-    dti_json_uint(json, "bytes", room->bytes);
-    if (room->all != UINT64_MAX)
-        dti_json_uint(json, "memory_bytes", room->all);
+    dti_json_string(json, "device", capacity->device[0] != '\0' ? capacity->device : NULL);
+    dti_json_uint(json, "bytes", capacity->bytes);
+    if (capacity->all != UINT64_MAX)
+        dti_json_uint(json, "memory_bytes", capacity->all);
     else
         dti_json_null(json, "memory_bytes");
     dti_json_end(json);
@@ -220,7 +220,7 @@ static enum dti_status put_document(const struct mem_job *job, struct dti_json *
     for (size_t i = 0; i < job->training_count && status == DTI_OK; i++)
         status = put_training(job, &job->trainings[i], json, reterr);
     dti_json_end(json);
-    put_room(job, json);
+    put_capacity(job, json);
     put_warnings(job, json);
     return status == DTI_OK ? dti_json_write(json, job->cx->out, reterr) : status;
 }

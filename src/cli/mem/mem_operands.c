@@ -53,13 +53,13 @@ static enum dti_status look_up(const char *name, struct mem_size *ret, struct dt
 
 static struct mem_size *new_size(struct mem_job *job)
 {
-    if (job->size_count == job->size_room) {
-        const size_t room = job->size_room > 0 ? 2 * job->size_room : 16;
-        struct mem_size *const sizes = realloc(job->sizes, room * sizeof *sizes);
+    if (job->size_count == job->size_capacity) {
+        const size_t capacity = job->size_capacity > 0 ? 2 * job->size_capacity : 16;
+        struct mem_size *const sizes = realloc(job->sizes, capacity * sizeof *sizes);
         if (!sizes)
             return NULL;
         job->sizes = sizes;
-        job->size_room = room;
+        job->size_capacity = capacity;
     }
     struct mem_size *const size = &job->sizes[job->size_count++];
     *size = (struct mem_size){.as_stored = false};
@@ -103,13 +103,13 @@ static bool names_dtype(const char *word)
 
 static struct mem_item *new_item(struct mem_job *job)
 {
-    if (job->item_count == job->item_room) {
-        const size_t room = job->item_room > 0 ? 2 * job->item_room : 64;
-        struct mem_item *const items = realloc(job->items, room * sizeof *items);
+    if (job->item_count == job->item_capacity) {
+        const size_t capacity = job->item_capacity > 0 ? 2 * job->item_capacity : 64;
+        struct mem_item *const items = realloc(job->items, capacity * sizeof *items);
         if (!items)
             return NULL;
         job->items = items;
-        job->item_room = room;
+        job->item_capacity = capacity;
     }
     return &job->items[job->item_count++];
 }

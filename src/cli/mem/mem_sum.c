@@ -87,7 +87,7 @@ static enum dti_status check_plan(const struct mem_job *job, const struct dti_st
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "training of %s weights is not accounted for; say %s, and twice the "
                         "parameters",
-                        weights->format.name, dti_format_get(weights->format.part)->name);
+                        weights->format.name, dti_format_get(weights->format.component)->name);
     if (job->args->states && row->block > 0)
         return dti_fail(reterr, DTI_USAGE,
                         "the states of %s are codes of 8 bits; leave --states out", row->name);

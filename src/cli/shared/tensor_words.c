@@ -9,7 +9,7 @@
 #include "cli/shared/human.h"
 
 /* A place in an array, one coordinate after the other. */
-struct place {
+struct tensor_place {
     const struct dti_tensor *tensor;
     uint64_t index, stride; /* what is left of them */
     unsigned next;
@@ -20,14 +20,14 @@ static bool is_complex(const struct dti_tensor *tensor)
     return tensor->format && tensor->format->kind == DTI_KIND_COMPLEX;
 }
 
-static struct place place_start(const struct dti_tensor *tensor, uint64_t index)
+static struct tensor_place place_start(const struct dti_tensor *tensor, uint64_t index)
 {
-    return (struct place){.tensor = tensor,
-                          .index = is_complex(tensor) ? index / 2 : index,
-                          .stride = tensor->elements};
+    return (struct tensor_place){.tensor = tensor,
+                                 .index = is_complex(tensor) ? index / 2 : index,
+                                 .stride = tensor->elements};
 }
 
-static uint64_t place_next(struct place *place)
+static uint64_t place_next(struct tensor_place *place)
 {
     const uint64_t length = place->tensor->shape[place->next++];
     uint64_t at;
@@ -73,7 +73,7 @@ const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
                             uint64_t index)
 {
-    struct place place = place_start(tensor, index);
+    struct tensor_place place = place_start(tensor, index);
     size_t used = 1;
     buffer[0] = '[';
     while (place.next < tensor->rank && add(buffer, &used, place_next(&place))) {
@@ -125,7 +125,7 @@ void dti_json_place(struct dti_json *json, const char *key, const struct dti_ten
         dti_json_null(json, key);
         return;
     }
-    struct place place = place_start(tensor, index);
+    struct tensor_place place = place_start(tensor, index);
     uint64_t some[32]; /* at a time: the rank may be a million */
     dti_json_array(json, key);
     while (place.next < tensor->rank) {
