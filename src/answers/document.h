@@ -23,7 +23,7 @@ enum dti_member_type {
     DTI_MEMBERS_OPTIONAL_END
 };
 
-enum { DTI_MEMBER_NULLABLE = 1, DTI_MEMBER_LIST = 2 };
+enum { DTI_MEMBER_NULLABLE = 1, DTI_MEMBER_LIST = 2, DTI_MEMBER_NULLS = 4 /* in the list */ };
 
 struct dti_object;
 
@@ -48,6 +48,10 @@ struct dti_document {
     const char *meaning;
     const struct dti_object *object;
 };
+
+/* The row of a member, also where it comes from MEMBERS_OF another object; NULL where it has none.
+ */
+const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
 
 extern const struct dti_document *const dti_documents[];
 extern const size_t dti_document_count;

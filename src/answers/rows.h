@@ -49,6 +49,9 @@
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere
  *     SPLIT(function)                 the rest of the object is written by another function:
  *                                     void dti_put_function(struct dti_json *json, const T *me)
+ *     TEXTS_OPEN(key, meaning)        a list of texts: elements come from DO, up to LIST_CLOSE
+ *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
+ *                                     a function of one's own writes it
  */
 #include "answers/document.h"
 #include "answers/spelled.h"

@@ -164,3 +164,6 @@
         (void)me;                                                             \
         dti_json_begin(json, "dtinfo." #name_ "/" #version_);
 #define DOCUMENT_END(name_) }
+
+#define TEXTS_OPEN(key_, meaning_)                       dti_json_array(json, #key_);
+#define MEASURES_BY(key_, function_, pointer_, meaning_) function_(json, #key_, pointer_);

@@ -58,3 +58,5 @@
 #undef COMMON_OBJECT_END
 #undef DOCUMENT
 #undef DOCUMENT_END
+#undef TEXTS_OPEN
+#undef MEASURES_BY

@@ -182,3 +182,11 @@
                                                      .count = sizeof members_of_document_##name_ / \
                                                               sizeof *members_of_document_##name_, \
                                                      .members = members_of_document_##name_};
+
+#define TEXTS_OPEN(key_, meaning_) \
+    {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_TEXT, .flags = DTI_MEMBER_LIST},
+#define MEASURES_BY(key_, function_, pointer_, meaning_) \
+    {.key = #key_,                                       \
+     .meaning = meaning_,                                \
+     .type = DTI_MEMBER_MEASURE,                         \
+     .flags = DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS},

@@ -131,7 +131,7 @@ static void put_member(struct dti_json *json, const struct dti_member *member,
     if (member->flags & DTI_MEMBER_LIST) {
         put_type(json, "array", nullable);
         dti_json_object(json, "items");
-        put_value(json, member, false, objects);
+        put_value(json, member, member->flags & DTI_MEMBER_NULLS, objects);
         dti_json_end(json);
     } else {
         put_value(json, member, nullable, objects);

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/bench/bench_comparison.h"
+#include "answers/bench_answer.h"
+#include "answers/bench_document.h"
+#include "cli/bench/bench_lists.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"cast\","
@@ -22,16 +24,16 @@
 
 static struct dti_error error;
 
-static enum dti_status read_as(struct bench_records *ret, const char *text, const char *schema,
-                               const char *benchmark)
+static enum dti_status read_as(struct dti_bench_records *ret, const char *text,
+                               const struct dti_document *schema, const char *benchmark)
 {
-    *ret = (struct bench_records){.count = 0};
+    *ret = (struct dti_bench_records){.count = 0};
     return dti_bench_records_read(ret, text, strlen(text), schema, benchmark, "'f'", &error);
 }
 
-static enum dti_status read_casts(struct bench_records *ret, const char *text)
+static enum dti_status read_casts(struct dti_bench_records *ret, const char *text)
 {
-    return read_as(ret, text, "dtinfo.bench/1", "cast");
+    return read_as(ret, text, &dti_schema_bench, "cast");
 }
 
 static bool near(double got, double want)
@@ -41,7 +43,7 @@ static bool near(double got, double want)
 
 static void subjects_alone_become_records(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     const char *const text =
         HEAD OPTIONS "\"host\":{\"model\":\"CPU 1\",\"level\":\"avx2\"},"
                      "\"results\":[" RESULT(CAST("0.5", "0.25", "0.75") "," COPY) "]}\n";
@@ -57,7 +59,7 @@ static void subjects_alone_become_records(void)
 
 static void members_may_come_in_any_order(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     const char *const text = "{\"results\":[{\"candidates\":[" CAST(
         "0.5", "null",
         "null") "],\"threads\":2,"
@@ -76,7 +78,7 @@ static void members_may_come_in_any_order(void)
 
 static void each_line_may_be_a_document(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     const char *const text = HEAD OPTIONS
         "\"results\":[" RESULT(CAST("1", "1", "1")) "]}\n\n" HEAD "\"results\":[" RESULT(
             CAST("2", "2", "2") "," CAST("3", "3", "3")) "]}\n";
@@ -90,7 +92,7 @@ static void each_line_may_be_a_document(void)
 
 static void tables_are_told_by_dtype_engine_and_size(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     const char *const text =
         "{\"schema\":\"dtinfo.bench_table/"
         "1\",\"benchmark\":\"matmul\",\"options\":{\"cache\":\"hot\","
@@ -104,7 +106,7 @@ static void tables_are_told_by_dtype_engine_and_size(void)
         "{\"elements\":3,\"threads\":4,\"place\":\"near\",\"candidates\":[{\"role\":\"first "
         "touch\","
         "\"limit\":false,\"engine\":\"4 KiB pages\",\"median_seconds\":1}]}]}";
-    CHECK(read_as(&records, text, "dtinfo.bench_table/1", "matmul") == DTI_OK);
+    CHECK(read_as(&records, text, &dti_schema_bench_table, "matmul") == DTI_OK);
     CHECK_SIZE(records.count, 3);
     CHECK_STR(records.rows[0].label,
               "matmul bf16, 1x2048x1024, cuda:1, 1 thread, with memory, onednn");
@@ -131,7 +133,7 @@ static void a_document_of_another_kind_is_refused(void)
         {HEAD "\"results\":[]}\n{\"schema\n", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bench_records records;
+        struct dti_bench_records records;
         CHECK(read_casts(&records, rows[i].text) == DTI_BAD_INPUT);
         if (rows[i].message)
             CHECK_STR(error.text, rows[i].message);
@@ -144,7 +146,7 @@ static void what_is_no_time_is_left_out(void)
     static const char *const medians[] = {"0",      "-1",    "null", "1e400",
                                           "1e-400", "\"1\"", "[1]",  "1e10"};
     for (size_t i = 0; i < sizeof medians / sizeof *medians; i++) {
-        struct bench_records records;
+        struct dti_bench_records records;
         char text[512];
         (void)snprintf(text, sizeof text,
                        HEAD "\"results\":[{\"candidates\":[{\"role\":\"cast\","
@@ -159,7 +161,7 @@ static void what_is_no_time_is_left_out(void)
 /* An interval that does not hold the median is none. */
 static void an_interval_must_hold_its_median(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     CHECK(read_casts(&records, HEAD "\"results\":[" RESULT(CAST("1", "1.5", "2")) "]}") == DTI_OK);
     CHECK(records.count == 1 && !records.rows[0].time.has_interval);
     dti_bench_records_free(&records);
@@ -168,7 +170,7 @@ static void an_interval_must_hold_its_median(void)
 static void long_texts_and_paths_are_cut(void)
 {
     enum { SIZE = 4096 };
-    struct bench_records records;
+    struct dti_bench_records records;
     char *const text = malloc(SIZE + 256);
     char word[SIZE / 2];
     if (!CHECK(text))
@@ -189,7 +191,7 @@ static void long_texts_and_paths_are_cut(void)
 static void paths_of_any_length_are_passed_over(void)
 {
     for (size_t length = 40; length < 80; length++) {
-        struct bench_records records;
+        struct dti_bench_records records;
         char text[512], key[96];
         memset(key, 'k', length);
         key[length] = '\0';
@@ -203,7 +205,7 @@ static void paths_of_any_length_are_passed_over(void)
 
 static void too_many_results_are_refused(void)
 {
-    struct bench_records records;
+    struct dti_bench_records records;
     static const char one[] = "{},";
     const size_t size = 9000 * (sizeof one - 1) + 128;
     char *const text = malloc(size);
@@ -239,23 +241,112 @@ static void ratio_has_the_interval_of_both(void)
 
 static void regression_is_sure_and_large(void)
 {
+    struct dti_bench_comparison tenth = {.gate = true, .allowed = 0.1},
+                                fifth = {.gate = true, .allowed = 0.2}, none = {.gate = true},
+                                open = {.allowed = 0.1};
     struct dti_bench_figure ratio = figure(1.2, 1.02, 1.4);
-    CHECK(dti_bench_is_regression(&ratio, 0.1));
-    CHECK(!dti_bench_is_regression(&ratio, 0.2));
+    CHECK(dti_bench_is_regression(&tenth, &ratio));
+    CHECK(!dti_bench_is_regression(&fifth, &ratio));
+    CHECK(!dti_bench_is_regression(&open, &ratio));
     ratio.low = 1.005; /* not surely slower */
-    CHECK(!dti_bench_is_regression(&ratio, 0.1));
+    CHECK(!dti_bench_is_regression(&tenth, &ratio));
     ratio = figure(1.2, 0, 0);
-    CHECK(!dti_bench_is_regression(&ratio, 0.1));
+    CHECK(!dti_bench_is_regression(&tenth, &ratio));
     ratio = figure(0.5, 0.4, 0.6);
-    CHECK(!dti_bench_is_regression(&ratio, 0));
+    CHECK(!dti_bench_is_regression(&none, &ratio));
+}
+
+/* One run written as a document and read back has the records that are made of its structs. */
+static void documents_and_structs_agree(void)
+{
+    double seconds[2 * 7];
+    enum dti_bench_place places[7] = {DTI_BENCH_ALONE};
+    uint64_t passes[2] = {1, 1}, discarded[2] = {0, 0};
+    double round_trips[7] = {0};
+    static struct dti_bench_table table;
+    table.bench = (struct dti_bench){.candidates = 2,
+                                     .rounds = 7,
+                                     .seconds = seconds,
+                                     .places = places,
+                                     .passes = passes,
+                                     .discarded = discarded,
+                                     .round_trips = round_trips};
+    for (size_t i = 0; i < 14; i++)
+        seconds[i] = 1e-5 / 3 * (double)(100 + i);
+    for (size_t i = 0; i < 7; i++)
+        places[i] = DTI_BENCH_ALONE;
+    CHECK(dti_bench_add_item(&table, "matmul", "cuda:1") &&
+          dti_bench_add_item(&table, "peak", "cuda:1"));
+    table.items[1].limit = true;
+    (void)snprintf(table.items[0].dtype, sizeof table.items[0].dtype, "bf16");
+    (void)snprintf(table.items[0].engine, sizeof table.items[0].engine, "onednn 2.6.3");
+    const struct dti_bench_setup setup = {
+        .kind = &dti_bench_kind_matmul, .cache = "cold", .with_alloc = true, .cpus = 1};
+    const struct dti_bench_result result = {.setup = &setup,
+                                            .m = 1,
+                                            .n = 2048,
+                                            .k = 1024,
+                                            .device = "cuda:1",
+                                            .threads = 3,
+                                            .table = &table,
+                                            .bench = &table.bench,
+                                            .place = DTI_BENCH_ALONE};
+    struct dti_bench_records direct = {.count = 0}, read;
+    CHECK(dti_bench_records_add(&direct, &result, &error) == DTI_OK);
+
+    char *text = NULL;
+    size_t length = 0;
+    FILE *const file = open_memstream(&text, &length);
+    struct dti_json *const json = dti_json_new();
+    if (!CHECK(file && json))
+        return;
+    dti_document_bench_table(json, &setup);
+    dti_put_bench_table_result(json, NULL, &result);
+    dti_put_bench_table_end(json, NULL);
+    CHECK(dti_json_write(json, file, &error) == DTI_OK && fclose(file) == 0);
+    CHECK(read_as(&read, text, &dti_schema_bench_table, "matmul") == DTI_OK);
+    dti_json_free(json);
+    free(text);
+
+    CHECK_SIZE(direct.count, 1);
+    CHECK_SIZE(read.count, 1);
+    CHECK_STR(direct.rows[0].label,
+              "matmul bf16, 1x2048x1024, cuda:1, 3 threads, cold, with memory, onednn");
+    CHECK_STR(read.rows[0].label, direct.rows[0].label);
+    const struct dti_bench_figure *const a = &direct.rows[0].time, *const b = &read.rows[0].time;
+    CHECK(a->median == b->median && a->low == b->low && a->high == b->high);
+    CHECK(a->has_interval && b->has_interval);
+    dti_bench_records_free(&direct);
+    dti_bench_records_free(&read);
+}
+
+/* What the recogniser takes and a tree does not. */
+static void trees_have_limits(void)
+{
+    struct dti_bench_records records;
+    char digits[128] = "[";
+    memset(digits + 1, '1', 61);
+    digits[62] = ']';
+    CHECK(read_casts(&records, digits) == DTI_BAD_INPUT);
+    CHECK_STR(error.text, "'f' is not a JSON document: byte 62: a number is too long");
+    const size_t values = ((size_t)1 << 22) + 8;
+    char *const text = malloc(2 * values + 2);
+    if (!CHECK(text))
+        return;
+    for (size_t i = 0; i < values; i++)
+        memcpy(text + 2 * i, i == 0 ? "[1" : ",1", 2);
+    memcpy(text + 2 * values, "]", 2);
+    CHECK(read_casts(&records, text) == DTI_BAD_INPUT);
+    CHECK(strstr(error.text, "there are too many values"));
+    free(text);
 }
 
 static void records_match_by_label(void)
 {
-    struct bench_record then_rows[3] = {{.label = "a"}, {.label = "b"}, {.label = "c"}};
-    struct bench_record now_rows[3] = {{.label = "c"}, {.label = "x"}, {.label = "a"}};
-    struct bench_records then = {.rows = then_rows, .count = 3},
-                         now = {.rows = now_rows, .count = 3};
+    struct dti_bench_record then_rows[3] = {{.label = "a"}, {.label = "b"}, {.label = "c"}};
+    struct dti_bench_record now_rows[3] = {{.label = "c"}, {.label = "x"}, {.label = "a"}};
+    struct dti_bench_records then = {.rows = then_rows, .count = 3},
+                             now = {.rows = now_rows, .count = 3};
     CHECK_SIZE(dti_bench_match(&then, &now), 2);
     CHECK_SIZE(now_rows[0].partner, 2);
     CHECK(now_rows[1].partner == SIZE_MAX);
@@ -286,5 +377,6 @@ UNIT_MAIN(subjects_alone_become_records, members_may_come_in_any_order, each_lin
           tables_are_told_by_dtype_engine_and_size, a_document_of_another_kind_is_refused,
           what_is_no_time_is_left_out, an_interval_must_hold_its_median,
           long_texts_and_paths_are_cut, paths_of_any_length_are_passed_over,
-          too_many_results_are_refused, ratio_has_the_interval_of_both,
-          regression_is_sure_and_large, records_match_by_label, percentages_are_read_exactly)
+          too_many_results_are_refused, trees_have_limits, documents_and_structs_agree,
+          ratio_has_the_interval_of_both, regression_is_sure_and_large, records_match_by_label,
+          percentages_are_read_exactly)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ask/bits.h"
+#include "cli/ask/bits_human.h"
 #include "cli/shared/dtype_operands.h"
 #include "dtinfo/scalar.h"
 
@@ -17,51 +17,20 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-static void set_components(struct bits_reading *reading, const struct dti_format *dtype)
-{
-    bool complex = dtype->kind == DTI_KIND_COMPLEX;
-    reading->dtype = *dtype;
-    reading->component = complex ? *dti_format_get(dtype->component) : *dtype;
-    reading->components = complex ? 2 : 1;
-}
-
-static void read_pattern(const struct bits_pattern *pattern, const struct dti_format *dtype,
-                         struct bits_reading *ret)
-{
-    set_components(ret, dtype);
-    unsigned width = ret->component.width;
-    if (ret->components == 1) {
-        ret->code[0] = pattern->lo;
-    } else { /* the real part is written first */
-        ret->code[1] = pattern->lo & dti_low_bits(width);
-        ret->code[0] = width == 64 ? pattern->hi : pattern->lo >> width & dti_low_bits(width);
-    }
-}
-
-static bool pattern_fits(const struct bits_pattern *pattern, unsigned width)
-{
-    if (width >= 128)
-        return true;
-    if (width >= 64)
-        return width == 64 ? pattern->hi == 0 : pattern->hi >> (width - 64) == 0;
-    return pattern->hi == 0 && pattern->lo >> width == 0;
-}
-
-static enum dti_status show(const struct dti_context *cx, const char *text, bool pattern,
-                            const struct bits_reading *reading, const char *note,
+static enum dti_status show(struct dti_context *cx, const struct dti_bits_answer *bits,
                             struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return dti_bits_json(cx, text, pattern, reading, 1, note, reterr);
-    dti_bits_human_one(cx, reading);
+        return DTI_ANSWER(cx, bits, bits, reterr);
+    dti_bits_human_one(cx, bits->readings);
     return DTI_OK;
 }
 
-static enum dti_status show_pattern(const struct dti_context *cx, const char *text,
-                                    const char *name, struct dti_error *reterr)
+static enum dti_status show_pattern(struct dti_context *cx, const char *text, const char *name,
+                                    struct dti_error *reterr)
 {
-    struct bits_pattern pattern;
-    struct bits_reading reading;
+    struct dti_bits_pattern pattern;
+    struct dti_bits_reading reading;
     struct dti_dtype_operand operand;
     char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
@@ -69,7 +38,7 @@ static enum dti_status show_pattern(const struct dti_context *cx, const char *te
         status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (!pattern_fits(&pattern, operand.format.width)) {
+    if (!dti_bits_pattern_fits(&pattern, operand.format.width)) {
         status = dti_fail(reterr, DTI_BAD_PATTERN,
                           "%s does not fit the %u bits of %s; --value takes it as a number",
                           dti_quote(quoted, text, strlen(text)), (unsigned)operand.format.width,
@@ -77,15 +46,15 @@ static enum dti_status show_pattern(const struct dti_context *cx, const char *te
         dti_error_argument(reterr, text, strlen(text));
         return status;
     }
-    read_pattern(&pattern, &operand.format, &reading);
-    return show(cx, text, true, &reading, operand.note, reterr);
+    dti_bits_read_pattern(&reading, &pattern, &operand.format);
+    return show(cx, &(struct dti_bits_answer){text, true, &reading, 1, operand.note}, reterr);
 }
 
-static enum dti_status show_value(const struct dti_context *cx, const char *text, const char *name,
+static enum dti_status show_value(struct dti_context *cx, const char *text, const char *name,
                                   struct dti_error *reterr)
 {
     struct dti_cast cast = {.via_count = 0};
-    struct bits_reading reading;
+    struct dti_bits_reading reading;
     struct dti_dtype_operand operand;
     struct dti_value value;
     struct dti_scalar scalar;
@@ -95,7 +64,7 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
         status = dti_value_parse(&value, text, strlen(text), reterr);
     if (status != DTI_OK)
         return status;
-    set_components(&reading, &operand.format);
+    dti_bits_reading_init(&reading, &operand.format);
     cast.dst = reading.component;
     for (size_t i = 0; i < reading.components; i++) {
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
@@ -107,27 +76,28 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
         reading.code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
     }
-    return show(cx, text, false, &reading, operand.note, reterr);
+    return show(cx, &(struct dti_bits_answer){text, false, &reading, 1, operand.note}, reterr);
 }
 
 /* Every dtype of the pattern's width. */
-static enum dti_status show_readings(const struct dti_context *cx, const char *text,
+static enum dti_status show_readings(struct dti_context *cx, const char *text,
                                      struct dti_error *reterr)
 {
-    struct bits_pattern pattern;
+    struct dti_bits_pattern pattern;
     size_t count = 0;
     char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
-    struct bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
+    struct dti_bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
     if (!readings)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (int i = 0; i < DTI_DTYPE_COUNT; i++) {
         const struct dti_format *dtype = dti_format_get((enum dti_dtype)i);
         if (dtype->width == pattern.width)
-            read_pattern(&pattern, dtype, &readings[count++]);
+            dti_bits_read_pattern(&readings[count++], &pattern, dtype);
     }
+    const struct dti_bits_answer bits = {text, true, readings, count, NULL};
     if (count == 0) {
         status =
             dti_fail(reterr, DTI_BAD_PATTERN,
@@ -136,9 +106,9 @@ static enum dti_status show_readings(const struct dti_context *cx, const char *t
                      dti_quote(quoted, text, strlen(text)), pattern.width);
         dti_error_argument(reterr, text, strlen(text));
     } else if (cx->output != DTI_OUTPUT_HUMAN) {
-        status = dti_bits_json(cx, text, true, readings, count, NULL, reterr);
+        status = DTI_ANSWER(cx, bits, &bits, reterr);
     } else {
-        status = dti_bits_human_table(cx, text, pattern.width, readings, count, reterr);
+        status = dti_bits_human_table(cx, pattern.width, &bits, reterr);
     }
     free(readings);
     return status;

@@ -3,17 +3,17 @@
  * bench cast: every pair with every number of threads on every device at every size. */
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_measure.h"
 
 static void request_of(struct dti_bench_cast *ret, const struct bench_job *job,
-                       const struct bench_pair *pair, const struct bench_device *device,
-                       uint64_t bytes)
+                       const struct dti_format *src, const struct dti_format *dst,
+                       const struct bench_device *device, uint64_t bytes)
 {
     const struct bench_args *const args = job->args;
-    const uint64_t seed = dti_bench_seed(job);
+    const uint64_t seed = job->setup.seed;
     *ret = (struct dti_bench_cast){
-        .src = pair->src,
-        .dst = pair->dst,
+        .src = *src,
+        .dst = *dst,
         .policy = {.round = (enum dti_round)args->round,
                    .overflow = (enum dti_overflow)args->overflow,
                    .seed = seed},
@@ -25,7 +25,7 @@ static void request_of(struct dti_bench_cast *ret, const struct bench_job *job,
         .cache = (enum dti_bench_cache)args->cache,
         .data = (enum dti_bench_data)args->data,
         .seed = seed,
-        .options = {.nanoseconds = job->nanoseconds, .seed = seed, .cpus = job->cpus},
+        .options = {.nanoseconds = job->setup.nanoseconds, .seed = seed, .cpus = job->setup.cpus},
     };
     memcpy(ret->levels, job->levels, sizeof job->levels);
 }
@@ -37,7 +37,8 @@ enum dti_status dti_bench_check_casts(const struct bench_job *job, struct dti_er
         for (size_t j = 0; j < job->size_count * job->device_count && status == DTI_OK; j++) {
             const struct bench_device *const device = &job->devices[j / job->size_count];
             struct dti_bench_cast request;
-            request_of(&request, job, &job->pairs[i], device, job->sizes[j % job->size_count].n);
+            request_of(&request, job, &job->pairs[i].src, &job->pairs[i].dst, device,
+                       job->sizes[j % job->size_count].n);
             status = dti_bench_cast_check(&request, reterr);
         }
     }
@@ -45,45 +46,45 @@ enum dti_status dti_bench_check_casts(const struct bench_job *job, struct dti_er
 }
 
 static enum dti_status measure_one(struct bench_done *done, struct dti_team *team,
-                                   struct bench_output *output, struct dti_error *reterr)
+                                   const struct bench_sink *sink, struct dti_error *reterr)
 {
     struct dti_bench_cast request;
-    struct dti_bench_cast_result result;
+    struct dti_bench_cast_result cast;
+    struct dti_bench_result *const result = &done->result;
     const uint64_t bytes = done->size->n;
-    request_of(&request, done->job, done->pair, done->device, bytes);
-    enum dti_status status = dti_bench_cast_run(&result, &request, team, reterr);
+    request_of(&request, done->job, result->src, result->dst, done->device, bytes);
+    enum dti_status status = dti_bench_cast_run(&cast, &request, team, reterr);
     if (status != DTI_OK)
         return status;
-    if (result.bytes_read != bytes)
+    if (cast.bytes_read != bytes)
         dti_warn(done->job->cx,
                  "--size %llu is not a whole number of elements of %s; %llu bytes are used",
-                 (unsigned long long)bytes, done->pair->src.name,
-                 (unsigned long long)result.bytes_read);
-    done->result = &result;
-    done->bench = &result.bench;
-    status = dti_bench_put(output, done, reterr);
-    dti_bench_cast_free(&result);
+                 (unsigned long long)bytes, result->src->name, (unsigned long long)cast.bytes_read);
+    result->cast = &cast;
+    result->bench = &cast.bench;
+    status = sink->done(sink->context, done, reterr);
+    dti_bench_cast_free(&cast);
     return status;
 }
 
 /* A thread alone is not tied to a CPU: the system finds it a quiet one. */
-static enum dti_status measure_with(struct bench_done *done, struct bench_output *output,
+static enum dti_status measure_with(struct bench_done *done, const struct bench_sink *sink,
                                     struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
     enum dti_status status = DTI_OK;
-    if (done->threads > 1)
-        status = dti_team_new(&team, done->threads, DTI_WAIT_SPIN, true, reterr);
+    if (done->result.threads > 1)
+        status = dti_team_new(&team, done->result.threads, DTI_WAIT_SPIN, true, reterr);
     for (size_t i = 0; i < done->job->size_count && status == DTI_OK; i++) {
         done->size = &done->job->sizes[i];
-        status = measure_one(done, team, output, reterr);
+        status = measure_one(done, team, sink, reterr);
     }
     dti_team_free(team);
     return status;
 }
 
 static enum dti_status measure_pair(const struct bench_job *job, const struct bench_pair *pair,
-                                    struct bench_output *output, struct dti_error *reterr)
+                                    const struct bench_sink *sink, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->device_count; i++) {
@@ -91,24 +92,27 @@ static enum dti_status measure_pair(const struct bench_job *job, const struct be
         const size_t counts = device->runner ? 1 : job->thread_count;
         for (size_t j = 0; j < counts && status == DTI_OK; j++) {
             struct bench_done done = {.job = job,
-                                      .pair = pair,
                                       .device = device,
-                                      .level = job->levels[0],
-                                      .threads = device->runner ? 1 : job->threads[j]};
-            status = measure_with(&done, output, reterr);
+                                      .result = {.setup = &job->setup,
+                                                 .src = &pair->src,
+                                                 .dst = &pair->dst,
+                                                 .device = device->id,
+                                                 .level = job->levels[0],
+                                                 .threads = device->runner ? 1 : job->threads[j]}};
+            status = measure_with(&done, sink, reterr);
         }
     }
     return status;
 }
 
-enum dti_status dti_bench_measure_casts(const struct bench_job *job, struct bench_output *output,
+enum dti_status dti_bench_measure_casts(const struct bench_job *job, const struct bench_sink *sink,
                                         struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->pair_count && status == DTI_OK; i++) {
-        status = dti_bench_put_heading(output, job, &job->pairs[i], reterr);
+        status = sink->begin(sink->context, &job->pairs[i], reterr);
         if (status == DTI_OK)
-            status = measure_pair(job, &job->pairs[i], output, reterr);
+            status = measure_pair(job, &job->pairs[i], sink, reterr);
     }
     return status;
 }

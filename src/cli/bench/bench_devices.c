@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_lists.h"
 #include "dtinfo/device.h"
 #include "dtinfo/library.h"
 #include "dtinfo/resident.h"
@@ -32,7 +32,7 @@ static enum dti_status add_runner(struct bench_job *job, unsigned number, struct
 static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dti_error *reterr)
 {
     struct dti_gpu *gpu;
-    if (!job->kind)
+    if (!job->setup.kind)
         return add_runner(job, number, reterr);
     const enum dti_status status = dti_gpu_open(&gpu, number, reterr);
     if (status == DTI_OK)

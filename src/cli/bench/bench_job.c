@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bench/bench_lists.h"
+#include "cli/shared/choices.h"
 #include "dtinfo/nearest.h"
 
 static const char default_pairs[] = "fp32:bf16,fp32:fp16,bf16:fp32,fp16:fp32,fp64:fp32,"
@@ -15,16 +16,6 @@ static const char default_sizes[] = "4KiB,1MiB,64MiB";
 /* A run of the default suite takes about a minute. */
 static const uint64_t suite_nanoseconds = 42000000000, least_nanoseconds = 1000000000,
                       most_nanoseconds = 5000000000;
-
-uint64_t dti_bench_seed(const struct bench_job *job)
-{
-    return job->args->seed_given ? job->args->seed : 1;
-}
-
-const char *dti_bench_name(const struct bench_job *job)
-{
-    return job->kind ? job->kind->name : "cast";
-}
 
 static enum dti_status look_up(const struct bench_job *job, const char *text, size_t length,
                                struct dti_format *ret, struct dti_error *reterr)
@@ -81,13 +72,13 @@ static enum dti_status parse_pairs(struct bench_job *job, const char *list,
 
 static void share_time(struct bench_job *job)
 {
-    const uint64_t subjects = job->kind ? job->level_count : job->pair_count;
+    const uint64_t subjects = job->setup.kind ? job->level_count : job->pair_count;
     const uint64_t measurements =
         subjects * job->thread_count * job->size_count * job->device_count;
     const uint64_t share = suite_nanoseconds / measurements;
-    job->nanoseconds = share < least_nanoseconds  ? least_nanoseconds
-                       : share > most_nanoseconds ? most_nanoseconds
-                                                  : share;
+    job->setup.nanoseconds = share < least_nanoseconds  ? least_nanoseconds
+                             : share > most_nanoseconds ? most_nanoseconds
+                                                        : share;
 }
 
 static enum dti_status no_operand(const struct dti_bench_kind *kind, const char *operand,
@@ -146,11 +137,11 @@ static enum dti_status check_engine(const char *engine, struct dti_error *reterr
 
 static enum dti_status check_options(const struct bench_job *job, struct dti_error *reterr)
 {
-    const struct dti_bench_kind *const kind = job->kind;
+    const struct dti_bench_kind *const kind = job->setup.kind;
     const char *const useless = useless_option(job->args, kind);
     if (useless)
         return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", useless,
-                        dti_bench_name(job),
+                        dti_bench_name(&job->setup),
                         !kind && job->args->dtypes ? "; name the casts, as in fp32:bf16" : "");
     return job->args->engine ? check_engine(job->args->engine, reterr) : DTI_OK;
 }
@@ -160,10 +151,25 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
                                    int operand_count, const struct dti_context *cx,
                                    struct dti_error *reterr)
 {
-    *ret = (struct bench_job){.kind = kind, .args = args, .cx = cx, .cpus = dti_cpu_count()};
+    *ret = (struct bench_job){
+        .setup = {.kind = kind,
+                  .data = dti_choice_name(dti_choice_bench_data, args->data),
+                  .cache = dti_choice_name(dti_choice_bench_cache, args->cache),
+                  .round = dti_choice_name(dti_choice_round, args->round),
+                  .overflow = dti_choice_name(dti_choice_overflow, args->overflow),
+                  .engine = args->engine,
+                  .seed = args->seed_given ? args->seed : 1,
+                  .loss = args->loss,
+                  .with_alloc = args->with_alloc,
+                  .samples = args->samples,
+                  .cpus = dti_cpu_count()},
+        .args = args,
+        .cx = cx,
+    };
     enum dti_status status = check_options(ret, reterr);
     if (status == DTI_OK)
         status = dti_bench_parse_levels(ret, args->level, reterr);
+    ret->setup.level = ret->levels[0];
     if (status == DTI_OK)
         status = dti_bench_parse_sizes(ret,
                                        args->size ? args->size

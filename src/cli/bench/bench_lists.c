@@ -114,25 +114,49 @@ enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
     return status;
 }
 
-/* Seconds with up to three decimals. */
+/* Thousandths of a number with up to three decimals, at the start of *rest, which moves behind it.
+ */
+static bool thousandths(struct bench_word *rest, uint64_t most, uint64_t *ret)
+{
+    uint64_t whole, fraction = 0;
+    if (!dti_amount_digits(&rest->text, &rest->length, &whole) || whole > most)
+        return false;
+    if (rest->length > 0 && rest->text[0] == '.') {
+        rest->text++, rest->length--;
+        const size_t left = rest->length;
+        if (!dti_amount_digits(&rest->text, &rest->length, &fraction) || left - rest->length > 3)
+            return false;
+        for (size_t i = left - rest->length; i < 3; i++)
+            fraction *= 10;
+    }
+    *ret = whole * 1000 + fraction;
+    return true;
+}
+
 enum dti_status dti_bench_parse_time(struct bench_job *job, const char *text,
                                      struct dti_error *reterr)
 {
     static const uint64_t longest = 3600;
     const struct bench_word word = {.text = text, .length = strlen(text)};
     struct bench_word rest = word;
-    uint64_t seconds = 0, fraction = 0;
-    bool good = dti_amount_digits(&rest.text, &rest.length, &seconds);
-    if (good && rest.length > 0 && rest.text[0] == '.') {
-        rest.text++, rest.length--;
-        const size_t digits = rest.length;
-        good = digits <= 3 && dti_amount_digits(&rest.text, &rest.length, &fraction);
-        for (size_t i = digits; i < 3; i++)
-            fraction *= 10;
-    }
-    if (!good || rest.length > 0 || seconds + fraction == 0 || seconds >= longest)
+    uint64_t milliseconds;
+    if (!thousandths(&rest, longest - 1, &milliseconds) || rest.length > 0 || milliseconds == 0)
         return dti_bench_refuse(DTI_USAGE, "--time takes seconds from 0.001 to below 3600", &word,
                                 reterr);
-    job->nanoseconds = (seconds * 1000 + fraction) * 1000000;
+    job->setup.nanoseconds = milliseconds * 1000000;
+    return DTI_OK;
+}
+
+enum dti_status dti_bench_parse_regression(const char *text, double *ret_share,
+                                           struct dti_error *reterr)
+{
+    static const uint64_t most = 10000;
+    const struct bench_word word = {.text = text, .length = strlen(text)};
+    struct bench_word rest = word;
+    uint64_t share;
+    if (!thousandths(&rest, most, &share) || rest.length != 1 || rest.text[0] != '%')
+        return dti_bench_refuse(DTI_USAGE, "--max-regression takes percent, as in 10% or 2.5%",
+                                &word, reterr);
+    *ret_share = (double)share / 100000;
     return DTI_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_words.h"
 #include "cli/shared/amount.h"
 #include "dtinfo/checked.h"
 
@@ -62,7 +63,7 @@ static bool parse_product(const struct bench_word *word, struct bench_size *ret)
 static enum dti_status parse_size(const struct bench_job *job, const struct bench_word *word,
                                   struct bench_size *ret, struct dti_error *reterr)
 {
-    if (!job->kind || job->kind->size_is == DTI_BENCH_BYTES) {
+    if (!job->setup.kind || job->setup.kind->size_is == DTI_BENCH_BYTES) {
         const enum dti_status status =
             dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
         if (status == DTI_OK) {
@@ -71,7 +72,7 @@ static enum dti_status parse_size(const struct bench_job *job, const struct benc
         }
         return status;
     }
-    const bool product = job->kind->size_is == DTI_BENCH_PRODUCT;
+    const bool product = job->setup.kind->size_is == DTI_BENCH_PRODUCT;
     if (!(product ? parse_product(word, ret) : parse_elements(word, ret)))
         return dti_bench_refuse(DTI_USAGE,
                                 product ? "--size takes products of matrices, as in 1000 (square) "
@@ -122,9 +123,10 @@ static bool offers(const struct dti_bench_kind *kind, const char *name)
 static enum dti_status not_offered(const struct bench_job *job, const char *name,
                                    const struct bench_word *word, struct dti_error *reterr)
 {
-    const char *const more = job->kind->more;
+    const char *const more = job->setup.kind->more;
     (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s%s%s",
-                   job->kind->name, name, job->kind->dtypes, more ? "," : "", more ? more : "");
+                   job->setup.kind->name, name, job->setup.kind->dtypes, more ? "," : "",
+                   more ? more : "");
     dti_error_argument(reterr, word->text, word->length);
     return DTI_WRONG_KIND;
 }
@@ -132,7 +134,7 @@ static enum dti_status not_offered(const struct bench_job *job, const char *name
 static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    if (!offers(job->kind, format->name))
+    if (!offers(job->setup.kind, format->name))
         return not_offered(job, format->name, word, reterr);
     for (size_t i = 0; i < job->block_count; i++) {
         if (job->blocks[i] == format->id)
@@ -147,7 +149,7 @@ static enum dti_status add_block(struct bench_job *job, const struct dti_block_f
 static enum dti_status add_dtype(struct bench_job *job, const struct dti_format *format,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    if (format->id == DTI_NONE || !offers(job->kind, format->name))
+    if (format->id == DTI_NONE || !offers(job->setup.kind, format->name))
         return not_offered(job, format->name, word, reterr);
     for (size_t i = 0; i < job->dtype_count; i++) {
         if (job->dtypes[i] == format->id)

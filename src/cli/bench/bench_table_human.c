@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
-#include "cli/shared/choices.h"
-#include "cli/shared/human.h"
+#include "cli/bench/bench_page.h"
 
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
 enum {
@@ -31,14 +29,14 @@ static bool has_mad(const struct dti_context *cx)
 
 void dti_bench_human_table_begin(const struct bench_job *job)
 {
-    char text[2 * CELL], quoted[DTI_QUOTE_SIZE];
-    if (job->args->engine)
-        (void)dti_quote(quoted, job->args->engine, strlen(job->args->engine));
-    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", job->kind->name,
-                   (unsigned long long)dti_bench_seed(job),
-                   dti_choice_name(dti_choice_bench_cache, job->args->cache),
-                   job->args->with_alloc ? "   with the memory of results" : "",
-                   job->args->engine ? "   engine " : "", job->args->engine ? quoted : "");
+    char text[2 * CELL], quoted[DTI_QUOTE_SIZE] = "";
+    const struct dti_bench_setup *const setup = &job->setup;
+    if (setup->engine)
+        (void)dti_quote(quoted, setup->engine, strlen(setup->engine));
+    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", setup->kind->name,
+                   (unsigned long long)setup->seed, setup->cache,
+                   setup->with_alloc ? "   with the memory of results" : "",
+                   setup->engine ? "   engine " : "", quoted);
     dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
@@ -52,17 +50,17 @@ void dti_bench_human_table_begin(const struct bench_job *job)
 
 static bool per_element(const struct bench_done *done)
 {
-    return done->job->kind->size_is == DTI_BENCH_ELEMENTS;
+    return done->job->setup.kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
 /* Arrays that are moved have none to show, and what is done with them is told in its place. */
 static bool has_operations(const struct bench_done *done)
 {
-    const struct dti_bench_table *const table = done->table;
+    const struct dti_bench_table *const table = done->result.table;
     bool some = table->count == 0;
     for (size_t i = 0; i < table->count && !some; i++)
         some = table->items[i].operations > 0;
-    return some && done->job->kind->size_is != DTI_BENCH_BYTES;
+    return some && done->job->setup.kind->size_is != DTI_BENCH_BYTES;
 }
 
 static int name_width(const struct bench_done *done)
@@ -82,7 +80,7 @@ static void put_name(char name[CELL], const struct bench_done *done,
                      const struct dti_bench_item *item)
 {
     const bool own = !item->limit && item->dtype[0] != '\0';
-    const bool alone = own && strcmp(item->role, done->job->kind->name) == 0;
+    const bool alone = own && strcmp(item->role, done->job->setup.kind->name) == 0;
     const char *const first = own ? item->dtype : item->role;
     const char *const second = alone ? "" : own ? item->role : item->dtype;
     (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
@@ -90,20 +88,22 @@ static void put_name(char name[CELL], const struct bench_done *done,
 
 static void put_heading(const struct bench_done *done)
 {
-    char text[CELL], threads[CELL] = "";
     const struct dti_context *const cx = done->job->cx;
-    if (!done->device->gpu)
-        (void)snprintf(threads, sizeof threads, "   %zu thread%s   level %s", done->threads,
-                       done->threads == 1 ? "" : "s", dti_level_name(done->level));
-    (void)snprintf(text, sizeof text, "%s   %s%s", done->size->label, done->device->id, threads);
-    dti_bench_put_line(cx, DTI_STYLE_PLAIN, "");
-    dti_bench_put_line(cx, DTI_STYLE_BOLD, text);
-    (void)snprintf(text, sizeof text, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
+    struct dti_line line = dti_bench_line(cx);
+    dti_line_end(&line);
+    if (done->device->gpu)
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->size->label, done->device->id);
+    else
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s   %zu thread%s   level %s",
+                       done->size->label, done->device->id, done->result.threads,
+                       done->result.threads == 1 ? "" : "s", dti_level_name(done->result.level));
+    dti_line_end(&line);
+    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
                    engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
                    has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? "GFLOP/s" : "", "of limit",
                    has_mad(cx) ? "     MAD" : "");
-    dti_bench_put_line(cx, DTI_STYLE_DIM, text);
+    dti_line_end(&line);
 }
 
 /* "64 % of read" */
@@ -112,13 +112,13 @@ static double put_share(char text[CELL], const struct bench_done *done, size_t a
 {
     char share[DTI_TEXT_SIZE];
     struct dti_bench_figure ratio;
-    if (!dti_bench_of_limit(&ratio, done->table, at, place)) {
+    if (!dti_bench_of_limit(&ratio, done->result.table, at, place)) {
         memcpy(text, "-", 2);
         return 0;
     }
     dti_bench_percent(share, ratio.median, 0);
     (void)snprintf(text, CELL, "%5s %s", share,
-                   done->table->items[done->table->items[at].beside].role);
+                   done->result.table->items[done->result.table->items[at].beside].role);
     return ratio.median;
 }
 
@@ -132,13 +132,13 @@ static void put_rate(char text[DTI_TEXT_SIZE], double amount, double seconds)
 
 static void put_row(const struct bench_done *done, size_t at, enum dti_bench_place place)
 {
-    char text[2 * CELL], share[CELL], name[CELL];
-    char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE] = "-";
+    char share[CELL], name[CELL];
+    char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
     char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE], bar[BENCH_BAR_SIZE];
     const struct dti_context *const cx = done->job->cx;
-    const struct dti_bench_item *const item = &done->table->items[at];
+    const struct dti_bench_item *const item = &done->result.table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->bench, at, place);
+    dti_bench_time(&time, done->result.bench, at, place);
     const bool no_bytes = item->bytes_read + item->bytes_written == 0;
     if (time.samples == 0 || (per_element(done) && no_bytes))
         memcpy(seconds, "-", 2);
@@ -155,17 +155,15 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
         item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
-    (void)snprintf(text, sizeof text, "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
+    struct dti_line line = dti_bench_line(cx);
+    dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
+                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
                    engine_width(done), engine_length, engine, seconds, bytes,
                    has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? operations : "", share);
-    struct dti_line line = dti_bench_line(cx);
-    dti_line_put(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN, text);
-    if (time.has_mad)
-        dti_bench_percent(mad, time.mad, 1);
-    (void)snprintf(text, sizeof text, "  %6s", mad);
     if (has_mad(cx))
-        dti_line_put(&line, DTI_STYLE_PLAIN, text);
+        dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s",
+                       time.has_mad ? dti_bench_percent(mad, time.mad, 1) : "-");
     if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR) {
         dti_line_put(&line, DTI_STYLE_PLAIN, "  ");
         dti_line_put(&line, of_limit >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
@@ -178,15 +176,15 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
 static void put_details(const struct bench_done *done, size_t at, enum dti_bench_place place)
 {
     char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
-    const struct dti_bench_item *const item = &done->table->items[at];
+    const struct dti_bench_item *const item = &done->result.table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->bench, at, place);
+    dti_bench_time(&time, done->result.bench, at, place);
     const bool sure = time.has_interval;
     (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
                    item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
-                   time.samples == 1 ? "" : "s", (unsigned long long)done->bench->passes[at],
-                   done->bench->passes[at] == 1 ? "" : "es",
-                   (unsigned long long)done->bench->discarded[at], sure ? "   " : "",
+                   time.samples == 1 ? "" : "s", (unsigned long long)done->result.bench->passes[at],
+                   done->result.bench->passes[at] == 1 ? "" : "es",
+                   (unsigned long long)done->result.bench->discarded[at], sure ? "   " : "",
                    sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
                    sure ? dti_bench_seconds(high, time.high) : "",
                    item->from_events ? "   by the device's clock" : "");
@@ -196,7 +194,7 @@ static void put_details(const struct bench_done *done, size_t at, enum dti_bench
 /* Of limits those that something is shown beside. */
 static bool is_shown(const struct bench_done *done, size_t at)
 {
-    const struct dti_bench_table *const table = done->table;
+    const struct dti_bench_table *const table = done->result.table;
     bool beside = !table->items[at].limit || done->job->cx->verbose;
     for (size_t i = 0; i < table->count && !beside; i++)
         beside = table->items[i].beside == at;
@@ -209,15 +207,15 @@ static bool is_exceeded(const struct bench_done *done, enum dti_bench_place plac
     static const double beyond_rounding = 1.05;
     struct dti_bench_figure ratio;
     bool exceeded = false;
-    for (size_t i = 0; i < done->table->count && !exceeded; i++)
-        exceeded =
-            dti_bench_of_limit(&ratio, done->table, i, place) && ratio.median > beyond_rounding;
+    for (size_t i = 0; i < done->result.table->count && !exceeded; i++)
+        exceeded = dti_bench_of_limit(&ratio, done->result.table, i, place) &&
+                   ratio.median > beyond_rounding;
     return exceeded;
 }
 
 static void put_place(const struct bench_done *done, enum dti_bench_place place)
 {
-    const struct dti_bench_table *const table = done->table;
+    const struct dti_bench_table *const table = done->result.table;
     size_t first = SIZE_MAX;
     for (size_t limits = 0; limits < 2; limits++) {
         for (size_t i = 0; i < table->count; i++) {
@@ -242,11 +240,11 @@ static void put_place(const struct bench_done *done, enum dti_bench_place place)
 void dti_bench_human_table(const struct bench_done *done)
 {
     char text[CELL], pages[DTI_TEXT_SIZE] = "no";
-    const struct dti_bench_table *const table = done->table;
+    const struct dti_bench_table *const table = done->result.table;
     const struct dti_context *const cx = done->job->cx;
     put_heading(done);
     for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
-        if (dti_bench_tells(done->bench, (enum dti_bench_place)i))
+        if (dti_bench_tells(done->result.bench, (enum dti_bench_place)i))
             put_place(done, (enum dti_bench_place)i);
     }
     for (size_t i = 0; i < table->note_count; i++)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_measure.h"
 #include "cli/shell/remedy_words.h"
 
 static void request_of(struct dti_bench_request *ret, const struct bench_done *done)
 {
     const struct bench_job *const job = done->job;
-    const uint64_t seed = dti_bench_seed(job);
+    const uint64_t seed = job->setup.seed;
     *ret = (struct dti_bench_request){
         .dtypes = job->dtypes,
         .dtype_count = job->dtype_count,
@@ -19,21 +19,21 @@ static void request_of(struct dti_bench_request *ret, const struct bench_done *d
         .m = done->size->m,
         .n = done->size->n,
         .k = done->size->k,
-        .level = done->level,
+        .level = done->result.level,
         .cache = (enum dti_bench_cache)job->args->cache,
         .with_alloc = job->args->with_alloc,
         .engine = job->args->engine,
         .seed = seed,
         .gpu = done->device->gpu,
-        .options = {.nanoseconds = job->nanoseconds, .seed = seed, .cpus = job->cpus},
+        .options = {.nanoseconds = job->setup.nanoseconds, .seed = seed, .cpus = job->setup.cpus},
     };
 }
 
-typedef enum dti_status visit_fn(struct bench_done *done, struct bench_output *output,
+typedef enum dti_status visit_fn(struct bench_done *done, const struct bench_sink *sink,
                                  struct dti_error *reterr);
 
 /* Calls it for everything that is to be measured. Threads are the CPU's. */
-static enum dti_status visit_all(const struct bench_job *job, struct bench_output *output,
+static enum dti_status visit_all(const struct bench_job *job, const struct bench_sink *sink,
                                  visit_fn *visit, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -43,12 +43,19 @@ static enum dti_status visit_all(const struct bench_job *job, struct bench_outpu
             const size_t levels = gpu ? 1 : job->level_count;
             const size_t counts = gpu ? 1 : job->thread_count;
             for (size_t at = 0; at < levels * counts && status == DTI_OK; at++) {
-                struct bench_done done = {.job = job,
-                                          .size = &job->sizes[s],
-                                          .device = &job->devices[d],
-                                          .level = job->levels[at / counts],
-                                          .threads = gpu ? 1 : job->threads[at % counts]};
-                status = visit(&done, output, reterr);
+                const struct bench_size *const size = &job->sizes[s];
+                struct bench_done done = {
+                    .job = job,
+                    .size = size,
+                    .device = &job->devices[d],
+                    .result = {.setup = &job->setup,
+                               .m = size->m,
+                               .n = size->n,
+                               .k = size->k,
+                               .device = job->devices[d].id,
+                               .level = job->levels[at / counts],
+                               .threads = gpu ? 1 : job->threads[at % counts]}};
+                status = visit(&done, sink, reterr);
             }
         }
     }
@@ -56,13 +63,14 @@ static enum dti_status visit_all(const struct bench_job *job, struct bench_outpu
 }
 
 /* The usual sizes are left out where there is not the memory. */
-static enum dti_status check_one(struct bench_done *done, struct bench_output *output,
+static enum dti_status check_one(struct bench_done *done, const struct bench_sink *sink,
                                  struct dti_error *reterr)
 {
     struct dti_bench_request request;
-    (void)output;
+    (void)sink;
     request_of(&request, done);
-    const enum dti_status status = done->job->kind->check(&request, done->threads, reterr);
+    const enum dti_status status =
+        done->job->setup.kind->check(&request, done->result.threads, reterr);
     return status == DTI_UNAVAILABLE && !done->job->args->size ? DTI_OK : status;
 }
 
@@ -71,43 +79,43 @@ static enum dti_status check_engine(const struct bench_done *done, const char *e
                                     struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    for (size_t i = 0; i < done->table->count; i++) {
-        if (!done->table->items[i].limit)
+    for (size_t i = 0; i < done->result.table->count; i++) {
+        if (!done->result.table->items[i].limit)
             return DTI_OK;
     }
     (void)dti_fail(reterr, DTI_UNAVAILABLE, "no engine %s here%s%s",
                    dti_quote(quoted, engine, strlen(engine)),
-                   done->table->note_count > 0 ? ": " : "",
-                   done->table->note_count > 0 ? done->table->notes[0] : "");
+                   done->result.table->note_count > 0 ? ": " : "",
+                   done->result.table->note_count > 0 ? done->result.table->notes[0] : "");
     dti_error_argument(reterr, engine, strlen(engine));
     return DTI_UNAVAILABLE;
 }
 
 static enum dti_status measure(struct bench_done *done, struct dti_bench_table *table,
-                               struct bench_output *output, struct dti_error *reterr)
+                               const struct bench_sink *sink, struct dti_error *reterr)
 {
     struct dti_bench_request request;
     struct dti_team *team = NULL;
     enum dti_status status = DTI_OK;
     request_of(&request, done);
-    if (done->threads > 1)
-        status = dti_team_new(&team, done->threads, DTI_WAIT_SPIN, true, reterr);
+    if (done->result.threads > 1)
+        status = dti_team_new(&team, done->result.threads, DTI_WAIT_SPIN, true, reterr);
     if (status == DTI_OK)
-        status = done->job->kind->run(table, &request, team, reterr);
+        status = done->job->setup.kind->run(table, &request, team, reterr);
     dti_team_free(team);
     if (status != DTI_OK)
         return status;
-    done->table = table;
-    done->bench = &table->bench;
+    done->result.table = table;
+    done->result.bench = &table->bench;
     if (done->job->args->engine)
         status = check_engine(done, done->job->args->engine, reterr);
     if (status == DTI_OK)
-        status = dti_bench_put(output, done, reterr);
+        status = sink->done(sink->context, done, reterr);
     dti_bench_table_free(table);
     return status;
 }
 
-static enum dti_status measure_one(struct bench_done *done, struct bench_output *output,
+static enum dti_status measure_one(struct bench_done *done, const struct bench_sink *sink,
                                    struct dti_error *reterr)
 {
     struct dti_bench_request request;
@@ -115,7 +123,7 @@ static enum dti_status measure_one(struct bench_done *done, struct bench_output 
     char words[DTI_ERROR_TEXT];
     request_of(&request, done);
     if (!done->job->args->size &&
-        done->job->kind->check(&request, done->threads, &error) == DTI_UNAVAILABLE) {
+        done->job->setup.kind->check(&request, done->result.threads, &error) == DTI_UNAVAILABLE) {
         dti_warn(done->job->cx, "%s is left out: %s", done->size->label,
                  dti_error_words(words, &error));
         return DTI_OK;
@@ -123,7 +131,7 @@ static enum dti_status measure_one(struct bench_done *done, struct bench_output 
     struct dti_bench_table *const table = calloc(1, sizeof *table);
     if (!table)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    const enum dti_status status = measure(done, table, output, reterr);
+    const enum dti_status status = measure(done, table, sink, reterr);
     free(table);
     return status;
 }
@@ -133,8 +141,8 @@ enum dti_status dti_bench_check_tables(const struct bench_job *job, struct dti_e
     return visit_all(job, NULL, check_one, reterr);
 }
 
-enum dti_status dti_bench_measure_tables(const struct bench_job *job, struct bench_output *output,
+enum dti_status dti_bench_measure_tables(const struct bench_job *job, const struct bench_sink *sink,
                                          struct dti_error *reterr)
 {
-    return visit_all(job, output, measure_one, reterr);
+    return visit_all(job, sink, measure_one, reterr);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_words.h"
 #include "dtinfo/ascii.h"
 
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
@@ -62,6 +62,13 @@ const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds)
         at++;
     (void)dti_bench_three(buffer, seconds / units[at].unit);
     (void)snprintf(buffer + strlen(buffer), DTI_TEXT_SIZE - strlen(buffer), " %s", units[at].name);
+    return buffer;
+}
+
+const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned decimals)
+{
+    (void)dti_bench_fixed(buffer, share * 100, decimals);
+    (void)snprintf(buffer + strlen(buffer), DTI_TEXT_SIZE - strlen(buffer), " %%");
     return buffer;
 }
 

@@ -5,69 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_run.h"
 #include "cli/shared/choices.h"
 #include "dtinfo/nearest.h"
-
-const struct dti_choice dti_choice_bench_data[] = {
-    {.name = "normal", .value = DTI_BENCH_NORMAL, .help = "normal; integers: over their range"},
-    {.name = "uniform", .value = DTI_BENCH_UNIFORM, .help = "uniform in [1, 2); integers: any"},
-    {.name = "bits", .value = DTI_BENCH_BITS, .help = "any code"},
-    {.name = "subnormal",
-     .value = DTI_BENCH_SUBNORMAL,
-     .help = "below the smallest normal of the destination"},
-    {.name = "nan1", .value = DTI_BENCH_NAN1, .help = "normal, 1 % NaN and infinities"},
-    {.name = NULL},
-};
-
-const struct dti_choice dti_choice_bench_cache[] = {
-    {.name = "hot", .value = DTI_BENCH_HOT, .help = "the same buffers again and again"},
-    {.name = "warm", .value = DTI_BENCH_HOT, .help = "another word for hot"},
-    {.name = "cold", .value = DTI_BENCH_COLD, .help = "buffers by turns, beyond the caches"},
-    {.name = NULL},
-};
-
-static const struct dti_choice some_threads[] = {
-    {.name = "1", .help = "a thread alone"},
-    {.name = "all", .help = "one on each CPU"},
-    {.name = NULL},
-};
-
-static const struct dti_choice some_levels[] = {
-    {.name = "all", .help = "every level of this CPU"},
-#define LEVEL(id, level_name, architecture, what) {.name = level_name, .help = what},
-#include "dtinfo/levels.def"
-#undef LEVEL
-    {.name = NULL},
-};
-
-static const struct dti_choice some_devices[] = {
-    {.name = "cpu", .help = "the CPU (default)"},
-    {.name = "cuda", .help = "the first CUDA device"},
-    {.name = "auto", .help = "a CUDA device if there is one, else the CPU"},
-    {.name = "all", .help = "every device"},
-    {.name = NULL},
-};
-
-const struct dti_choice dti_choice_bench_engine[] = {
-    {.name = "dtinfo", .help = "the program's own kernels"},
-    {.name = "onednn", .help = "oneDNN, where it is installed"},
-    {.name = "openblas", .help = "OpenBLAS, where it is installed"},
-    {.name = "cublaslt", .help = "cuBLASLt, for CUDA devices"},
-    {.name = NULL},
-};
+#include "dtinfo/table.h"
 
 static const struct dti_option options[] = {
-    OPT_LIST(0, "device", struct bench_args, device, "DEVICE", some_devices,
+    OPT_LIST(0, "device", struct bench_args, device, "DEVICE", dti_choice_bench_device,
              "cpu, cuda, cuda:N, auto or all (default cpu)"),
     OPT_TEXT(0, "size", struct bench_args, size, "SIZE[,SIZE...]",
              "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
              "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
     OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
              "expsin, dot, matmul, quant: these dtypes alone"),
-    OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", some_threads,
+    OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", dti_choice_bench_threads,
              "numbers of threads, or all for one on each CPU (default 1)"),
-    OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", some_levels,
+    OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", dti_choice_bench_level,
              "CPU levels to compare, or all (default the highest there is)"),
     OPT_CHOICE(0, "cache", struct bench_args, cache, cache_given, "STATE", dti_choice_bench_cache,
                "state of the caches (default hot)"),
@@ -96,15 +49,6 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "list", struct bench_args, list, "the kernels of casts, without measuring"),
     OPT_END,
 };
-
-bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place)
-{
-    size_t rounds = 0;
-    for (size_t i = 0; i < bench->rounds; i++)
-        rounds += bench->places[i] == place;
-    return place == dti_bench_main_place(bench) ||
-           (place != DTI_BENCH_MOVED && rounds >= BENCH_PLACE_ROUNDS);
-}
 
 /* Whether an option was given that says how to measure. */
 static bool takes_effect(const struct bench_args *args)
@@ -190,10 +134,29 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
     if (status == DTI_OK)
-        status = dti_bench_all(job, reterr);
+        status = dti_bench_run_job(job, reterr);
     dti_bench_job_end(job);
     free(job);
     return status;
+}
+
+/* --list: the kernels that are built in, and which of them this CPU can run. */
+static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *reterr)
+{
+    struct dti_bench_kernel kernel;
+    if (cx->output != DTI_OUTPUT_HUMAN) {
+        dti_document_bench(cx->json, NULL);
+        dti_put_bench_end(cx->json, NULL);
+        return dti_json_write(cx->json, cx->out, reterr);
+    }
+    struct dti_table *const table = dti_table_titled("kernel|operation|level|here");
+    for (size_t i = 0; dti_bench_kernel_at(i, &kernel); i++) {
+        dti_table_cell(table, DTI_STYLE_BOLD, kernel.name);
+        dti_table_cell(table, DTI_STYLE_PLAIN, kernel.operation);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_name(kernel.level));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_present(kernel.level) ? "yes" : "no");
+    }
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int operand_count,
@@ -206,7 +169,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (status != DTI_OK)
         return status;
     if (args->list && operand_count == 0)
-        return dti_bench_list(cx, reterr);
+        return list_kernels(cx, reterr);
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE, "nothing to measure was named; it is %s",
                         subjects(names));
@@ -217,7 +180,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         return dti_fail(reterr, DTI_USAGE,
                         "--list shows the kernels of all benchmarks; give it alone");
     if (args->list)
-        return dti_bench_list(cx, reterr);
+        return list_kernels(cx, reterr);
     return bench(kind, args, operands + 1, operand_count - 1, cx, reterr);
 }
 

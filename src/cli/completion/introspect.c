@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answers/document.h"
-#include "cli/shared/dtype_json.h"
+#include "answers/spelled.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "cli/shell/remedy_words.h"
@@ -118,7 +118,7 @@ static void put_dtypes(struct dti_json *json)
         dti_json_string(json, "name", format->name);
         dti_json_string(json, "kind", dti_kind_name(format->kind));
         dti_json_uint(json, "bits", format->width);
-        dti_json_dtype_names(json, format);
+        dti_put_members_dtype_names(json, format);
         dti_json_end(json);
     }
     dti_json_end(json);
@@ -170,9 +170,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)operands, (void)operand_count;
-    struct dti_json *const json = dti_json_new();
-    if (!json)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    struct dti_json *const json = cx->json;
     dti_json_begin(json, "dtinfo.introspect/1");
     put_commands(json);
     put_options(json, "global_options", dti_global_options);
@@ -180,9 +178,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     put_statuses(json);
     put_environment(json);
     put_schemas(json);
-    const enum dti_status status = dti_json_write(json, cx->out, reterr);
-    dti_json_free(json);
-    return status;
+    return dti_json_write(json, cx->out, reterr);
 }
 
 static enum dti_status run_schema(const void *args, char **operands, int operand_count,

@@ -2,9 +2,10 @@
  *
  * The answer of `devices`: a line or two for each device, the best of them, and what each does with
  * each dtype. */
+#include <stdio.h>
 #include <string.h>
 
-#include "cli/devices/devices.h"
+#include "cli/devices/devices_page.h"
 #include "dtinfo/table.h"
 
 enum { INDENT = 8, WIDTH_LEAST = 40 };
@@ -25,34 +26,23 @@ static void put_device(const struct dti_context *cx, const char *id, const char 
 
 static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine)
 {
-    dti_devices_model(text, machine);
-    if (machine->sockets != DTI_UNKNOWN && machine->sockets > 1) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->sockets, "socket", "sockets");
-    }
-    if (machine->cores != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->cores, "core", "cores");
-    }
-    if (machine->threads != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_count(text, machine->threads, "thread", "threads");
-    }
-    if (machine->allowed_cpus != DTI_UNKNOWN && machine->threads != DTI_UNKNOWN &&
-        machine->allowed_cpus < machine->threads) {
+    const char *const name = machine->model[0] != '\0'    ? machine->model
+                             : machine->vendor[0] != '\0' ? machine->vendor
+                                                          : machine->architecture;
+    dti_devices_words(text, "", name[0] != '\0' ? name : "unknown processor");
+    if (machine->sockets > 1)
+        dti_devices_count(text, "", machine->sockets, "socket", "sockets");
+    dti_devices_count(text, "", machine->cores, "core", "cores");
+    dti_devices_count(text, "", machine->threads, "thread", "threads");
+    if (machine->allowed_cpus < machine->threads && machine->threads != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_number(text, machine->allowed_cpus);
-        dti_buffer_puts(text, " to be used here)");
+        dti_devices_count(text, "", machine->allowed_cpus, "to be used here)", "to be used here)");
     }
-    if (machine->memory_bytes != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_bytes(text, machine->memory_bytes);
-    }
+    dti_devices_bytes(text, "", machine->memory_bytes, "");
     if (machine->memory_limit_bytes < machine->memory_bytes &&
         machine->memory_bytes != DTI_UNKNOWN) {
         dti_buffer_puts(text, " (");
-        dti_devices_bytes(text, machine->memory_limit_bytes);
-        dti_buffer_puts(text, " to be used here)");
+        dti_devices_bytes(text, "", machine->memory_limit_bytes, " to be used here)");
     }
 }
 
@@ -61,20 +51,20 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
 {
     for (size_t i = 0; i < machine->cache_count; i++) {
         const struct dti_cache_facts *const cache = &machine->caches[i];
+        char name[DEVICES_CACHE_SIZE], size[DTI_TEXT_SIZE];
         const bool again = i > 0 && machine->caches[i - 1].level == cache->level &&
                            machine->caches[i - 1].type == cache->type;
         if (cache->type == 'i' || again || cache->bytes == DTI_UNKNOWN)
             continue;
-        if (text->length > 0)
-            dti_buffer_puts(text, "  ");
-        dti_devices_cache(text, cache);
+        dti_buffer_puts(text, text->length > 0 ? "  " : "");
+        dti_buffer_puts(text, dti_devices_cache(name, cache));
         dti_buffer_puts(text, " ");
-        dti_devices_bytes(text, cache->bytes);
+        dti_buffer_puts(text, dti_devices_size(size, cache->bytes));
     }
 }
 
 /* The instruction sets that decide what a dtype gets, as many in a line as fit. */
-static void put_instructions(const struct devices_report *report, const struct dti_context *cx)
+static void put_instructions(const struct dti_devices_answer *answer, const struct dti_context *cx)
 {
     const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
     struct dti_line line = line_of(cx);
@@ -82,7 +72,7 @@ static void put_instructions(const struct devices_report *report, const struct d
     for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
         const enum dti_instruction instruction = (enum dti_instruction)i;
         const char *const name = dti_instruction_name(instruction);
-        if (!report->machine.has[i] || !dti_instruction_is_main(instruction))
+        if (!answer->machine.has[i] || !dti_instruction_is_main(instruction))
             continue;
         if (any && line.column + 1 + strlen(name) > width) {
             dti_line_end(&line);
@@ -100,22 +90,14 @@ static void put_instructions(const struct devices_report *report, const struct d
         dti_line_end(&line);
 }
 
-static enum dti_status put_details(struct dti_table *table, const struct dti_context *cx,
-                                   struct dti_error *reterr)
-{
-    const bool written = dti_table_write(table, cx->out, cx->colour, INDENT);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
-static enum dti_status put_cpu(const struct devices_report *report, const struct dti_context *cx,
-                               struct dti_error *reterr)
+static enum dti_status put_cpu(const struct dti_devices_answer *answer,
+                               const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_buffer text, caches;
     dti_buffer_init(&text);
     dti_buffer_init(&caches);
-    cpu_facts(&text, &report->machine);
-    cache_facts(&caches, &report->machine);
+    cpu_facts(&text, &answer->machine);
+    cache_facts(&caches, &answer->machine);
     const bool fits = INDENT + text.length + 3 + caches.length <= (size_t)cx->width;
     if (fits && caches.length > 0) {
         dti_buffer_puts(&text, "   ");
@@ -127,65 +109,47 @@ static enum dti_status put_cpu(const struct devices_report *report, const struct
     dti_buffer_free(&text);
     dti_buffer_free(&caches);
     if (!cx->verbose) {
-        put_instructions(report, cx);
+        put_instructions(answer, cx);
         return DTI_OK;
     }
     struct dti_table *const table = dti_table_new(2);
     if (table)
-        dti_devices_cpu_details(table, report);
-    return put_details(table, cx, reterr);
+        dti_devices_cpu_details(table, answer);
+    return dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
 }
 
-static void gpu_facts(struct dti_buffer *text, const struct devices_report *report,
+static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *answer,
                       const struct dti_gpu_facts *gpu)
 {
-    dti_devices_safe(text, gpu->name[0] != '\0' ? gpu->name : "unnamed");
-    if (gpu->major != 0) {
-        dti_buffer_puts(text, ", compute ");
-        dti_devices_number(text, gpu->major);
-        dti_buffer_puts(text, ".");
-        dti_devices_number(text, gpu->minor);
-    }
-    if (gpu->multiprocessors != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_number(text, gpu->multiprocessors);
-        dti_buffer_puts(text, " SM");
-    }
-    if (gpu->memory_bytes != DTI_UNKNOWN) {
-        dti_buffer_puts(text, ", ");
-        dti_devices_bytes(text, gpu->memory_bytes);
-    }
-    if (report->list.driver_version[0] != '\0') {
-        dti_buffer_puts(text, ", driver ");
-        dti_devices_safe(text, report->list.driver_version);
-    }
-    if (gpu->pci_id[0] != '\0') {
-        dti_buffer_puts(text, ", PCI ");
-        dti_devices_safe(text, gpu->pci_id);
-    }
-    if (report->args->ids && gpu->uuid[0] != '\0') {
-        dti_buffer_puts(text, ", ");
-        dti_devices_safe(text, gpu->uuid);
-    }
+    char capability[DTI_TEXT_SIZE] = "";
+    if (gpu->major != 0)
+        (void)snprintf(capability, sizeof capability, "%u.%u", gpu->major, gpu->minor);
+    dti_devices_words(text, "", gpu->name[0] != '\0' ? gpu->name : "unnamed");
+    dti_devices_words(text, "compute ", capability);
+    dti_devices_count(text, "", gpu->multiprocessors, "SM", "SM");
+    dti_devices_bytes(text, "", gpu->memory_bytes, "");
+    dti_devices_words(text, "driver ", answer->list.driver_version);
+    dti_devices_words(text, "PCI ", gpu->pci_id);
+    dti_devices_words(text, "", answer->request->ids ? gpu->uuid : "");
 }
 
-static enum dti_status put_gpus(const struct devices_report *report, const struct dti_context *cx,
-                                struct dti_error *reterr)
+static enum dti_status put_gpus(const struct dti_devices_answer *answer,
+                                const struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     struct dti_buffer text;
     dti_buffer_init(&text);
-    if (report->list.count == 0) {
+    if (answer->list.count == 0) {
         dti_buffer_puts(&text, "not available: ");
-        dti_buffer_puts(&text, report->list.why_not);
+        dti_buffer_puts(&text, answer->list.why_not);
         put_device(cx, "cuda", text.data);
     }
-    for (size_t i = report->first_gpu; i < report->gpu_end && status == DTI_OK; i++) {
-        const struct dti_gpu_facts *const gpu = &report->list.gpus[i];
+    for (size_t i = answer->first_gpu; i < answer->gpu_end && status == DTI_OK; i++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[i];
         dti_buffer_clear(&text);
-        gpu_facts(&text, report, gpu);
+        gpu_facts(&text, answer, gpu);
         put_device(cx, gpu->id, text.data);
-        const char *const trouble = dti_devices_gpu_trouble(&report->list, gpu);
+        const char *const trouble = dti_devices_gpu_trouble(&answer->list, gpu);
         if (trouble) {
             dti_buffer_clear(&text);
             dti_buffer_puts(&text, "not used: ");
@@ -197,13 +161,13 @@ static enum dti_status put_gpus(const struct devices_report *report, const struc
         struct dti_table *const table = dti_table_new(2);
         if (table)
             dti_devices_gpu_details(table, gpu);
-        status = put_details(table, cx, reterr);
+        status = dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
     }
     dti_buffer_free(&text);
     return status;
 }
 
-static void put_letter(struct dti_table *table, struct devices_cell cell)
+static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
 {
     const char letter[] = {cell.known ? dti_capability_letter(cell.capability) : '?', '\0'};
     dti_table_cell(table,
@@ -221,27 +185,25 @@ static const char *column_name(enum dti_dtype dtype)
     return last ? last + 1 : name;
 }
 
-static enum dti_status put_matrix(const struct devices_report *report, const struct dti_context *cx,
-                                  struct dti_error *reterr)
+static enum dti_status put_matrix(const struct dti_devices_answer *answer,
+                                  const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
     dti_table_cell(table, DTI_STYLE_DIM, "");
     for (size_t i = 0; i < dti_capability_dtype_count; i++)
         dti_table_cell(table, DTI_STYLE_DIM, column_name(dti_capability_dtypes[i]));
-    if (report->shows_cpu) {
+    if (answer->shows_cpu) {
         dti_table_cell(table, DTI_STYLE_BOLD, "cpu");
         for (size_t i = 0; i < dti_capability_dtype_count; i++)
-            put_letter(table, dti_devices_cpu_cell(&report->machine, dti_capability_dtypes[i]));
+            put_letter(table, dti_devices_cpu_cell(&answer->machine, dti_capability_dtypes[i]));
     }
-    for (size_t g = report->first_gpu; g < report->gpu_end; g++) {
-        const struct dti_gpu_facts *const gpu = &report->list.gpus[g];
+    for (size_t g = answer->first_gpu; g < answer->gpu_end; g++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[g];
         dti_table_cell(table, DTI_STYLE_BOLD, gpu->id);
         for (size_t i = 0; i < dti_capability_dtype_count; i++)
             put_letter(table, dti_devices_gpu_cell(gpu, dti_capability_dtypes[i]));
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
 static void put_line(const struct dti_context *cx, enum dti_style style, const char *text)
@@ -251,21 +213,21 @@ static void put_line(const struct dti_context *cx, enum dti_style style, const c
     dti_line_end(&line);
 }
 
-enum dti_status dti_devices_human(const struct devices_report *report, const struct dti_context *cx,
-                                  struct dti_error *reterr)
+enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
+                                  const struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     struct dti_line line = line_of(cx);
-    bool is_known = !report->shows_cpu || dti_devices_cpu_cell(&report->machine, DTI_FP64).known;
-    for (size_t i = report->first_gpu; i < report->gpu_end; i++)
-        is_known = is_known && dti_devices_gpu_cell(&report->list.gpus[i], DTI_FP64).known;
-    if (report->shows_cpu)
-        status = put_cpu(report, cx, reterr);
-    if (report->shows_cuda && status == DTI_OK)
-        status = put_gpus(report, cx, reterr);
+    bool is_known = !answer->shows_cpu || dti_devices_cpu_cell(&answer->machine, DTI_FP64).known;
+    for (size_t i = answer->first_gpu; i < answer->gpu_end; i++)
+        is_known = is_known && dti_devices_gpu_cell(&answer->list.gpus[i], DTI_FP64).known;
+    if (answer->shows_cpu)
+        status = put_cpu(answer, cx, reterr);
+    if (answer->shows_cuda && status == DTI_OK)
+        status = put_gpus(answer, cx, reterr);
     if (status != DTI_OK)
         return status;
-    if (report->shows_mps) {
+    if (answer->shows_mps) {
         struct dti_buffer text;
         dti_buffer_init(&text);
         dti_buffer_puts(&text, "not available: ");
@@ -273,13 +235,13 @@ enum dti_status dti_devices_human(const struct devices_report *report, const str
         put_device(cx, "mps", text.data);
         dti_buffer_free(&text);
     }
-    if (report->best) {
+    if (answer->best) {
         dti_line_put(&line, DTI_STYLE_PLAIN, "best device: ");
-        dti_line_put(&line, DTI_STYLE_BOLD, report->best);
+        dti_line_put(&line, DTI_STYLE_BOLD, answer->best);
         dti_line_end(&line);
     }
     put_line(cx, DTI_STYLE_PLAIN, "");
-    status = put_matrix(report, cx, reterr);
+    status = put_matrix(answer, cx, reterr);
     if (status == DTI_OK)
         put_line(cx, DTI_STYLE_DIM,
                  is_known ? "N arithmetic   n matrix or dot product units only   "

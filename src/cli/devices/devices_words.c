@@ -4,61 +4,62 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/devices/devices.h"
+#include "cli/devices/devices_page.h"
 #include "cli/shared/human.h"
 #include "dtinfo/escape.h"
 
-struct devices_cell dti_devices_cpu_cell(const struct dti_machine *machine, enum dti_dtype dtype)
+/* Where the next fact begins. */
+static void begin(struct dti_buffer *text, const char *before)
 {
-    struct devices_cell cell = {.known = machine->isa == DTI_ISA_X86_64 ||
-                                         machine->isa == DTI_ISA_AARCH64};
-    cell.capability = dti_cpu_capability(machine, dtype, &cell.source);
-    return cell;
+    if (text->length > 0 && text->data[text->length - 1] != '(')
+        dti_buffer_puts(text, ", ");
+    dti_buffer_puts(text, before);
 }
 
-struct devices_cell dti_devices_gpu_cell(const struct dti_gpu_facts *gpu, enum dti_dtype dtype)
-{
-    struct devices_cell cell = {
-        .known = gpu->major != 0, .capability = DTI_CAPABLE_SOFTWARE, .source = ""};
-    if (cell.known)
-        cell.capability = dti_gpu_capability(gpu->major, gpu->minor, dtype, &cell.source);
-    return cell;
-}
-
-void dti_devices_number(struct dti_buffer *text, uint64_t number)
+void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
+                       const char *one, const char *many)
 {
     char digits[DTI_TEXT_SIZE];
+    const char *const what = number == 1 ? one : many;
+    if (number == DTI_UNKNOWN)
+        return;
+    begin(text, before);
     dti_buffer_append(text, digits, dti_spell_u64(digits, number));
+    dti_buffer_puts(text, what[0] != '\0' ? " " : "");
+    dti_buffer_puts(text, what);
 }
 
-void dti_devices_count(struct dti_buffer *text, uint64_t number, const char *one, const char *many)
-{
-    dti_devices_number(text, number);
-    dti_buffer_puts(text, " ");
-    dti_buffer_puts(text, number == 1 ? one : many);
-}
-
-void dti_devices_bytes(struct dti_buffer *text, uint64_t bytes)
+const char *dti_devices_size(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
-    char words[DTI_TEXT_SIZE];
     for (size_t i = 4; i-- > 0;) {
         const unsigned shift = 10 * (unsigned)(i + 1);
         const uint64_t whole = bytes >> shift;
         if (whole > 0 && whole < 1024 && whole << shift == bytes) {
-            dti_devices_number(text, whole);
-            dti_buffer_puts(text, " ");
-            dti_buffer_puts(text, units[i]);
-            return;
+            (void)snprintf(buffer, DTI_TEXT_SIZE, "%u %s", (unsigned)whole, units[i]);
+            return buffer;
         }
     }
-    dti_buffer_puts(text, dti_human_bytes(words, bytes));
+    return dti_human_bytes(buffer, bytes);
 }
 
-void dti_devices_hertz(struct dti_buffer *text, uint64_t hertz)
+void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
+                       const char *after)
+{
+    char words[DTI_TEXT_SIZE];
+    if (bytes == DTI_UNKNOWN)
+        return;
+    begin(text, before);
+    dti_buffer_puts(text, dti_devices_size(words, bytes));
+    dti_buffer_puts(text, after);
+}
+
+void dti_devices_hertz(struct dti_buffer *text, const char *before, uint64_t hertz)
 {
     const uint64_t giga = 1000000000, mega = 1000000;
     char words[DTI_TEXT_SIZE];
+    if (hertz == DTI_UNKNOWN)
+        return;
     if (hertz >= giga) {
         const uint64_t hundredths = hertz / (giga / 100) + (hertz % (giga / 100) >= giga / 200);
         (void)snprintf(words, sizeof words, "%llu.%02u GHz", (unsigned long long)(hundredths / 100),
@@ -67,30 +68,21 @@ void dti_devices_hertz(struct dti_buffer *text, uint64_t hertz)
         (void)snprintf(words, sizeof words, "%llu MHz",
                        (unsigned long long)((hertz + mega / 2) / mega));
     }
+    begin(text, before);
     dti_buffer_puts(text, words);
 }
 
-void dti_devices_safe(struct dti_buffer *text, const char *foreign)
+void dti_devices_words(struct dti_buffer *text, const char *before, const char *foreign)
 {
+    if (foreign[0] == '\0')
+        return;
+    begin(text, before);
     dti_escape(text, foreign, strlen(foreign));
 }
 
-void dti_devices_model(struct dti_buffer *text, const struct dti_machine *machine)
-{
-    if (machine->model[0] != '\0')
-        dti_devices_safe(text, machine->model);
-    else if (machine->vendor[0] != '\0')
-        dti_devices_safe(text, machine->vendor);
-    else if (machine->architecture[0] != '\0')
-        dti_devices_safe(text, machine->architecture);
-    else
-        dti_buffer_puts(text, "unknown processor");
-}
-
-void dti_devices_cache(struct dti_buffer *text, const struct dti_cache_facts *cache)
+const char *dti_devices_cache(char buffer[DEVICES_CACHE_SIZE], const struct dti_cache_facts *cache)
 {
     const char type[] = {cache->type == 'u' ? '\0' : cache->type, '\0'};
-    dti_buffer_puts(text, "L");
-    dti_devices_number(text, cache->level);
-    dti_buffer_puts(text, type);
+    (void)snprintf(buffer, DEVICES_CACHE_SIZE, "L%u%s", (unsigned)cache->level, type);
+    return buffer;
 }

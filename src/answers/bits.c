@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bit patterns as text. */
+ * What bits stand for: see bits.h. */
+#include "answers/bits.h"
+
 #include <string.h>
 
-#include "cli/ask/bits.h"
-#include "dtinfo/spell.h"
+#include "answers/common.h"
+#include "answers/rows.h"
 
 static int digit_value(char c)
 {
@@ -32,13 +34,13 @@ bool dti_bits_is_pattern(const char *text)
     return bits != 0 && (bits == 1 || strpbrk(text, ".pP/") == NULL);
 }
 
-enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *text,
+enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
                                        struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     int bits = digit_bits(text);
     const char *start = text + 2, *at = start;
-    struct bits_pattern pattern = {0, 0, 0};
+    struct dti_bits_pattern pattern = {0, 0, 0};
     for (; *at; at++) {
         int value = digit_value(*at);
         if (*at == '_' && at > start && at[-1] != '_' && at[1] != '\0')
@@ -68,9 +70,38 @@ enum dti_status dti_bits_pattern_parse(struct bits_pattern *ret, const char *tex
     return DTI_OK;
 }
 
-struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
+bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width)
 {
-    struct bits_anatomy a;
+    if (width >= 128)
+        return true;
+    if (width >= 64)
+        return width == 64 ? pattern->hi == 0 : pattern->hi >> (width - 64) == 0;
+    return pattern->hi == 0 && pattern->lo >> width == 0;
+}
+
+void dti_bits_reading_init(struct dti_bits_reading *ret, const struct dti_format *dtype)
+{
+    *ret = (struct dti_bits_reading){.dtype = *dtype,
+                                     .component = *dti_real_format(dtype),
+                                     .components = dtype->kind == DTI_KIND_COMPLEX ? 2 : 1};
+}
+
+void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_pattern *pattern,
+                           const struct dti_format *dtype)
+{
+    dti_bits_reading_init(ret, dtype);
+    const unsigned width = ret->component.width;
+    if (ret->components == 1) {
+        ret->code[0] = pattern->lo;
+    } else { /* the real part is written first */
+        ret->code[1] = pattern->lo & dti_low_bits(width);
+        ret->code[0] = width == 64 ? pattern->hi : pattern->lo >> width & dti_low_bits(width);
+    }
+}
+
+struct dti_bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
+{
+    struct dti_bits_anatomy a;
     uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
     a.field = magnitude >> f->man_bits;
     a.mantissa = magnitude & dti_low_bits(f->man_bits);
@@ -81,7 +112,24 @@ struct bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
     return a;
 }
 
-bool dti_bits_noncanonical(const struct bits_reading *reading)
+bool dti_bits_noncanonical(const struct dti_bits_reading *reading)
 {
     return reading->dtype.kind == DTI_KIND_BOOL && reading->code[0] > 1;
 }
+
+DTI_WORDS(input_words, "value", "pattern")
+
+static const char *class_words(size_t index)
+{
+    return index <= DTI_NUMBER_NAN ? dti_number_class_name((enum dti_number_class)index) : NULL;
+}
+
+static void put_warning(struct dti_json *json, const char *code,
+                        const struct dti_bits_reading *reading, const char *message)
+{
+    dti_put_warning(json, NULL,
+                    &(struct dti_warning_answer){code, reading->dtype.name, message, 0});
+}
+
+#define DTI_ROWS "answers/bits.def"
+#include "answers/rows.h"

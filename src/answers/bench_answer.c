@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `bench` measured: see bench_answer.h. */
+#include "answers/bench_answer.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answers/common.h"
+#include "answers/rows.h"
+#include "dtinfo/clock.h"
+#include "dtinfo/dot.h"
+#include "dtinfo/expsin.h"
+#include "dtinfo/machine.h"
+#include "dtinfo/matmul.h"
+
+const char *dti_bench_name(const struct dti_bench_setup *setup)
+{
+    return setup->kind ? setup->kind->name : "cast";
+}
+
+/* "0.52 0.41 0.30 1/123 4567": the first number, which has two decimals. */
+static double read_load(void)
+{
+    char text[64];
+    const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    (void)close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const size_t whole = strspn(text, "0123456789");
+    if (whole == 0 || whole > 9 || text[whole] != '.' ||
+        strspn(text + whole + 1, "0123456789") != 2)
+        return -1;
+    double hundredths = 0;
+    for (size_t i = 0; i < whole + 3; i++) {
+        if (i != whole)
+            hundredths = hundredths * 10 + (text[i] - '0');
+    }
+    return hundredths / 100;
+}
+
+void dti_bench_host_read(struct dti_bench_host *ret)
+{
+    *ret = (struct dti_bench_host){.load = read_load()};
+    struct dti_machine *const machine = malloc(sizeof *machine);
+    if (machine && dti_machine_read(machine, NULL, NULL) == DTI_OK) {
+        memcpy(ret->model, machine->model, sizeof ret->model);
+        memcpy(ret->governor, machine->governor, sizeof ret->governor);
+    }
+    free(machine);
+}
+
+/* How many rounds were at a place, and the least of their round trips. */
+static size_t rounds_at(const struct dti_bench *bench, enum dti_bench_place place, double *ret_trip)
+{
+    size_t rounds = 0;
+    *ret_trip = 0;
+    for (size_t i = 0; i < bench->rounds; i++) {
+        if (bench->places[i] != place)
+            continue;
+        if (rounds++ == 0 || bench->round_trips[i] < *ret_trip)
+            *ret_trip = bench->round_trips[i];
+    }
+    return rounds;
+}
+
+bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place)
+{
+    enum { ENOUGH = 5 };
+    double trip;
+    return place == dti_bench_main_place(bench) ||
+           (place != DTI_BENCH_MOVED && rounds_at(bench, place, &trip) >= ENOUGH);
+}
+
+const struct dti_bench_figure *dti_bench_share(struct dti_bench_figure *ret,
+                                               const struct dti_bench_cast_result *cast, size_t at,
+                                               enum dti_bench_role role, enum dti_bench_place place)
+{
+    const size_t best = dti_bench_cast_best(cast, role, cast->rows[at].where, place);
+    if (best == cast->row_count)
+        return NULL;
+    dti_bench_ratio(ret, &cast->bench, best, at, place);
+    return ret->samples > 0 ? ret : NULL;
+}
+
+bool dti_bench_kernel_at(size_t at, struct dti_bench_kernel *ret)
+{
+    if (at < dti_kernel_count) {
+        const struct dti_kernel *const kernel = &dti_kernels[at];
+        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name),
+                                         dti_operation_name(kernel->op), kernel->level};
+        return true;
+    }
+    at -= dti_kernel_count;
+    if (at < dti_expsin_kernel_count) {
+        const struct dti_expsin_kernel *const kernel = &dti_expsin_kernels[at];
+        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "expsin", kernel->level};
+        return true;
+    }
+    at -= dti_expsin_kernel_count;
+    if (at < dti_dot_kernel_count) {
+        const struct dti_dot_kernel *const kernel = &dti_dot_kernels[at];
+        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "dot", kernel->level};
+        return true;
+    }
+    at -= dti_dot_kernel_count;
+    if (at < dti_matmul_kernel_count) {
+        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[at];
+        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "matmul", kernel->level};
+        return true;
+    }
+    return false;
+}
+
+static size_t kernel_count(void)
+{
+    return dti_kernel_count + dti_expsin_kernel_count + dti_dot_kernel_count +
+           dti_matmul_kernel_count;
+}
+
+static void add_cast(struct dti_bench_subject *subject, const struct dti_bench_result *result,
+                     size_t at)
+{
+    const struct dti_bench_setup *const setup = result->setup;
+    subject->src = result->src->name;
+    subject->dst = result->dst->name;
+    subject->data = setup->data;
+    subject->round = setup->round;
+    subject->overflow = setup->overflow;
+    subject->bytes = result->cast->bytes_read;
+    subject->elements = result->cast->elements;
+    subject->role = dti_bench_role_name(result->cast->rows[at].role);
+    subject->limit = result->cast->rows[at].role != DTI_BENCH_CAST;
+    subject->loss_report = result->cast->rows[at].loss;
+}
+
+static void add_item(struct dti_bench_subject *subject, const struct dti_bench_result *result,
+                     size_t at)
+{
+    const struct dti_bench_item *const item = &result->table->items[at];
+    switch (result->setup->kind->size_is) {
+    case DTI_BENCH_BYTES:
+        subject->bytes = result->n;
+        break;
+    case DTI_BENCH_ELEMENTS:
+        subject->elements = result->n;
+        break;
+    case DTI_BENCH_PRODUCT:
+        subject->m = result->m;
+        subject->n = result->n;
+        subject->k = result->k;
+        break;
+    }
+    subject->with_alloc = result->setup->with_alloc;
+    subject->role = item->role;
+    subject->limit = item->limit;
+    subject->dtype = item->dtype;
+    subject->engine = item->engine;
+}
+
+enum dti_status dti_bench_records_add(struct dti_bench_records *records,
+                                      const struct dti_bench_result *result,
+                                      struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    const size_t count = result->cast ? result->cast->row_count : result->table->count;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        struct dti_bench_figure time;
+        struct dti_bench_subject subject = {.benchmark = dti_bench_name(result->setup),
+                                            .cache = result->setup->cache,
+                                            .device = result->device,
+                                            .threads = result->threads,
+                                            .place = dti_bench_place_name(result->place)};
+        dti_bench_time(&time, result->bench, i, result->place);
+        if (time.samples > 0)
+            subject.median = time.median;
+        if (time.samples > 0 && time.has_interval) {
+            subject.low = time.low;
+            subject.high = time.high;
+        }
+        (result->cast ? add_cast : add_item)(&subject, result, i);
+        status = dti_bench_record(records, &subject, "this run", reterr);
+    }
+    return status;
+}
+
+/* For rows: one candidate of a result, and a record with its partner. */
+struct bench_candidate {
+    const struct dti_bench_result *of;
+    size_t at;
+};
+
+struct bench_matched {
+    const struct dti_bench_comparison *of;
+    const struct dti_bench_record *now;
+};
+
+static void put_samples(struct dti_json *json, const char *key,
+                        const struct bench_candidate *candidate)
+{
+    const struct dti_bench *const bench = candidate->of->bench;
+    if (!candidate->of->setup->samples) {
+        dti_json_null(json, key);
+        return;
+    }
+    dti_json_array(json, key);
+    for (size_t round = 0; round < bench->rounds; round++) {
+        const double seconds = bench->seconds[round * bench->candidates + candidate->at];
+        if (bench->places[round] != candidate->of->place)
+            continue;
+        if (seconds > 0 || bench->disturbed)
+            dti_put_double(json, NULL, seconds < 0 ? -seconds : seconds);
+        else
+            dti_json_null(json, NULL);
+    }
+    dti_json_end(json);
+}
+
+/* What the other run has not. */
+static void put_alone(struct dti_json *json, const struct dti_bench_records *records)
+{
+    for (size_t i = 0; i < records->count; i++) {
+        if (records->rows[i].partner == SIZE_MAX)
+            dti_json_string(json, NULL, records->rows[i].label);
+    }
+}
+
+DTI_WORDS(
+    role_words, [DTI_BENCH_CAST] = "cast", [DTI_BENCH_COPY] = "copy", [DTI_BENCH_SHAPE] = "shape")
+DTI_WORDS(where_words, [DTI_BENCH_ON_CPU] = "cpu", [DTI_BENCH_RESIDENT] = "device",
+          [DTI_BENCH_WHOLE] = "there_and_back")
+DTI_WORDS(store_words, "cached", "streamed")
+DTI_WORDS(clock_words, "host", "device")
+DTI_WORDS(cache_words, "hot", "cold")
+DTI_WORDS(ratio_words, [DTI_BENCH_LESS] = "less", [DTI_BENCH_MORE] = "more",
+          [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
+DTI_WORDS(speed_words, [DTI_BENCH_LESS] = "faster", [DTI_BENCH_MORE] = "slower",
+          [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
+
+static const char *place_words(size_t index)
+{
+    return index < DTI_BENCH_PLACES ? dti_bench_place_name((enum dti_bench_place)index) : NULL;
+}
+
+static const char *stop_words(size_t index)
+{
+    return index <= DTI_BENCH_ROUNDS ? dti_bench_stop_name((enum dti_bench_stop)index) : NULL;
+}
+
+static const char *kind_words(size_t index)
+{
+    return index < dti_bench_kind_count ? dti_bench_kinds[index]->name : NULL;
+}
+
+const char *dti_bench_role_name(enum dti_bench_role role)
+{
+    return role_words(role);
+}
+
+#define DTI_ROWS "answers/bench_answer.def"
+#include "answers/rows.h"

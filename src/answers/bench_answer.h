@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What `bench` measured, beside what is to be known of the machine and of the way it was done. */
+#ifndef DTINFO_ANSWERS_BENCH_ANSWER_H
+#define DTINFO_ANSWERS_BENCH_ANSWER_H
+
+#include "answers/bench_comparison.h"
+#include "answers/document.h"
+#include "dtinfo/bench_cast.h"
+#include "dtinfo/bench_table.h"
+#include "dtinfo/json.h"
+
+/* Facts of the machine that a figure depends on. */
+struct dti_bench_host {
+    char model[96];    /* of the CPU; empty when unknown */
+    char governor[32]; /* of its frequency */
+    double load;       /* average of the last minute; less than 0 when unknown */
+};
+void dti_bench_host_read(struct dti_bench_host *ret);
+
+/* How everything is measured. Words are those of documents; NULL where they mean nothing. */
+struct dti_bench_setup {
+    const struct dti_bench_kind *kind;           /* NULL: casts */
+    const char *data, *cache, *round, *overflow; /* "normal", "hot", "nearest-even", "native" */
+    const char *engine;                          /* the only one, or NULL */
+    uint64_t seed, nanoseconds;                  /* nanoseconds: for each measurement */
+    bool loss, with_alloc;
+    bool samples;         /* every sample is told */
+    enum dti_level level; /* the highest */
+    size_t cpus;          /* asked before threads were tied to any */
+    struct dti_bench_host host;
+};
+const char *dti_bench_name(const struct dti_bench_setup *setup); /* "cast", "expsin" */
+
+/* One measurement: a cast, or a table of candidates. */
+struct dti_bench_result {
+    const struct dti_bench_setup *setup;
+    const struct dti_format *src, *dst; /* of a cast */
+    uint64_t m, n, k;                   /* of all else, as requests have them */
+    const char *device;                 /* "cpu", "cuda:0" */
+    enum dti_level level;
+    size_t threads;
+    const struct dti_bench_cast_result *cast; /* or NULL, */
+    const struct dti_bench_table *table;      /* or NULL; */
+    const struct dti_bench *bench;            /* that of either */
+    enum dti_bench_place place;               /* the rounds that are told of */
+};
+/* Whether rounds at a place are told of: there are enough of them, or most of all. */
+bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place);
+/* How the rate of a cast's candidate compares with that of the best of a role: NULL when there is
+ * none, else ret. */
+const struct dti_bench_figure *dti_bench_share(struct dti_bench_figure *ret,
+                                               const struct dti_bench_cast_result *cast, size_t at,
+                                               enum dti_bench_role role,
+                                               enum dti_bench_place place);
+/* "cast", "copy", "shape" */
+const char *dti_bench_role_name(enum dti_bench_role role);
+
+/* Appends the times of what was measured, at its place; limits beside it are left out. */
+enum dti_status dti_bench_records_add(struct dti_bench_records *records,
+                                      const struct dti_bench_result *result,
+                                      struct dti_error *reterr);
+
+/* The kernel number `at` of all families, one after another; false when there are no more. */
+struct dti_bench_kernel {
+    const char *name, *operation;
+    enum dti_level level;
+};
+bool dti_bench_kernel_at(size_t at, struct dti_bench_kernel *ret);
+
+/* Documents: one is begun, has results as elements, and is ended. Without a setup dtinfo.bench/1
+ * lists the kernels instead. */
+extern const struct dti_document dti_schema_bench, dti_schema_bench_table;
+void dti_document_bench(struct dti_json *json, const struct dti_bench_setup *setup);
+void dti_put_bench_cast_result(struct dti_json *json, const char *key,
+                               const struct dti_bench_result *result);
+void dti_put_bench_end(struct dti_json *json, const struct dti_bench_comparison *comparison);
+void dti_document_bench_table(struct dti_json *json, const struct dti_bench_setup *setup);
+void dti_put_bench_table_result(struct dti_json *json, const char *key,
+                                const struct dti_bench_result *result);
+void dti_put_bench_table_end(struct dti_json *json, const struct dti_bench_comparison *comparison);
+
+#endif

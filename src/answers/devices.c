@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What there is to compute with: see devices.h. */
+#include "answers/devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/common.h"
+#include "answers/rows.h"
+#include "dtinfo/gpu_kernels.h"
+
+const char *dti_devices_no_metal(void)
+{
+#if defined __APPLE__
+    return "dtinfo has no kernels for Metal";
+#else
+    return "Metal exists on macOS only";
+#endif
+}
+
+const char *dti_devices_gpu_trouble(const struct dti_gpu_list *list,
+                                    const struct dti_gpu_facts *gpu)
+{
+    const char *why = NULL;
+    return dti_gpu_program(gpu->major, gpu->minor, list->cuda_version, &why) ? NULL : why;
+}
+
+/* The device that "auto" stands for: the driver has the fastest first. */
+static size_t best_gpu(const struct dti_gpu_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!dti_devices_gpu_trouble(list, &list->gpus[i]))
+            return i;
+    }
+    return list->count;
+}
+
+static enum dti_status no_such_gpu(const struct dti_devices_answer *answer,
+                                   struct dti_error *reterr)
+{
+    const struct dti_gpu_list *const list = &answer->list;
+    char quoted[DTI_QUOTE_SIZE];
+    const char *const name = answer->wish;
+    (void)dti_quote(quoted, name, strlen(name));
+    if (list->count == 0)
+        (void)dti_fail(reterr, DTI_UNAVAILABLE, "device %s is not available: %s", quoted,
+                       list->why_not);
+    else if (list->count == 1)
+        (void)dti_fail(reterr, DTI_UNAVAILABLE,
+                       "device %s is not there; the only CUDA device is cuda:0", quoted);
+    else
+        (void)dti_fail(reterr, DTI_UNAVAILABLE,
+                       "device %s is not there; there are cuda:0 to cuda:%zu", quoted,
+                       list->count - 1);
+    dti_error_argument(reterr, name, strlen(name));
+    return DTI_UNAVAILABLE;
+}
+
+static enum dti_status choose_gpus(struct dti_devices_answer *answer,
+                                   const struct dti_device_wish *wish, struct dti_error *reterr)
+{
+    const size_t best = best_gpu(&answer->list);
+    answer->best = best < answer->list.count ? answer->list.gpus[best].id : "cpu";
+    answer->gpu_end = answer->list.count;
+    switch (wish->kind) {
+    case DTI_DEVICE_CUDA: {
+        size_t at = 0;
+        while (at < answer->list.count && answer->list.gpus[at].number != wish->number)
+            at++;
+        if (at == answer->list.count)
+            return no_such_gpu(answer, reterr);
+        answer->first_gpu = at;
+        answer->gpu_end = at + 1;
+        break;
+    }
+    case DTI_DEVICE_AUTO:
+        answer->shows_cpu = best == answer->list.count;
+        answer->first_gpu = best;
+        answer->gpu_end = best < answer->list.count ? best + 1 : best;
+        break;
+    case DTI_DEVICE_CPU:
+    case DTI_DEVICE_ALL:
+        break;
+    }
+    return DTI_OK;
+}
+
+static enum dti_status gather(struct dti_devices_answer *answer, const struct dti_device_wish *wish,
+                              struct dti_error *reterr)
+{
+    const struct dti_devices_request *const request = answer->request;
+    enum dti_status status = DTI_OK;
+    answer->shows_cpu = wish->kind == DTI_DEVICE_CPU || wish->kind == DTI_DEVICE_ALL;
+    answer->shows_cuda = wish->kind != DTI_DEVICE_CPU;
+    answer->shows_mps = wish->kind == DTI_DEVICE_ALL;
+    if (answer->shows_cuda) {
+        status = dti_gpu_probe(&answer->list, reterr);
+        answer->looked_for_cuda = status == DTI_OK;
+        if (status == DTI_OK)
+            status = choose_gpus(answer, wish, reterr);
+    }
+    if (status == DTI_OK && answer->shows_cpu)
+        status = dti_machine_read(&answer->machine, request->sysroot, reterr);
+    if (status != DTI_OK || request->sysroot)
+        return status;
+    return dti_level_choose(request->level_limit, &answer->level, reterr);
+}
+
+enum dti_status dti_devices_find(struct dti_devices_answer **ret,
+                                 const struct dti_devices_request *request,
+                                 struct dti_error *reterr)
+{
+    struct dti_device_wish wish;
+    const char *const wished = request->device ? request->device : request->sysroot ? "cpu" : "all";
+    enum dti_status status = dti_device_wish_parse(&wish, wished, reterr);
+    if (status != DTI_OK)
+        return status;
+    struct dti_devices_answer *const answer = calloc(1, sizeof *answer);
+    if (!answer)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    answer->request = request;
+    answer->wish = wished;
+    status = gather(answer, &wish, reterr);
+    if (status == DTI_OK)
+        *ret = answer;
+    else
+        dti_devices_free(answer);
+    return status;
+}
+
+void dti_devices_free(struct dti_devices_answer *answer)
+{
+    if (!answer)
+        return;
+    dti_gpu_list_free(&answer->list);
+    free(answer);
+}
+
+struct dti_devices_cell dti_devices_cpu_cell(const struct dti_machine *machine,
+                                             enum dti_dtype dtype)
+{
+    struct dti_devices_cell cell = {.known = machine->isa == DTI_ISA_X86_64 ||
+                                             machine->isa == DTI_ISA_AARCH64};
+    cell.capability = dti_cpu_capability(machine, dtype, &cell.source);
+    return cell;
+}
+
+struct dti_devices_cell dti_devices_gpu_cell(const struct dti_gpu_facts *gpu, enum dti_dtype dtype)
+{
+    struct dti_devices_cell cell = {
+        .known = gpu->major != 0, .capability = DTI_CAPABLE_SOFTWARE, .source = ""};
+    if (cell.known)
+        cell.capability = dti_gpu_capability(gpu->major, gpu->minor, dtype, &cell.source);
+    return cell;
+}
+
+/* A device of the list of all: the CPU has the answer, a CUDA device its facts. */
+struct device_shown {
+    const char *id, *kind, *why_not, *name;
+    const struct dti_devices_answer *cpu;
+    const struct gpu_shown *cuda;
+};
+
+struct gpu_shown {
+    const struct dti_devices_answer *answer;
+    const struct dti_gpu_facts *gpu;
+};
+
+struct cell_shown {
+    const char *device;
+    enum dti_dtype dtype;
+    struct dti_devices_cell cell;
+};
+
+static const char *text_or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+static const char *cache_type(char type)
+{
+    return type == 'd' ? "data" : type == 'i' ? "instruction" : "unified";
+}
+
+/* "12.4" of 12040. */
+static const char *cuda_version(char text[DTI_TEXT_SIZE], unsigned version)
+{
+    (void)snprintf(text, DTI_TEXT_SIZE, "%u.%u", version / 1000, version % 1000 / 10);
+    return version > 0 ? text : NULL;
+}
+
+static const char *capability_words(size_t index)
+{
+    return index <= DTI_CAPABLE_ARITHMETIC
+               ? dti_capability_name((enum dti_capability)(DTI_CAPABLE_ARITHMETIC - index))
+               : NULL;
+}
+DTI_WORDS(device_words, "cpu", "cuda", "mps")
+DTI_WORDS(cache_words, "data", "instruction", "unified")
+
+#define DTI_ROWS "answers/devices.def"
+#include "answers/rows.h"

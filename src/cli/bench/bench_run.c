@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where results of `bench` go: a page for people, a JSON document, or one for each result; and
+ * beside them the comparison with another document. */
+#include "cli/bench/bench_run.h"
+
+#include "cli/bench/bench_earlier.h"
+#include "cli/bench/bench_page.h"
+#include "cli/shell/standard.h"
+
+struct bench_job_run {
+    const struct bench_job *job;
+    bool compares; /* --baseline or --compare */
+    struct dti_bench_comparison comparison;
+};
+
+static void begin_document(const struct bench_job *job)
+{
+    struct dti_bench_setup setup = job->setup;
+    dti_bench_host_read(&setup.host);
+    (setup.kind ? dti_document_bench_table : dti_document_bench)(job->cx->json, &setup);
+}
+
+static enum dti_status end_document(const struct bench_job *job,
+                                    const struct dti_bench_comparison *comparison,
+                                    struct dti_error *reterr)
+{
+    (job->setup.kind ? dti_put_bench_table_end : dti_put_bench_end)(job->cx->json, comparison);
+    return dti_json_write(job->cx->json, job->cx->out, reterr);
+}
+
+/* Its result at each of the places that are told of: into the document, and to be compared. */
+static enum dti_status put_places(struct bench_job_run *run, const struct bench_done *done,
+                                  struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_bench_result result = done->result;
+    for (unsigned i = 0; i < DTI_BENCH_PLACES && status == DTI_OK; i++) {
+        result.place = (enum dti_bench_place)i;
+        if (!dti_bench_tells(result.bench, result.place))
+            continue;
+        if (run->job->cx->output != DTI_OUTPUT_HUMAN)
+            (result.table ? dti_put_bench_table_result
+                          : dti_put_bench_cast_result)(run->job->cx->json, NULL, &result);
+        if (run->compares)
+            status = dti_bench_records_add(&run->comparison.now, &result, reterr);
+    }
+    return status;
+}
+
+static enum dti_status put_done(void *run_, const struct bench_done *done, struct dti_error *reterr)
+{
+    struct bench_job_run *const run = run_;
+    const struct bench_job *const job = run->job;
+    if (job->cx->output == DTI_OUTPUT_HUMAN)
+        (done->result.table ? dti_bench_human_table : dti_bench_human_result)(done);
+    if (job->cx->output == DTI_OUTPUT_JSONL)
+        begin_document(job);
+    enum dti_status status = put_places(run, done, reterr);
+    if (status == DTI_OK && job->cx->output == DTI_OUTPUT_JSONL)
+        status = end_document(job, NULL, reterr);
+    return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
+}
+
+static enum dti_status put_pair(void *run_, const struct bench_pair *pair, struct dti_error *reterr)
+{
+    const struct bench_job_run *const run = run_;
+    if (run->job->cx->output == DTI_OUTPUT_HUMAN)
+        dti_bench_human_pair(run->job, pair);
+    return dti_standard_flush(run->job->cx->out, reterr);
+}
+
+static void begin(const struct bench_job *job)
+{
+    if (job->cx->output == DTI_OUTPUT_JSON)
+        begin_document(job);
+    else if (job->cx->output == DTI_OUTPUT_HUMAN)
+        (job->setup.kind ? dti_bench_human_table_begin : dti_bench_human_begin)(job);
+}
+
+/* A document that has the comparison alone closes a stream of them. */
+static enum dti_status end(const struct bench_job_run *run, struct dti_error *reterr)
+{
+    const struct bench_job *const job = run->job;
+    if (job->cx->output == DTI_OUTPUT_HUMAN) {
+        if (run->compares)
+            dti_bench_human_comparison(&run->comparison, job->cx);
+        dti_bench_put_doubts(job);
+        return DTI_OK;
+    }
+    if (job->cx->output == DTI_OUTPUT_JSONL && !run->compares)
+        return DTI_OK;
+    if (job->cx->output == DTI_OUTPUT_JSONL)
+        begin_document(job);
+    return end_document(job, run->compares ? &run->comparison : NULL, reterr);
+}
+
+static enum dti_status measure(struct bench_job_run *run, struct dti_error *reterr)
+{
+    const struct bench_job *const job = run->job;
+    const struct bench_sink sink = {.context = run, .begin = put_pair, .done = put_done};
+    begin(job);
+    enum dti_status status = job->setup.kind ? dti_bench_measure_tables(job, &sink, reterr)
+                                             : dti_bench_measure_casts(job, &sink, reterr);
+    if (status == DTI_OK && run->compares)
+        status = dti_bench_earlier_judge(&run->comparison, job, reterr);
+    if (status != DTI_OK && status != DTI_ANSWER_NO)
+        return status;
+    const enum dti_status written = end(run, reterr);
+    return written == DTI_OK ? status : written;
+}
+
+enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr)
+{
+    struct bench_job_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
+    enum dti_status status =
+        job->setup.kind ? dti_bench_check_tables(job, reterr) : dti_bench_check_casts(job, reterr);
+    if (status == DTI_OK && run.compares)
+        status = dti_bench_earlier_read(&run.comparison, job, reterr);
+    if (status == DTI_OK)
+        status = measure(&run, reterr);
+    dti_bench_records_free(&run.comparison.then);
+    dti_bench_records_free(&run.comparison.now);
+    return status;
+}
