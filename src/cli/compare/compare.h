@@ -54,7 +54,8 @@ struct compare_job {
     const struct compare_args *args;
     const struct dti_context *cx;
     struct dti_file_source source;
-    struct dti_file_scan scan;
+    struct dti_reading reading;
+    struct dti_file_bar bar;
     double atol, rtol, max_ulp;
     bool tolerant; /* atol or rtol is given */
     struct dti_container *a, *b;

@@ -51,7 +51,7 @@ static enum dti_status read_options(struct compare_job *job, struct dti_error *r
     if (status == DTI_OK)
         status = read_bound("--max-ulp", args->max_ulp, &job->max_ulp, reterr);
     if (status == DTI_OK)
-        status = dti_file_scan_init(&job->scan, &args->file, reterr);
+        status = dti_file_reading_init(&job->reading, &job->bar, &args->file, job->cx, reterr);
     return status;
 }
 

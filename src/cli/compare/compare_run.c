@@ -84,14 +84,14 @@ static void settle(struct run *run, size_t at)
 
 static void show_progress(void *context, uint64_t done)
 {
-    struct run *const run = context;
-    dti_progress_show(&run->job->scan.progress, run->done + done);
+    const struct run *const run = context;
+    dti_reading_show(&run->job->reading, run->done + done);
 }
 
 static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 {
     struct compare_job *const job = run->job;
-    struct dti_scan_options options = job->scan.options;
+    struct dti_scan_options options = job->reading.options;
     options.progress = show_progress;
     options.progress_context = run;
     const enum dti_status status = dti_scan_comparison(job->a, job->b, run->pairs, run->count,
@@ -175,11 +175,11 @@ enum dti_status dti_compare_run(struct compare_job *job, struct dti_error *reter
     job->max_result = job->ulp_result = SIZE_MAX;
     job->total.identical = true;
     enum dti_status status = run.pairs && run.results
-                                 ? dti_file_scan_start(&job->scan, job->cx, all_bytes(job), reterr)
+                                 ? dti_reading_start(&job->reading, all_bytes(job), reterr)
                                  : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK) {
         status = scan(&run, reterr);
-        dti_file_scan_end(&job->scan);
+        dti_reading_end(&job->reading);
     }
     if (status == DTI_OK)
         finish(&run);

@@ -46,7 +46,8 @@ struct inspect_job {
     const struct inspect_args *args;
     const struct dti_context *cx;
     struct dti_file_source source;
-    struct dti_file_scan scan;
+    struct dti_reading reading;
+    struct dti_file_bar bar;
     regex_t grep;
     bool has_grep;
     struct dti_json *json; /* or NULL */
@@ -131,17 +132,18 @@ static void free_report(struct inspect_report *report)
     dti_container_free(report->container);
 }
 
-static enum dti_status digest(struct inspect_report *report, struct dti_error *reterr)
+static enum dti_status digest(struct inspect_report *report, const struct dti_reading *reading,
+                              struct dti_error *reterr)
 {
     const struct dti_container *const container = report->container;
-    struct dti_progress progress;
     report->digests = calloc(dti_digest_count(container) + 1, sizeof *report->digests);
     if (!report->digests)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_file_progress_start(&progress, report->cx, dti_digest_input_bytes(container));
+    dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     const enum dti_status status =
-        dti_digest_files(container, report->digests, dti_file_progress_show, &progress, reterr);
-    dti_progress_end(&progress);
+        dti_digest_files(container, report->digests, reading->options.progress,
+                         reading->options.progress_context, reterr);
+    dti_reading_end_alone(reading);
     return status;
 }
 
@@ -157,9 +159,9 @@ static enum dti_status make_report(struct inspect_job *job, const char *path,
     if (status == DTI_OK)
         status = dti_inspect_sum(report, reterr);
     if (status == DTI_OK && (job->args->stats || job->args->histogram))
-        status = dti_inspect_scan(report, &job->scan, reterr);
+        status = dti_inspect_scan(report, &job->reading, reterr);
     if (status == DTI_OK && job->args->digest)
-        status = digest(report, reterr);
+        status = digest(report, &job->reading, reterr);
     return status;
 }
 
@@ -257,7 +259,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     if (status == DTI_OK)
         status = dti_file_source_init(&job->source, &job->args->file, cx, reterr);
     if (status == DTI_OK)
-        status = dti_file_scan_init(&job->scan, &job->args->file, reterr);
+        status = dti_file_reading_init(&job->reading, &job->bar, &job->args->file, cx, reterr);
     if (status == DTI_OK)
         status = compile_grep(job, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN) {

@@ -112,7 +112,7 @@ enum dti_status dti_inspect_select(struct inspect_report *report, const regex_t 
 enum dti_status dti_inspect_sum(struct inspect_report *report, struct dti_error *reterr);
 
 /* inspect_scan.c: fills figures and all. */
-enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_file_scan *scan,
+enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_reading *reading,
                                  struct dti_error *reterr);
 /* The dtypes of the least width that holds them all, "fp8_e4m3fn, fp8_e5m2"; "-" for none. */
 enum { INSPECT_FITS_SIZE = 64 };

@@ -223,7 +223,7 @@ static void total(struct inspect_report *report)
         pool(all, report->figures, report->shown_count);
 }
 
-enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_file_scan *scan,
+enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_reading *reading,
                                  struct dti_error *reterr)
 {
     const bool drawn = report->args->histogram;
@@ -239,10 +239,10 @@ enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_file_
     } else {
         if (drawn)
             dti_histogram_init(whole);
-        status = dti_file_scan_start(scan, report->cx, report->totals.bytes, reterr);
+        status = dti_reading_start(reading, report->totals.bytes, reterr);
         if (status == DTI_OK) {
-            status = run_all(report, batch, &scan->options, whole, reterr);
-            dti_file_scan_end(scan);
+            status = run_all(report, batch, &reading->options, whole, reterr);
+            dti_reading_end(reading);
         }
     }
     if (status == DTI_OK) {

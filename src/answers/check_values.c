@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/check/check_job.h"
-#include "cli/shared/dtype_operands.h"
+#include "answers/check_parts.h"
 
 enum { GROUP = 512 };
 
 struct run {
-    const struct check_job *job;
-    struct check_report *report;
-    struct dti_file_scan scan;
+    const struct dti_check_request *request;
+    struct dti_check_report *report;
+    struct dti_reading reading;
     struct dti_tensor_stats *group;
     size_t count;
     uint64_t bytes, done; /* of this group; of those before */
@@ -30,43 +29,43 @@ static bool is_read(const struct dti_tensor *tensor)
 }
 
 /* Whether an assertion says anything of such a tensor. */
-static bool concerns(const struct check_job *job, const struct check_assertion *assertion,
-                     const struct dti_tensor *tensor)
+static bool concerns(const struct dti_check_request *request,
+                     const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
-    if (assertion->kind < CHECK_NO_NAN)
+    if (assertion->kind < DTI_CHECK_NO_NAN)
         return false;
-    return assertion->kind != CHECK_FITS || job->args->ints || !tensor->format ||
+    return assertion->kind != DTI_CHECK_FITS || request->ints || !tensor->format ||
            !dti_format_is_integer(part_of(tensor));
 }
 
 /* Whether the dtype alone makes it true. */
-static bool is_settled(const struct check_assertion *assertion, const struct dti_tensor *tensor)
+static bool is_settled(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     if (!is_read(tensor))
         return false;
     const struct dti_format *const format = part_of(tensor);
     switch (assertion->kind) {
-    case CHECK_NO_NAN:
+    case DTI_CHECK_NO_NAN:
         return !dti_format_has_nan(format);
-    case CHECK_NO_INF:
+    case DTI_CHECK_NO_INF:
         return !dti_format_has_inf(format);
-    case CHECK_FITS:
+    case DTI_CHECK_FITS:
         return strcmp(format->name, assertion->format.name) == 0;
-    case CHECK_VALID:
-    case CHECK_DIGEST:
-    case CHECK_DTYPE:
-    case CHECK_SHAPE:
-    case CHECK_MAX_ABS:
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
+    case DTI_CHECK_MAX_ABS:
         break;
     }
     return false;
 }
 
-static bool needs_reading(const struct check_job *job, const struct dti_tensor *tensor)
+static bool needs_reading(const struct dti_check_request *request, const struct dti_tensor *tensor)
 {
-    for (size_t i = 0; i < job->assertion_count && is_read(tensor); i++) {
-        const struct check_assertion *const assertion = &job->assertions[i];
-        if (concerns(job, assertion, tensor) && !is_settled(assertion, tensor))
+    for (size_t i = 0; i < request->assertion_count && is_read(tensor); i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor))
             return true;
     }
     return false;
@@ -82,35 +81,36 @@ static bool overflows(const struct dti_format *dst, const struct dti_value *valu
 }
 
 /* An extreme that breaks a bound. */
-static void blame(struct check_failure *failure, const struct dti_stats *stats, bool high)
+static void blame(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
 {
-    failure->fault = high ? CHECK_TOO_HIGH : CHECK_TOO_LOW;
+    failure->fault = high ? DTI_CHECK_TOO_HIGH : DTI_CHECK_TOO_LOW;
     failure->code = high ? stats->max : stats->min;
     failure->index = high ? stats->max_index : stats->min_index;
 }
 
-static void blame_special(struct check_failure *failure, const struct dti_stats *stats, bool nan)
+static void blame_special(struct dti_check_failure *failure, const struct dti_stats *stats,
+                          bool nan)
 {
-    failure->fault = nan ? CHECK_HAS_NAN : CHECK_HAS_INF;
+    failure->fault = nan ? DTI_CHECK_HAS_NAN : DTI_CHECK_HAS_INF;
     failure->count = nan ? stats->nan : stats->inf;
     failure->index = nan ? stats->first_nan : stats->first_inf;
 }
 
 /* True when the assertion holds; otherwise the failure is filled. */
-static bool holds(const struct check_assertion *assertion, const struct dti_tensor_stats *tensor,
-                  struct check_failure *failure)
+static bool holds(const struct dti_check_assertion *assertion,
+                  const struct dti_tensor_stats *tensor, struct dti_check_failure *failure)
 {
     const struct dti_stats *const stats = &tensor->stats;
     struct dti_value min, max, absmax;
     const bool some = dti_stats_extremes(stats, &tensor->rule, &min, &max, &absmax);
     switch (assertion->kind) {
-    case CHECK_NO_NAN:
+    case DTI_CHECK_NO_NAN:
         blame_special(failure, stats, true);
         return stats->nan == 0;
-    case CHECK_NO_INF:
+    case DTI_CHECK_NO_INF:
         blame_special(failure, stats, false);
         return stats->inf == 0;
-    case CHECK_MAX_ABS:
+    case DTI_CHECK_MAX_ABS:
         if (stats->inf > 0 && assertion->limit.class != DTI_CLASS_INF) {
             blame_special(failure, stats, false);
             return false;
@@ -118,7 +118,7 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
         if (some)
             blame(failure, stats, dti_value_compare(&max, &absmax) == 0);
         return !some || dti_value_compare(&absmax, &assertion->limit) <= 0;
-    case CHECK_FITS:
+    case DTI_CHECK_FITS:
         if (dti_stats_fit(stats, &tensor->rule, &assertion->format))
             return true;
         if (stats->nan > 0 && !dti_format_has_nan(&assertion->format))
@@ -128,10 +128,10 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
         else
             blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
         return false;
-    case CHECK_VALID:
-    case CHECK_DIGEST:
-    case CHECK_DTYPE:
-    case CHECK_SHAPE:
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
         break;
     }
     return true;
@@ -139,30 +139,30 @@ static bool holds(const struct check_assertion *assertion, const struct dti_tens
 
 static void show_progress(void *context, uint64_t done)
 {
-    struct run *const run = context;
-    dti_progress_show(&run->scan.progress, run->done + done);
+    const struct run *const run = context;
+    dti_reading_show(&run->reading, run->done + done);
 }
 
 static enum dti_status judge(struct run *run, const struct dti_tensor_stats *tensor,
                              struct dti_error *reterr)
 {
+    const struct dti_check_request *const request = run->request;
     const struct dti_tensor *const what = &run->report->container->tensors[tensor->tensor];
-    for (size_t i = 0; i < run->job->assertion_count; i++) {
-        const struct check_assertion *const assertion = &run->job->assertions[i];
-        struct check_failure failure = {
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        struct dti_check_failure failure = {
             .assertion = i, .tensor = tensor->tensor, .index = UINT64_MAX, .hub = tensor->rule.hub};
-        if (!concerns(run->job, assertion, what) || is_settled(assertion, what) ||
-            holds(assertion, tensor, &failure))
-            continue;
-        if (!dti_check_fail(run->report, &failure))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        if (concerns(request, assertion, what) && !is_settled(assertion, what) &&
+            !holds(assertion, tensor, &failure))
+            status = dti_check_fail(run->report, &failure, reterr);
     }
-    return DTI_OK;
+    return status;
 }
 
 static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 {
-    struct dti_scan_options options = run->scan.options;
+    struct dti_scan_options options = run->reading.options;
     options.progress = show_progress;
     options.progress_context = run;
     enum dti_status status =
@@ -179,14 +179,15 @@ static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 static enum dti_status fail_unread(struct run *run, size_t tensor, struct dti_error *reterr)
 {
     const struct dti_tensor *const what = &run->report->container->tensors[tensor];
-    for (size_t i = 0; i < run->job->assertion_count && !is_read(what); i++) {
-        const struct check_failure failure = {
-            .assertion = i, .tensor = tensor, .fault = CHECK_UNREADABLE, .index = UINT64_MAX};
-        if (concerns(run->job, &run->job->assertions[i], what) &&
-            !dti_check_fail(run->report, &failure))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < run->request->assertion_count && !is_read(what) && status == DTI_OK;
+         i++) {
+        const struct dti_check_failure failure = {
+            .assertion = i, .tensor = tensor, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
+        if (concerns(run->request, &run->request->assertions[i], what))
+            status = dti_check_fail(run->report, &failure, reterr);
     }
-    return DTI_OK;
+    return status;
 }
 
 static enum dti_status scan(struct run *run, const size_t *tensors, size_t count,
@@ -196,7 +197,7 @@ static enum dti_status scan(struct run *run, const size_t *tensors, size_t count
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &run->report->container->tensors[tensors[i]];
         status = fail_unread(run, tensors[i], reterr);
-        if (status != DTI_OK || !needs_reading(run->job, tensor))
+        if (status != DTI_OK || !needs_reading(run->request, tensor))
             continue;
         memset(&run->group[run->count], 0, sizeof run->group[run->count]);
         run->group[run->count++].tensor = tensors[i];
@@ -207,27 +208,25 @@ static enum dti_status scan(struct run *run, const size_t *tensors, size_t count
     return status == DTI_OK && run->count > 0 ? scan_group(run, reterr) : status;
 }
 
-enum dti_status dti_check_values(const struct check_job *job, struct check_report *report,
-                                 const size_t *tensors, size_t count, struct dti_error *reterr)
+enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
+                                 size_t count, struct dti_error *reterr)
 {
-    struct run run = {.job = job, .report = report};
+    const struct dti_check_request *const request = report->request;
+    struct run run = {.request = request, .report = report, .reading = request->reading};
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
-        bytes += needs_reading(job, tensor) ? tensor->bytes : 0;
-        for (size_t at = 0; at < job->assertion_count; at++)
-            report->tally[at].tensors += concerns(job, &job->assertions[at], tensor);
+        bytes += needs_reading(request, tensor) ? tensor->bytes : 0;
+        for (size_t at = 0; at < request->assertion_count; at++)
+            report->tally[at].tensors += concerns(request, &request->assertions[at], tensor);
     }
-    enum dti_status status = dti_file_scan_init(&run.scan, &job->args->file, reterr);
-    if (status != DTI_OK)
-        return status;
     run.group = malloc(GROUP * sizeof *run.group);
     if (!run.group)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    status = dti_file_scan_start(&run.scan, job->cx, bytes, reterr);
+    enum dti_status status = dti_reading_start(&run.reading, bytes, reterr);
     if (status == DTI_OK) {
         status = scan(&run, tensors, count, reterr);
-        dti_file_scan_end(&run.scan);
+        dti_reading_end(&run.reading);
     }
     free(run.group);
     return status;

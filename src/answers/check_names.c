@@ -3,18 +3,19 @@
  * Assertions that names, dtypes and shapes alone decide. */
 #include <string.h>
 
-#include "cli/check/check_job.h"
-#include "cli/shared/amount.h"
+#include "answers/amounts.h"
+#include "answers/check_parts.h"
 #include "dtinfo/glob.h"
 
-bool dti_check_item_fits(const struct check_item *item, const struct dti_tensor *tensor)
+bool dti_check_item_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
     return !item->glob ||
            dti_glob_match(item->glob, item->glob_length, tensor->name, tensor->name_length);
 }
 
 /* Whether any of the items is about this tensor. */
-bool dti_check_names_fit(const struct check_assertion *assertion, const struct dti_tensor *tensor)
+bool dti_check_names_fit(const struct dti_check_assertion *assertion,
+                         const struct dti_tensor *tensor)
 {
     for (size_t i = 0; i < assertion->item_count; i++) {
         if (dti_check_item_fits(&assertion->items[i], tensor))
@@ -23,7 +24,7 @@ bool dti_check_names_fit(const struct check_assertion *assertion, const struct d
     return false;
 }
 
-static bool is_of(const struct check_item *item, const struct dti_tensor *tensor)
+static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
     if (item->block)
         return tensor->block == item->block;
@@ -31,11 +32,12 @@ static bool is_of(const struct check_item *item, const struct dti_tensor *tensor
 }
 
 /* The last item with a pattern that fits decides; without one, any of those that have none. */
-bool dti_check_dtype_holds(const struct check_assertion *assertion, const struct dti_tensor *tensor)
+bool dti_check_dtype_holds(const struct dti_check_assertion *assertion,
+                           const struct dti_tensor *tensor)
 {
     bool defaults = false, holds = false;
     for (size_t i = assertion->item_count; i-- > 0;) {
-        const struct check_item *const item = &assertion->items[i];
+        const struct dti_check_item *const item = &assertion->items[i];
         if (item->glob && dti_check_item_fits(item, tensor))
             return is_of(item, tensor);
         defaults = defaults || !item->glob;
@@ -71,7 +73,7 @@ bool dti_check_shape_is_pattern(const char *text, size_t length)
     return true;
 }
 
-static bool shape_fits(const struct check_item *item, const struct dti_tensor *tensor)
+static bool shape_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
     const char *text = item->shape;
     size_t length = item->shape_length;
@@ -87,7 +89,8 @@ static bool shape_fits(const struct check_item *item, const struct dti_tensor *t
 }
 
 /* As with dtypes the last item that fits decides. */
-bool dti_check_shape_holds(const struct check_assertion *assertion, const struct dti_tensor *tensor)
+bool dti_check_shape_holds(const struct dti_check_assertion *assertion,
+                           const struct dti_tensor *tensor)
 {
     for (size_t i = assertion->item_count; i-- > 0;) {
         if (dti_check_item_fits(&assertion->items[i], tensor))
