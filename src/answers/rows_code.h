@@ -100,6 +100,7 @@
         dti_json_end(json);                                   \
     } else                                                    \
         dti_json_null(json, #key_);
+#define LIKES(key_, like_, count_, value_, meaning_) TEXTS(key_, count_, value_, meaning_)
 #define DOUBLES(key_, count_, value_, meaning_) \
     dti_json_array(json, #key_);                \
     for (size_t i = 0; i < (count_); i++)       \

@@ -40,6 +40,7 @@
 #undef UINTS_OR_NULL
 #undef TEXTS
 #undef TEXTS_OR_NULL
+#undef LIKES
 #undef DOUBLES
 #undef DOUBLES_OR_NULL
 #undef CHOICES

@@ -115,6 +115,12 @@
      .meaning = meaning_,                                     \
      .type = DTI_MEMBER_TEXT,                                 \
      .flags = DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE},
+#define LIKES(key_, like_, count_, value_, meaning_) \
+    {.key = #key_,                                   \
+     .meaning = meaning_,                            \
+     .type = DTI_MEMBER_TEXT,                        \
+     .flags = DTI_MEMBER_LIST,                       \
+     .pattern = like_},
 #define DOUBLES(key_, count_, value_, meaning_) \
     {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_MEASURE, .flags = DTI_MEMBER_LIST},
 #define DOUBLES_OR_NULL(key_, there_, count_, value_, meaning_) \

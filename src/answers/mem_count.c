@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Amounts of numbers and of bytes as people write them, exactly: 7B, 1.5e9, 2^20, 32x1024x4096;
- * 80GB, 24GiB. */
+ * Amounts of numbers as people write them, exactly: 7B, 1.5e9, 2^20, 32x1024x4096. */
 #include <string.h>
 
-#include "cli/mem/mem.h"
-#include "cli/shared/amount.h"
+#include "answers/mem.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/number.h"
@@ -116,7 +114,7 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     return DTI_OK;
 }
 
-static enum dti_status read_shape(struct mem_operand *ret, const char *text,
+static enum dti_status read_shape(struct dti_mem_operand *ret, const char *text,
                                   struct dti_error *reterr)
 {
     struct dti_extent extent;
@@ -129,82 +127,18 @@ static enum dti_status read_shape(struct mem_operand *ret, const char *text,
                       "has a dimension of 0, so there is nothing to store; x and commas are "
                       "between dimensions",
                       reterr);
-    ret->kind = MEM_SHAPE;
+    ret->kind = DTI_MEM_SHAPE;
     return DTI_OK;
 }
 
-enum dti_status dti_mem_amount(struct mem_operand *ret, const char *text, struct dti_error *reterr)
+enum dti_status dti_mem_amount(struct dti_mem_operand *ret, const char *text,
+                               struct dti_error *reterr)
 {
     const bool signed_ = text[0] == '-' || text[0] == '+';
     ret->text = text;
     if (!signed_ && strpbrk(text, ",x["))
         return read_shape(ret, text, reterr);
-    ret->kind = MEM_COUNT;
+    ret->kind = DTI_MEM_COUNT;
     ret->rank = 1;
     return read_count(text, &ret->shape[0], reterr);
-}
-
-/* digits[.digits] as an integer and how many digits are behind the point. */
-static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits,
-                         uint64_t *ret_scale)
-{
-    uint64_t digits = 0, scale = 1;
-    size_t seen = 0;
-    bool behind = false;
-    for (; *length > 0 && (is_digit(**text) || (**text == '.' && !behind));
-         (*text)++, (*length)--) {
-        if (**text == '.') {
-            behind = true;
-            continue;
-        }
-        seen++;
-        if (!dti_mul_u64(digits, 10, &digits) ||
-            !dti_add_u64(digits, (uint64_t)(**text - '0'), &digits) ||
-            (behind && !dti_mul_u64(scale, 10, &scale)))
-            return false;
-    }
-    *ret_digits = digits;
-    *ret_scale = scale;
-    return seen > 0;
-}
-
-enum dti_status dti_mem_bytes(const char *option, const char *text, uint64_t *ret_bytes,
-                              struct dti_error *reterr)
-{
-    static const struct {
-        const char *name;
-        uint64_t factor;
-    } units[] = {
-        {"", 1},
-        {"B", 1},
-        {"kB", 1000},
-        {"MB", 1000000},
-        {"GB", 1000000000},
-        {"TB", UINT64_C(1000000000000)},
-        {"KiB", 1 << 10},
-        {"MiB", 1 << 20},
-        {"GiB", 1 << 30},
-        {"TiB", UINT64_C(1) << 40},
-    };
-    const char *at = text;
-    size_t length = strlen(text);
-    uint64_t digits, scale, product;
-    char quoted[DTI_QUOTE_SIZE];
-    if (read_decimal(&at, &length, &digits, &scale) && digits > 0) {
-        if (length > 0 && *at == ' ')
-            at++, length--;
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-            if (dti_ascii_equal(at, units[i].name) &&
-                dti_mul_u64(digits, units[i].factor, &product) && product >= scale) {
-                *ret_bytes = product / scale;
-                return DTI_OK;
-            }
-        }
-    }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "%s takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; %s is "
-                   "neither",
-                   option, dti_quote(quoted, text, strlen(text)));
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_USAGE;
 }
