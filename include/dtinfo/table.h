@@ -37,6 +37,8 @@ struct dti_line {
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
+/* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */
+bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
 

@@ -82,6 +82,17 @@ void dti_line_print(struct dti_line *line, enum dti_style style, const char *for
     va_end(args);
 }
 
+bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    dti_escape(&text, bytes, length);
+    const bool whole = !text.failed;
+    dti_line_put(line, style, text.data);
+    dti_buffer_free(&text);
+    return whole;
+}
+
 void dti_line_to(struct dti_line *line, size_t column)
 {
     const size_t now = line->column + line->owed;

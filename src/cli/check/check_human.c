@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
-#include "dtinfo/escape.h"
 #include "dtinfo/table.h"
 
 /* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */
@@ -70,20 +69,6 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
     }
 }
 
-static enum dti_status put_name(const struct dti_context *cx, const char *path,
-                                struct dti_error *reterr)
-{
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    struct dti_buffer text;
-    dti_buffer_init(&text);
-    dti_escape(&text, path, strlen(path));
-    const bool failed = text.failed;
-    dti_line_put(&line, DTI_STYLE_BOLD, text.data);
-    dti_line_end(&line);
-    dti_buffer_free(&text);
-    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
-}
-
 /* What is odd in a valid file. */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
@@ -100,12 +85,14 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
 enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_check_report *report,
                                 bool named, struct dti_error *reterr)
 {
-    enum dti_status status = named ? put_name(cx, report->path, reterr) : DTI_OK;
-    if (status != DTI_OK)
-        return status;
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (named)
+        dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);
     put_assertions(table, report, cx->verbose);
-    status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
     put_notes(cx, report);
     return status;
 }

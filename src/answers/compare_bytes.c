@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/compare/compare.h"
+#include "answers/compare.h"
 
 enum { PIECE = 256 * 1024 };
 
