@@ -36,6 +36,7 @@
 #undef MEMBERS_OF
 #undef LIST
 #undef LIST_OR_NULL
+#undef STREAM_OR_NULL
 #undef UINTS
 #undef UINTS_OR_NULL
 #undef TEXTS

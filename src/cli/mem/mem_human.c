@@ -5,8 +5,8 @@
 
 #include "cli/mem/mem_job.h"
 #include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
-#include "dtinfo/escape.h"
 
 enum { NAME_COLUMNS = 60 };
 
@@ -78,31 +78,10 @@ void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict 
         dti_table_print(table, DTI_STYLE_BAD, "no: %s too much", text);
 }
 
-/* Quotes show where a name begins and ends. */
-static const char *quote_of(const char *text, size_t length)
-{
-    return length == 0 || text[0] == ' ' || text[length - 1] == ' ' ? "'" : "";
-}
-
 static void put_count(struct dti_line *line, const struct dti_mem *mem, uint64_t count)
 {
     dti_line_print(line, DTI_STYLE_PLAIN, "%llu %s%s", (unsigned long long)count,
                    mem->train ? "parameter" : "number", count == 1 ? "" : "s");
-}
-
-/* False when memory ran out. */
-static bool put_path(struct dti_line *line, const char *path)
-{
-    const size_t length = strlen(path);
-    struct dti_buffer text;
-    dti_buffer_init(&text);
-    dti_buffer_puts(&text, quote_of(path, length));
-    dti_escape(&text, path, length);
-    dti_buffer_puts(&text, quote_of(path, length));
-    const bool whole = !text.failed;
-    dti_line_put(line, DTI_STYLE_BOLD, strcmp(path, "-") == 0 ? "standard input" : text.data);
-    dti_buffer_free(&text);
-    return whole;
 }
 
 static void put_file(struct dti_line *line, const struct dti_mem *mem,
@@ -157,9 +136,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
     for (size_t i = operand->first; i < operand->first + operand->count; i++) {
         const struct dti_mem_item *const item = &mem->items[i];
         const struct dti_tensor *const tensor = item->tensor;
-        cell(table, quote_of(tensor->name, tensor->name_length));
-        dti_table_safe(table, tensor->name, tensor->name_length);
-        dti_table_more(table, "%s", quote_of(tensor->name, tensor->name_length));
+        dti_name_cell(table, tensor->name, tensor->name_length);
         cell(table, dti_tensor_dtype(tensor));
         cell(table, dti_shape_words(shape, tensor));
         cell_number(table, tensor->elements);
@@ -182,7 +159,9 @@ static enum dti_status put_operands(const struct dti_context *cx, const struct d
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         const struct dti_mem_operand *const operand = &mem->operands[i];
         const bool file = operand->kind == DTI_MEM_FILE;
-        if (file && !put_path(&line, operand->text))
+        if (file && strcmp(operand->text, "-") == 0)
+            dti_line_put(&line, DTI_STYLE_BOLD, "standard input");
+        else if (file && !dti_name_put(&line, DTI_STYLE_BOLD, operand->text, strlen(operand->text)))
             status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         (file ? put_file : put_amount)(&line, mem, operand);
         dti_line_end(&line);

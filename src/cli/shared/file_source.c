@@ -134,11 +134,3 @@ enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_b
         status = dti_level_choose(getenv("DTINFO_CPU"), &ret->options.level, reterr);
     return status;
 }
-
-void dti_json_source_notes(struct dti_json *json, const struct dti_file_source *source)
-{
-    dti_json_array(json, "warnings");
-    for (size_t i = 0; i < source->note_count; i++)
-        dti_json_warning(json, "dtype_name", NULL, 0, source->notes[i]);
-    dti_json_end(json);
-}

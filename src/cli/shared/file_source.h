@@ -52,9 +52,6 @@ struct dti_file_source {
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
                                      const struct dti_context *cx, struct dti_error *reterr);
 
-/* "warnings" of a JSON document: the notes. */
-void dti_json_source_notes(struct dti_json *json, const struct dti_file_source *source);
-
 /* How the options let data be read, with a bar that shows how far that is. bar must stay where it
  * is as long as it reads. */
 struct dti_file_bar {

@@ -23,17 +23,3 @@ void dti_json_shape(struct dti_json *json, const char *key, const struct dti_ten
     dti_json_uints(json, tensor->shape, tensor->rank);
     dti_json_end(json);
 }
-
-void dti_json_place(struct dti_json *json, const char *key, const struct dti_tensor *tensor,
-                    uint64_t index)
-{
-    if (index == UINT64_MAX) {
-        dti_json_null(json, key);
-        return;
-    }
-    struct dti_place place = dti_place_start(tensor, index);
-    dti_json_array(json, key);
-    while (place.next < tensor->rank)
-        dti_json_uint(json, NULL, dti_place_next(&place));
-    dti_json_end(json);
-}

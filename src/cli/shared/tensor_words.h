@@ -12,7 +12,5 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
 
 /* The shape as an array of numbers. */
 void dti_json_shape(struct dti_json *json, const char *key, const struct dti_tensor *tensor);
-void dti_json_place(struct dti_json *json, const char *key, const struct dti_tensor *tensor,
-                    uint64_t index);
 
 #endif

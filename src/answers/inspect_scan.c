@@ -6,27 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect/inspect.h"
+#include "answers/inspect_parts.h"
 
 enum { AT_ONCE = 256 };
 
-const enum dti_dtype dti_inspect_ladder[INSPECT_LADDER] = {
+const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
     DTI_FP4_E2M1, DTI_FP6_E2M3, DTI_FP6_E3M2, DTI_FP8_E4M3FN, DTI_FP8_E5M2,
     DTI_FP16,     DTI_BF16,     DTI_FP32,     DTI_FP64,
 };
 
-const char *dti_inspect_fits(char buffer[INSPECT_FITS_SIZE], const struct inspect_figures *figures,
-                             const char *separator)
+const struct dti_format *dti_inspect_extreme_code(const struct dti_inspect_extreme *extreme,
+                                                  bool magnitude, uint64_t *ret_code)
+{
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *format = dti_real_format(extreme->tensor->format);
+    struct dti_outcome outcome;
+    if (magnitude && dti_format_is_integer(format))
+        format = dti_format_get(DTI_UINT64);
+    dti_encode(format, &extreme->value, &policy, 0, &outcome);
+    *ret_code = outcome.code;
+    return format;
+}
+
+const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
+                             const struct dti_inspect_figures *figures, const char *separator)
 {
     size_t used = 0;
     unsigned width = 0;
     memcpy(buffer, "-", 2);
-    for (unsigned i = 0; i < INSPECT_LADDER; i++) {
+    for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
         const struct dti_format *const format = dti_format_get(dti_inspect_ladder[i]);
         if ((figures->fits >> i & 1) == 0 || (width != 0 && format->width != width))
             continue;
         width = format->width;
-        const int length = snprintf(buffer + used, INSPECT_FITS_SIZE - used, "%s%s",
+        const int length = snprintf(buffer + used, DTI_INSPECT_FITS - used, "%s%s",
                                     used > 0 ? separator : "", format->name);
         used += (size_t)length;
     }
@@ -36,7 +49,7 @@ const char *dti_inspect_fits(char buffer[INSPECT_FITS_SIZE], const struct inspec
 /* What a scan works on: some tensors, where their figures go, how far it is. */
 struct batch {
     struct dti_tensor_stats tensors[AT_ONCE];
-    struct inspect_figures *figures[AT_ONCE];
+    struct dti_inspect_figures *figures[AT_ONCE];
     size_t count;
     struct dti_histogram *histograms; /* AT_ONCE of them, or NULL */
     uint64_t bytes;                   /* of its tensors */
@@ -51,13 +64,13 @@ static void show_progress(void *context, uint64_t done)
     batch->progress(batch->progress_context, batch->done + done);
 }
 
-static void set_extreme(struct inspect_extreme *extreme, const struct dti_value *value,
+static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
                         const struct dti_tensor *tensor, uint64_t index)
 {
-    *extreme = (struct inspect_extreme){.value = *value, .tensor = tensor, .index = index};
+    *extreme = (struct dti_inspect_extreme){.value = *value, .tensor = tensor, .index = index};
 }
 
-static void digest(struct inspect_figures *figures, const struct dti_tensor *tensor,
+static void digest(struct dti_inspect_figures *figures, const struct dti_tensor *tensor,
                    const struct dti_tensor_stats *scanned)
 {
     const struct dti_stats *const stats = &scanned->stats;
@@ -80,14 +93,14 @@ static void digest(struct inspect_figures *figures, const struct dti_tensor *ten
         set_extreme(&figures->max, &max, tensor, stats->max_index);
         set_extreme(&figures->absmax, &absmax, tensor, stats->absmax_index);
     }
-    for (unsigned i = 0; i < INSPECT_LADDER; i++) {
+    for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
         if (dti_stats_fit(stats, &scanned->rule, dti_format_get(dti_inspect_ladder[i])))
             figures->fits |= 1U << i;
     }
 }
 
 /* Cuts off the empty ends. False when memory ran out. */
-static bool trim(struct inspect_histogram *ret, const struct dti_histogram *histogram)
+static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *histogram)
 {
     unsigned first = 0, end = DTI_BINADES;
     while (first < end && histogram->binade[first] == 0)
@@ -106,7 +119,7 @@ static bool trim(struct inspect_histogram *ret, const struct dti_histogram *hist
     return true;
 }
 
-static enum dti_status run(struct inspect_report *report, struct batch *batch,
+static enum dti_status run(struct dti_inspect_report *report, struct batch *batch,
                            const struct dti_scan_options *options, struct dti_histogram *whole,
                            struct dti_error *reterr)
 {
@@ -127,7 +140,7 @@ static enum dti_status run(struct inspect_report *report, struct batch *batch,
         if (!scanned->histogram)
             continue;
         dti_histogram_merge(whole, scanned->histogram);
-        if (report->args->each && !trim(&batch->figures[i]->histogram, scanned->histogram))
+        if (report->request->each && !trim(&batch->figures[i]->histogram, scanned->histogram))
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
     batch->done += batch->bytes;
@@ -137,7 +150,7 @@ static enum dti_status run(struct inspect_report *report, struct batch *batch,
 }
 
 /* In the order in which they are shown: that of the file, unless something else was asked for. */
-static enum dti_status run_all(struct inspect_report *report, struct batch *batch,
+static enum dti_status run_all(struct dti_inspect_report *report, struct batch *batch,
                                const struct dti_scan_options *options, struct dti_histogram *whole,
                                struct dti_error *reterr)
 {
@@ -160,13 +173,14 @@ static enum dti_status run_all(struct inspect_report *report, struct batch *batc
     return status == DTI_OK ? run(report, batch, options, whole, reterr) : status;
 }
 
-static void take_extreme(struct inspect_extreme *all, const struct inspect_extreme *one, int wanted)
+static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
+                         int wanted)
 {
     if (!all->tensor || dti_value_compare(&one->value, &all->value) == wanted)
         *all = *one;
 }
 
-static void add(struct inspect_figures *all, const struct inspect_figures *one)
+static void add(struct dti_inspect_figures *all, const struct dti_inspect_figures *one)
 {
     all->elements += one->elements;
     all->nan += one->nan;
@@ -186,7 +200,8 @@ static void add(struct inspect_figures *all, const struct inspect_figures *one)
 
 /* Of all numbers of all tensors, from the means and deviations of each: by exact sums, so that
  * --sort changes nothing. */
-static void pool(struct inspect_figures *all, const struct inspect_figures *figures, size_t count)
+static void pool(struct dti_inspect_figures *all, const struct dti_inspect_figures *figures,
+                 size_t count)
 {
     struct dti_exact_sum means, squares;
     dti_exact_sum_init(&means);
@@ -207,12 +222,12 @@ static void pool(struct inspect_figures *all, const struct inspect_figures *figu
     all->deviation = sqrt(dti_exact_sum_value(&squares));
 }
 
-static void total(struct inspect_report *report)
+static void total(struct dti_inspect_report *report)
 {
-    struct inspect_figures *const all = &report->all;
+    struct dti_inspect_figures *const all = &report->all;
     all->first_nan = all->first_inf = UINT64_MAX;
     all->mean = all->deviation = NAN;
-    all->fits = (1U << INSPECT_LADDER) - 1;
+    all->fits = (1U << DTI_INSPECT_LADDER) - 1;
     for (size_t i = 0; i < report->shown_count; i++) {
         if (!report->figures[i].there)
             continue;
@@ -223,10 +238,10 @@ static void total(struct inspect_report *report)
         pool(all, report->figures, report->shown_count);
 }
 
-enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_reading *reading,
-                                 struct dti_error *reterr)
+enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
-    const bool drawn = report->args->histogram;
+    struct dti_reading reading = report->request->reading;
+    const bool drawn = report->request->histogram;
     struct batch *const batch = calloc(1, sizeof *batch);
     struct dti_histogram *const whole = drawn ? malloc(sizeof *whole) : NULL;
     enum dti_status status = DTI_NO_MEMORY;
@@ -239,10 +254,10 @@ enum dti_status dti_inspect_scan(struct inspect_report *report, struct dti_readi
     } else {
         if (drawn)
             dti_histogram_init(whole);
-        status = dti_reading_start(reading, report->totals.bytes, reterr);
+        status = dti_reading_start(&reading, report->totals.bytes, reterr);
         if (status == DTI_OK) {
-            status = run_all(report, batch, &reading->options, whole, reterr);
-            dti_reading_end(reading);
+            status = run_all(report, batch, &reading.options, whole, reterr);
+            dti_reading_end(&reading);
         }
     }
     if (status == DTI_OK) {

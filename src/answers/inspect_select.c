@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect/inspect.h"
-#include "cli/shared/tensor_words.h"
+#include "answers/inspect_parts.h"
+#include "answers/tensors.h"
 #include "dtinfo/glob.h"
 
 static bool is_digit(char c)
@@ -99,14 +99,14 @@ static int by_offset(const void *left, const void *right)
     return a->offset != b->offset ? (a->offset < b->offset ? -1 : 1) : in_file(a, b);
 }
 
-static void sort(const struct dti_tensor **shown, size_t count, enum inspect_sort order)
+static void sort(const struct dti_tensor **shown, size_t count, enum dti_inspect_sort order)
 {
     static int (*const orders[])(const void *, const void *) = {
-        [INSPECT_SORT_NAME] = by_name,         [INSPECT_SORT_SIZE] = by_size,
-        [INSPECT_SORT_DTYPE] = by_dtype,       [INSPECT_SORT_OFFSET] = by_offset,
-        [INSPECT_SORT_ELEMENTS] = by_elements,
+        [DTI_INSPECT_SORT_NAME] = by_name,         [DTI_INSPECT_SORT_SIZE] = by_size,
+        [DTI_INSPECT_SORT_DTYPE] = by_dtype,       [DTI_INSPECT_SORT_OFFSET] = by_offset,
+        [DTI_INSPECT_SORT_ELEMENTS] = by_elements,
     };
-    if (order != INSPECT_SORT_FILE && count > 1)
+    if (order != DTI_INSPECT_SORT_FILE && count > 1)
         qsort((void *)shown, count, sizeof *shown, orders[order]);
 }
 
@@ -121,24 +121,24 @@ static void reverse(const struct dti_tensor **shown, size_t count)
 
 /* regexec() reads a name up to its NUL: one that holds another NUL is matched up to that. When
  * memory runs out, glibc's (2.36) says that nothing was found, and malloc() tells by errno. */
-static enum dti_status is_wanted(const struct inspect_args *args, const regex_t *grep,
+static enum dti_status is_wanted(const struct dti_inspect_request *request,
                                  const struct dti_tensor *tensor, bool *ret,
                                  struct dti_error *reterr)
 {
-    *ret = !args->only || dti_glob_list_match(args->only, tensor->name, tensor->name_length);
-    if (!*ret || !grep)
+    *ret = !request->only || dti_glob_list_match(request->only, tensor->name, tensor->name_length);
+    if (!*ret || !request->grep)
         return DTI_OK;
     errno = 0;
-    const int code = regexec(grep, tensor->name, 0, NULL, 0);
+    const int code = regexec(request->grep, tensor->name, 0, NULL, 0);
     if (code != 0 && (code != REG_NOMATCH || errno == ENOMEM))
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     *ret = code == 0;
     return DTI_OK;
 }
 
-enum dti_status dti_inspect_select(struct inspect_report *report, const regex_t *grep,
-                                   struct dti_error *reterr)
+enum dti_status dti_inspect_select(struct dti_inspect_report *report, struct dti_error *reterr)
 {
+    const struct dti_inspect_request *const request = report->request;
     const struct dti_container *const container = report->container;
     const size_t count = container->tensor_count;
     report->shown = calloc(count > 0 ? count : 1, sizeof *report->shown);
@@ -146,15 +146,14 @@ enum dti_status dti_inspect_select(struct inspect_report *report, const regex_t 
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count; i++) {
         bool wanted;
-        const enum dti_status status =
-            is_wanted(report->args, grep, &container->tensors[i], &wanted, reterr);
+        const enum dti_status status = is_wanted(request, &container->tensors[i], &wanted, reterr);
         if (status != DTI_OK)
             return status;
         if (wanted)
             report->shown[report->shown_count++] = &container->tensors[i];
     }
-    sort(report->shown, report->shown_count, (enum inspect_sort)report->args->sort);
-    if (report->args->reverse)
+    sort(report->shown, report->shown_count, request->sort);
+    if (request->reverse)
         reverse(report->shown, report->shown_count);
     return dti_scaled_codes_find(&report->scaled, container, report->shown, report->shown_count)
                ? DTI_OK

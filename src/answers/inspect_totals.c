@@ -5,29 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect/inspect.h"
-#include "cli/shared/tensor_words.h"
+#include "answers/inspect_parts.h"
+#include "answers/tensors.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/footprint.h"
 
-const char *const dti_inspect_as[INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
+const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
 
 bool dti_inspect_is_read(const struct dti_tensor *tensor)
 {
     return tensor->format && !tensor->block && !tensor->refusal;
 }
 
-const struct dti_format *dti_inspect_part(const struct dti_tensor *tensor)
-{
-    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->part)
-                                                    : tensor->format;
-}
-
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
     const uint16_t probe = 1;
     unsigned char first;
-    if (!tensor->format || dti_format_container(dti_inspect_part(tensor)) == 1)
+    if (!tensor->format || dti_format_container(dti_real_format(tensor->format)) == 1)
         return false;
     memcpy(&first, &probe, 1);
     *ret_big = tensor->layout.swapped != (first == 0);
@@ -40,9 +34,9 @@ static bool is_complex(const struct dti_tensor *tensor)
 }
 
 /* What the names of dti_inspect_as stand for. */
-static void read_targets(struct dti_stored targets[INSPECT_AS])
+static void read_targets(struct dti_stored targets[DTI_INSPECT_AS])
 {
-    for (size_t i = 0; i < INSPECT_AS; i++) {
+    for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
         targets[i].block = dti_block_lookup(dti_inspect_as[i]);
         if (!targets[i].block)
             (void)dti_format_lookup(dti_inspect_as[i], &targets[i].format, NULL, NULL);
@@ -68,10 +62,10 @@ static void add(uint64_t *sum, uint64_t more)
         *sum = UINT64_MAX;
 }
 
-static void add_as(struct inspect_totals *totals, const struct dti_stored *targets,
+static void add_as(struct dti_inspect_totals *totals, const struct dti_stored *targets,
                    const struct dti_tensor *tensor, bool floats)
 {
-    for (size_t i = 0; i < INSPECT_AS; i++) {
+    for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
         uint64_t bytes = tensor->bytes;
         if ((floats && !bytes_as(&targets[i], tensor, &bytes)) ||
             !dti_add_u64(totals->as[i], bytes, &totals->as[i]))
@@ -89,15 +83,15 @@ static int by_dtype(const void *left, const void *right)
 
 static int largest_first(const void *left, const void *right)
 {
-    const struct inspect_group *const a = left, *const b = right;
+    const struct dti_inspect_group *const a = left, *const b = right;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     return strcmp(a->dtype, b->dtype);
 }
 
-static enum dti_status group(struct inspect_report *report, struct dti_error *reterr)
+static enum dti_status group(struct dti_inspect_report *report, struct dti_error *reterr)
 {
-    struct inspect_totals *const totals = &report->totals;
+    struct dti_inspect_totals *const totals = &report->totals;
     const size_t count = report->shown_count;
     if (count == 0)
         return DTI_OK;
@@ -114,7 +108,7 @@ static enum dti_status group(struct inspect_report *report, struct dti_error *re
         free((void *)sorted);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
-    struct inspect_group *at = NULL;
+    struct dti_inspect_group *at = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!at || by_dtype(&sorted[i - 1], &sorted[i]) != 0) {
             at = &totals->groups[totals->group_count++];
@@ -129,11 +123,11 @@ static enum dti_status group(struct inspect_report *report, struct dti_error *re
     return DTI_OK;
 }
 
-enum dti_status dti_inspect_sum(struct inspect_report *report, struct dti_error *reterr)
+enum dti_status dti_inspect_sum(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     const struct dti_container *const container = report->container;
-    struct inspect_totals *const totals = &report->totals;
-    struct dti_stored targets[INSPECT_AS];
+    struct dti_inspect_totals *const totals = &report->totals;
+    struct dti_stored targets[DTI_INSPECT_AS];
     read_targets(targets);
     for (size_t i = 0; i < container->tensor_count; i++)
         add(&totals->data_bytes, container->tensors[i].bytes);
