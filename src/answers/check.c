@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A check as JSON. */
-#include "answers/check.h"
+#include "answers/check_answer.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef DTINFO_ANSWERS_CHECK_PARTS_H
 #define DTINFO_ANSWERS_CHECK_PARTS_H
 
-#include "answers/check.h"
+#include "answers/check_answer.h"
 
 /* check_names.c: what depends on names, dtypes and shapes alone. */
 bool dti_check_dtype_holds(const struct dti_check_assertion *assertion,

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_CHECK_H
 #define DTINFO_CLI_CHECK_H
 
-#include "answers/check.h"
+#include "answers/check_answer.h"
 #include "cli/shared/file_source.h"
 #include "cli/shell/command.h"
 

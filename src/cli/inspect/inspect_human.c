@@ -185,58 +185,64 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-/* A text of the file, safe for a terminal, or as much of it as there is room for. */
-static void put_cut(struct dti_line *line, struct dti_buffer *text, bool whole, size_t room)
+/* A text of the file, safe for a terminal. */
+struct taken {
+    struct dti_buffer text;
+    bool failed; /* memory ran out for some */
+};
+
+static void take(struct taken *taken, const char *bytes, size_t length)
 {
-    if (!whole)
-        cut(text->data, room);
-    put(line, text->data);
-    put(line, whole ? "" : "...");
+    dti_buffer_clear(&taken->text);
+    dti_name_text(&taken->text, bytes, length);
+    taken->failed = taken->failed || taken->text.failed;
 }
 
-static void take(struct dti_buffer *text, const char *bytes, size_t length)
+/* As much of it as there is room for. */
+static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size_t room)
 {
-    dti_buffer_clear(text);
-    dti_name_text(text, bytes, length);
+    if (!whole)
+        cut(taken->text.data, room);
+    put(line, taken->text.data);
+    put(line, whole ? "" : "...");
 }
 
 /* The value; behind an array how long it is. room: 0 for all of it. */
 static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t room,
-                      struct dti_buffer *text)
+                      struct taken *taken)
 {
     char end[160] = "";
     if (entry->kind == DTI_METADATA_ARRAY)
         (void)snprintf(end, sizeof end, "   %s, %llu element%s", entry->type,
                        (unsigned long long)entry->count, entry->count == 1 ? "" : "s");
-    take(text, entry->value, entry->value_length);
-    const size_t taken = strlen(end) + strlen("...");
-    put_cut(line, text, room == 0 || columns_of(text->data) + strlen(end) <= room,
-            room > taken + 8 ? room - taken : 8);
+    take(taken, entry->value, entry->value_length);
+    const size_t after = strlen(end) + strlen("...");
+    put_cut(line, taken, room == 0 || columns_of(taken->text.data) + strlen(end) <= room,
+            room > after + 8 ? room - after : 8);
     dti_line_put(line, DTI_STYLE_DIM, end);
 }
 
 /* The width of the keys, but for those that are too long. */
-static size_t key_columns(const struct dti_container *container, size_t count,
-                          struct dti_buffer *text)
+static size_t key_columns(const struct dti_container *container, size_t count, struct taken *taken)
 {
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
-        take(text, container->metadata[i].key, container->metadata[i].key_length);
-        const size_t columns = columns_of(text->data);
+        take(taken, container->metadata[i].key, container->metadata[i].key_length);
+        const size_t columns = columns_of(taken->text.data);
         if (columns > most && columns <= KEY_WIDTH)
             most = columns;
     }
     return most;
 }
 
-static void put_entries(const struct inspect_view *view, struct dti_buffer *text)
+static void put_entries(const struct inspect_view *view, struct taken *taken)
 {
     const struct dti_container *const container = view->report->container;
     const bool all = view->all_metadata;
     const size_t width = (size_t)view->cx->width;
     const size_t count =
         !all && container->metadata_count > KEYS ? KEYS : container->metadata_count;
-    const size_t keys = key_columns(container, count, text);
+    const size_t keys = key_columns(container, count, taken);
     struct dti_line line = line_of(view);
     if (count == 0)
         return;
@@ -245,12 +251,12 @@ static void put_entries(const struct inspect_view *view, struct dti_buffer *text
     for (size_t i = 0; i < count; i++) {
         const struct dti_metadata *const entry = &container->metadata[i];
         put(&line, "    ");
-        take(text, entry->key, entry->key_length);
-        put_cut(&line, text, all || columns_of(text->data) <= width / 2, width / 2);
+        take(taken, entry->key, entry->key_length);
+        put_cut(&line, taken, all || columns_of(taken->text.data) <= width / 2, width / 2);
         dti_line_to(&line, 4 + keys + 2);
         const size_t before = line.column + line.owed;
         const size_t room = before + 12 < width ? width - before : 12;
-        put_value(&line, entry, all ? 0 : room, text);
+        put_value(&line, entry, all ? 0 : room, taken);
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {
@@ -262,12 +268,11 @@ static void put_entries(const struct inspect_view *view, struct dti_buffer *text
 
 static enum dti_status put_metadata(const struct inspect_view *view, struct dti_error *reterr)
 {
-    struct dti_buffer text;
-    dti_buffer_init(&text);
-    put_entries(view, &text);
-    const bool failed = text.failed;
-    dti_buffer_free(&text);
-    return failed ? no_memory(reterr) : DTI_OK;
+    struct taken taken = {.failed = false};
+    dti_buffer_init(&taken.text);
+    put_entries(view, &taken);
+    dti_buffer_free(&taken.text);
+    return taken.failed ? no_memory(reterr) : DTI_OK;
 }
 
 static void put_note(const struct inspect_view *view, const char *text)

@@ -50,14 +50,15 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
 static enum dti_status put_names(const struct inspect_view *view, struct dti_error *reterr)
 {
     struct dti_buffer text;
+    bool failed = false;
     dti_buffer_init(&text);
-    for (size_t i = 0; i < view->report->shown_count; i++) {
+    for (size_t i = 0; i < view->report->shown_count && !failed; i++) {
         const struct dti_tensor *const tensor = view->report->shown[i];
         dti_buffer_clear(&text);
         dti_name_text(&text, tensor->name, tensor->name_length);
         (void)fprintf(view->cx->out, "%s\n", text.data);
+        failed = text.failed;
     }
-    const bool failed = text.failed;
     dti_buffer_free(&text);
     return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whether files are as they should be: assertions, and what each came to in a file. */
-#ifndef DTINFO_ANSWERS_CHECK_H
-#define DTINFO_ANSWERS_CHECK_H
+#ifndef DTINFO_ANSWERS_CHECK_ANSWER_H
+#define DTINFO_ANSWERS_CHECK_ANSWER_H
 
 #include "answers/reading.h"
 #include "dtinfo/file_digest.h"
