@@ -38,8 +38,8 @@ static enum dti_status compare(struct dti_check_report *report, size_t at,
     struct dti_check_failure failure = {
         .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_OTHER_DIGEST};
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
-    enum dti_status status = dti_digest_files(container, report->digests, reading->options.progress,
-                                              reading->options.progress_context, reterr);
+    enum dti_status status =
+        dti_digest_files(container, report->digests, reading->show, reading->context, reterr);
     dti_reading_end_alone(reading);
     for (; failure.index < dti_digest_count(container) && status == DTI_OK; failure.index++) {
         if (memcmp(&report->digests[failure.index], wanted[failure.index],

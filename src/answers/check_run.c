@@ -147,8 +147,8 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
     struct dti_container *const container = report->container;
     dti_reading_start_alone(reading,
                             container->file_count > 0 ? container->files[0].input.size : 0);
-    const enum dti_status status = dti_container_verify(container, reading->options.progress,
-                                                        reading->options.progress_context, reterr);
+    const enum dti_status status =
+        dti_container_verify(container, reading->show, reading->context, reterr);
     dti_reading_end_alone(reading);
     return status;
 }

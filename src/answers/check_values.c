@@ -15,7 +15,7 @@ struct run {
     struct dti_reading reading;
     struct dti_tensor_stats *group;
     size_t count;
-    uint64_t bytes, done; /* of this group; of those before */
+    uint64_t bytes; /* of the group */
 };
 
 static const struct dti_format *part_of(const struct dti_tensor *tensor)
@@ -137,12 +137,6 @@ static bool holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    const struct run *const run = context;
-    dti_reading_show(&run->reading, run->done + done);
-}
-
 static enum dti_status judge(struct run *run, const struct dti_tensor_stats *tensor,
                              struct dti_error *reterr)
 {
@@ -162,15 +156,12 @@ static enum dti_status judge(struct run *run, const struct dti_tensor_stats *ten
 
 static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 {
-    struct dti_scan_options options = run->reading.options;
-    options.progress = show_progress;
-    options.progress_context = run;
-    enum dti_status status =
-        dti_scan_stats(run->report->container, run->group, run->count, &options, reterr);
+    enum dti_status status = dti_scan_stats(run->report->container, run->group, run->count,
+                                            &run->reading.options, reterr);
     for (size_t i = 0; i < run->count && status == DTI_OK; i++)
         status = judge(run, &run->group[i], reterr);
     run->count = 0;
-    run->done += run->bytes;
+    run->reading.done += run->bytes;
     run->bytes = 0;
     return status;
 }

@@ -15,7 +15,7 @@ struct run {
     struct dti_tensor_pair *pairs;
     size_t *results; /* whose pair it is */
     size_t count;
-    uint64_t bytes, done; /* of this group; of those before */
+    uint64_t bytes; /* of the group */
     struct dti_comparison total;
 };
 
@@ -83,25 +83,16 @@ static void settle(struct run *run, size_t at)
     compare->total_count++;
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    const struct run *const run = context;
-    dti_reading_show(&run->compare->reading, run->done + done);
-}
-
 static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 {
     struct dti_compare *const compare = run->compare;
-    struct dti_scan_options options = compare->reading.options;
-    options.progress = show_progress;
-    options.progress_context = run;
     const enum dti_status status =
         dti_scan_comparison(compare->a, compare->b, run->pairs, run->count, compare->atol.most,
-                            compare->rtol.most, &options, reterr);
+                            compare->rtol.most, &compare->reading.options, reterr);
     for (size_t i = 0; i < run->count && status == DTI_OK; i++)
         settle(run, i);
     run->count = 0;
-    run->done += run->bytes;
+    compare->reading.done += run->bytes;
     run->bytes = 0;
     return status;
 }
@@ -128,7 +119,7 @@ static enum dti_status scan(struct run *run, struct dti_error *reterr)
                                        &result->first_byte, reterr);
             result->outcome =
                 result->first_byte == UINT64_MAX ? DTI_COMPARE_EQUAL : DTI_COMPARE_DIFFERS;
-            run->done += bytes_of(compare, result);
+            compare->reading.done += bytes_of(compare, result);
         } else if (result->way == DTI_COMPARE_NUMBERS) {
             run->pairs[run->count].a = result->a;
             run->pairs[run->count].b = result->b;

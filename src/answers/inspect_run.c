@@ -26,8 +26,7 @@ static enum dti_status digest(struct dti_inspect_report *report, struct dti_erro
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     const enum dti_status status =
-        dti_digest_files(container, report->digests, reading->options.progress,
-                         reading->options.progress_context, reterr);
+        dti_digest_files(container, report->digests, reading->show, reading->context, reterr);
     dti_reading_end_alone(reading);
     return status;
 }

@@ -46,23 +46,14 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
     return buffer;
 }
 
-/* What a scan works on: some tensors, where their figures go, how far it is. */
+/* What a scan works on: some tensors, where their figures go. */
 struct batch {
     struct dti_tensor_stats tensors[AT_ONCE];
     struct dti_inspect_figures *figures[AT_ONCE];
     size_t count;
     struct dti_histogram *histograms; /* AT_ONCE of them, or NULL */
     uint64_t bytes;                   /* of its tensors */
-    uint64_t done;                    /* bytes of the batches before */
-    void (*progress)(void *context, uint64_t done_bytes);
-    void *progress_context;
 };
-
-static void show_progress(void *context, uint64_t done)
-{
-    const struct batch *const batch = context;
-    batch->progress(batch->progress_context, batch->done + done);
-}
 
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
                         const struct dti_tensor *tensor, uint64_t index)
@@ -120,18 +111,13 @@ static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *
 }
 
 static enum dti_status run(struct dti_inspect_report *report, struct batch *batch,
-                           const struct dti_scan_options *options, struct dti_histogram *whole,
+                           struct dti_reading *reading, struct dti_histogram *whole,
                            struct dti_error *reterr)
 {
-    struct dti_scan_options own = *options;
     if (batch->count == 0)
         return DTI_OK;
-    batch->progress = options->progress;
-    batch->progress_context = options->progress_context;
-    own.progress = options->progress ? show_progress : NULL;
-    own.progress_context = batch;
     const enum dti_status status =
-        dti_scan_stats(report->container, batch->tensors, batch->count, &own, reterr);
+        dti_scan_stats(report->container, batch->tensors, batch->count, &reading->options, reterr);
     if (status != DTI_OK)
         return status;
     for (size_t i = 0; i < batch->count; i++) {
@@ -143,7 +129,7 @@ static enum dti_status run(struct dti_inspect_report *report, struct batch *batc
         if (report->request->each && !trim(&batch->figures[i]->histogram, scanned->histogram))
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
-    batch->done += batch->bytes;
+    reading->done += batch->bytes;
     batch->bytes = 0;
     batch->count = 0;
     return DTI_OK;
@@ -151,7 +137,7 @@ static enum dti_status run(struct dti_inspect_report *report, struct batch *batc
 
 /* In the order in which they are shown: that of the file, unless something else was asked for. */
 static enum dti_status run_all(struct dti_inspect_report *report, struct batch *batch,
-                               const struct dti_scan_options *options, struct dti_histogram *whole,
+                               struct dti_reading *reading, struct dti_histogram *whole,
                                struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -168,9 +154,9 @@ static enum dti_status run_all(struct dti_inspect_report *report, struct batch *
         batch->figures[at] = &report->figures[i];
         batch->bytes += tensor->bytes;
         if (batch->count == AT_ONCE)
-            status = run(report, batch, options, whole, reterr);
+            status = run(report, batch, reading, whole, reterr);
     }
-    return status == DTI_OK ? run(report, batch, options, whole, reterr) : status;
+    return status == DTI_OK ? run(report, batch, reading, whole, reterr) : status;
 }
 
 static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
@@ -256,7 +242,7 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
             dti_histogram_init(whole);
         status = dti_reading_start(&reading, report->totals.bytes, reterr);
         if (status == DTI_OK) {
-            status = run_all(report, batch, &reading.options, whole, reterr);
+            status = run_all(report, batch, &reading, whole, reterr);
             dti_reading_end(&reading);
         }
     }

@@ -8,19 +8,19 @@
 void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes)
 {
     if (reading->begin)
-        reading->begin(reading->options.progress_context, bytes);
+        reading->begin(reading->context, bytes);
 }
 
 void dti_reading_end_alone(const struct dti_reading *reading)
 {
     if (reading->end)
-        reading->end(reading->options.progress_context);
+        reading->end(reading->context);
 }
 
-void dti_reading_show(const struct dti_reading *reading, uint64_t done)
+static void show_part(void *context, uint64_t done)
 {
-    if (reading->options.progress)
-        reading->options.progress(reading->options.progress_context, done);
+    const struct dti_reading *const reading = context;
+    reading->show(reading->context, reading->done + done);
 }
 
 enum dti_status dti_reading_start(struct dti_reading *reading, uint64_t bytes,
@@ -34,6 +34,9 @@ enum dti_status dti_reading_start(struct dti_reading *reading, uint64_t bytes,
         if (status != DTI_OK)
             return status;
     }
+    reading->done = 0;
+    reading->options.progress = reading->show ? show_part : NULL;
+    reading->options.progress_context = reading;
     dti_reading_start_alone(reading, bytes);
     return DTI_OK;
 }

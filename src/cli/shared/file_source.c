@@ -121,10 +121,8 @@ enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_b
 {
     enum dti_status status = DTI_OK;
     bar->out = !cx->quiet && isatty(STDERR_FILENO) ? cx->err : NULL;
-    *ret = (struct dti_reading){.options.progress = show_bar,
-                                .options.progress_context = bar,
-                                .begin = begin_bar,
-                                .end = end_bar};
+    *ret =
+        (struct dti_reading){.begin = begin_bar, .show = show_bar, .end = end_bar, .context = bar};
     if (args->threads && strcmp(args->threads, "all") != 0)
         status = dti_amount_threads(args->threads, strlen(args->threads), &ret->threads, reterr);
     if (status == DTI_OK && args->max_memory)
