@@ -10,14 +10,14 @@
 #include "dtinfo/expsin.h"
 #include "dtinfo/kernel.h"
 
-enum { APART = 8, GRAIN = 64 };
+enum { STRIDE = 8, GRAIN = 64 };
 
 struct dti_math_peer {
     struct dti_team *team;
     struct dti_format format;
     const struct dti_expsin_kernel *expsin; /* NULL: a dot product */
     const struct dti_dot_kernel *dot;
-    double sums[APART * DTI_THREADS_MAX];
+    double sums[STRIDE * DTI_THREADS_MAX];
     /* of the pass at hand */
     const unsigned char *first, *second;
     unsigned char *dst;
@@ -95,7 +95,7 @@ static void job(void *context, size_t member, size_t size)
     if (peer->expsin)
         peer->expsin->run(peer->dst + from * width, peer->first + from * width, count);
     else
-        peer->sums[member * APART] =
+        peer->sums[member * STRIDE] =
             peer->dot->run(peer->first + from * width, peer->second + from * width, count);
 }
 
@@ -116,7 +116,7 @@ uint64_t dti_math_peer_run(struct dti_math_peer *peer, void *dst, const void *fi
             job(peer, 0, 1);
         double sum = 0;
         for (size_t i = 0; i < threads && peer->dot; i++)
-            sum += peer->sums[i * APART];
+            sum += peer->sums[i * STRIDE];
         if (peer->dot)
             memcpy(dst, &sum, sizeof sum);
     }

@@ -17,11 +17,11 @@
 
 /* The arithmetic of a comparison. */
 enum dti_comparison_hub {
-    DTI_COMPARISON_F32,  /* both dtypes decode to fp32 exactly, and steps can be counted in it */
-    DTI_COMPARISON_F64,  /* to fp64 */
-    DTI_COMPARISON_I64,  /* both to int64 */
-    DTI_COMPARISON_U64,  /* both to uint64 */
-    DTI_COMPARISON_WIDE, /* anything else (int64 against fp64): by struct dti_value */
+    DTI_COMPARISON_HUB32, /* both dtypes decode to fp32 exactly, and steps can be counted in it */
+    DTI_COMPARISON_HUB64, /* to fp64 */
+    DTI_COMPARISON_I64,   /* both to int64 */
+    DTI_COMPARISON_U64,   /* both to uint64 */
+    DTI_COMPARISON_WIDE,  /* anything else (int64 against fp64): by struct dti_value */
 };
 /* For two dtypes that are not complex. */
 enum dti_comparison_hub dti_comparison_hub_of(const struct dti_format *a,

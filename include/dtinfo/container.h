@@ -14,6 +14,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/input.h"
+#include "dtinfo/remedy.h"
 #include "dtinfo/storage.h"
 
 enum dti_container_kind {
@@ -38,14 +39,15 @@ struct dti_tensor {
     const struct dti_block_format *block; /* q8_0, mxfp4 ...: a row of ours; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
-    const uint64_t *shape; /* rank dimensions in elements, slowest first */
-    bool fortran;          /* the first dimension varies fastest; only where that differs */
-    bool compressed;       /* dti_container_data() must unpack it first */
-    uint64_t elements;     /* product of shape; 1 for rank 0 */
-    uint64_t bytes;        /* as stored in memory, that is after unpacking */
-    unsigned file;         /* index into files */
-    uint64_t offset;       /* of its first byte in that file */
-    const char *refusal;   /* why its values cannot be read ("holds Python objects"), else NULL */
+    const uint64_t *shape;  /* rank dimensions in elements, slowest first */
+    bool fortran;           /* the first dimension varies fastest; only where that differs */
+    bool compressed;        /* dti_container_data() must unpack it first */
+    uint64_t elements;      /* product of shape; 1 for rank 0 */
+    uint64_t bytes;         /* as stored in memory, that is after unpacking */
+    unsigned file;          /* index into files */
+    uint64_t offset;        /* of its first byte in that file */
+    const char *refusal;    /* why its values cannot be read ("holds Python objects"), else NULL */
+    enum dti_remedy remedy; /* what makes them readable, beside a refusal */
 };
 
 /* A key and its value, as the file spells them. */
@@ -61,12 +63,6 @@ struct dti_metadata {
     enum dti_metadata_kind kind;
     const char *type; /* in the file's words: "string", "uint32", "array of float32" */
     uint64_t count;   /* elements of an array, else 1 */
-};
-
-/* Something odd that is no error: "total_size says 100 bytes, the tensors have 96". */
-struct dti_container_note {
-    const char *code; /* for JSON, snake_case: "total_size" */
-    const char *text; /* one line, safe for a terminal */
 };
 
 struct dti_container_file {
@@ -90,7 +86,7 @@ struct dti_container {
                               has it */
     struct dti_metadata *metadata;
     size_t note_count;
-    struct dti_container_note *notes;
+    struct dti_note *notes;
     void *own; /* what the reader keeps */
 };
 
@@ -111,8 +107,8 @@ struct dti_container_options {
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from
  * the content. options may be NULL. Fails with DTI_BAD_INPUT in one line that names the file and
- * the tensor, with DTI_NO_MEMORY; with DTI_USAGE when a remedy is an option (raw data without
- * --from). */
+ * the tensor, with DTI_NO_MEMORY; with DTI_USAGE when the caller must say what is in the file (raw
+ * data, text). */
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);

@@ -52,7 +52,7 @@ struct dti_format {
     uint8_t exp_bits; /* 0 for integers */
     uint8_t man_bits; /* stored mantissa bits; for integers the magnitude bits */
     int32_t bias;
-    enum dti_dtype part; /* complex only: the dtype of the two parts */
+    enum dti_dtype component; /* complex only: the dtype of the two components */
 };
 
 /* "float", "unsigned_float", "int", "uint", "bool", "complex". */

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "dtinfo/remedy.h"
+
 enum dti_status {
 #define STATUS(id, exit_code, code, meaning) DTI_##id,
 #include "dtinfo/status.def"
@@ -16,12 +18,13 @@ enum dti_status {
     DTI_STATUS_COUNT
 };
 
-enum { DTI_ERROR_SUGGESTIONS = 4 };
+enum { DTI_ERROR_TEXT = 512, DTI_ERROR_SUGGESTIONS = 4 };
 
 struct dti_error {
     enum dti_status status;
-    char text[512];     /* one line without the program's name; safe for a terminal */
-    char argument[128]; /* the offending text, raw but cut to fit; "" when there is none */
+    enum dti_remedy remedy;    /* what the text leaves to the caller's words */
+    char text[DTI_ERROR_TEXT]; /* one line without the program's name; safe for a terminal */
+    char argument[128];        /* the offending text, raw but cut to fit; "" when there is none */
     char suggestions[DTI_ERROR_SUGGESTIONS][32]; /* nearest right spellings, "" after the last */
 };
 
@@ -36,6 +39,9 @@ struct dti_error {
  * Untrusted text goes into the format's arguments through dti_quote() only. */
 enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const char *format, ...)
     DTI_PRINTF(3, 4);
+/* The same with the id of what to do about it; dti_fail() leaves DTI_REMEDY_NONE. */
+enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status,
+                                enum dti_remedy remedy, const char *format, ...) DTI_PRINTF(4, 5);
 
 /* Adds to an error already made; both accept reterr == NULL and cut what does not fit. */
 void dti_error_argument(struct dti_error *reterr, const char *text, size_t length);

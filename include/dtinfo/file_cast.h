@@ -57,8 +57,7 @@ struct dti_file_cast_request {
     enum dti_container_kind kind;     /* of the output */
     const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
-    /* Told what is odd: a pattern that fits nothing. code is snake_case, text one line, safe. */
-    void (*warn)(void *context, const char *code, const char *text);
+    dti_warn_fn *warn; /* of what is odd: a pattern that fits nothing; or NULL */
     void *warn_context;
 };
 

@@ -14,11 +14,12 @@
 
 struct dti_file_dequant_request {
     bool layout_given;
-    enum dti_quant_layout layout;      /* the only one that is looked for */
-    bool high;                         /* packed codes have element 0 in the highest bits */
-    unsigned bits;                     /* of a code; 0: as the file or its configuration says */
-    uint64_t block;                    /* neighbours that share a scale, or the sides of rectangles,
-                                        * of tensors that have several scales; 0: likewise */
+    enum dti_quant_layout layout; /* the only one that is looked for */
+    bool high;                    /* packed codes have element 0 in the highest bits */
+    unsigned bits;                /* of a code; 0: as the file or its configuration says */
+    uint64_t block;               /* neighbours that share a scale, or the sides of rectangles,
+                                   * of tensors that have several scales; 0: likewise */
+    const char *said_by;          /* the caller's words for bits and block, in messages; or NULL */
     const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a file's cast */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* how npy files beside the first one are opened */

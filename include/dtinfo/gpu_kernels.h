@@ -27,15 +27,15 @@ enum dti_gpu_kernel {
 struct dti_gpu_cast_args {
     uint64_t src, dst, n;
     uint64_t index; /* of the first element; a multiple of DTI_TILE */
-    uint64_t table; /* TABLE: a struct dti_table in the device's memory */
+    uint64_t table; /* TABLE: a struct dti_code_table in the device's memory */
     struct dti_decoder decoder;
     struct dti_encoder encoder;
     uint32_t bits;       /* as in struct dti_kernel_args */
     uint32_t high_first; /* 0 or 1 */
 };
 
-/* The loss of tiles, in two kernels: LOSS_F32 or LOSS_F64 leave 16 lanes a tile, LOSS_FOLD makes
- * them a struct dti_gpu_loss_tile. n elements; x, y: source and stored numbers in the hub. */
+/* The loss of tiles, in two kernels: LOSS_HUB32 or LOSS_HUB64 leave 16 lanes a tile, LOSS_FOLD
+ * makes them a struct dti_gpu_loss_tile. n elements; x, y: source and stored numbers in the hub. */
 struct dti_gpu_loss_args {
     uint64_t x, y, n;
     uint64_t index;

@@ -17,19 +17,19 @@
 #include "dtinfo/value.h"
 
 enum dti_operation {
-    DTI_OP_TABLE,       /* 1-byte containers -> any container, by a table of 256 codes */
-    DTI_OP_DECODE_F32,  /* codes of a float or integer format that fp32 holds exactly -> fp32 */
-    DTI_OP_DECODE_F64,  /* the same for fp64 */
-    DTI_OP_DECODE_I64,  /* int8..int64, uint8..uint32, bool -> int64 */
-    DTI_OP_ENCODE_F32,  /* fp32 -> codes of any float, integer or bool format; floats: no smaller
-                         * exponents than fp32 (dti_encoder_takes_f32) */
-    DTI_OP_ENCODE_F64,  /* fp64 -> codes of any format whose range lies within fp64's */
-    DTI_OP_ENCODE_I64,  /* int64 -> codes of any format */
-    DTI_OP_ENCODE_U64,  /* uint64 -> codes of any format */
-    DTI_OP_ODD_F64_F32, /* fp64 -> fp32 rounded to odd: keeps every later rounding to 22 bits of
-                         * precision or less, with exponents from -126, the one rounding */
-    DTI_OP_ODD_I64_F64, /* int64 -> fp64 rounded to odd */
-    DTI_OP_ODD_U64_F64,
+    DTI_OP_TABLE,        /* 1-byte containers -> any container, by a table of 256 codes */
+    DTI_OP_DECODE_HUB32, /* codes of a float or integer format that fp32 holds exactly -> fp32 */
+    DTI_OP_DECODE_HUB64, /* the same for fp64 */
+    DTI_OP_DECODE_I64,   /* int8..int64, uint8..uint32, bool -> int64 */
+    DTI_OP_ENCODE_HUB32, /* fp32 -> codes of any float, integer or bool format; floats: no smaller
+                          * exponents than fp32 (dti_encoder_takes_hub32) */
+    DTI_OP_ENCODE_HUB64, /* fp64 -> codes of any format whose range lies within fp64's */
+    DTI_OP_ENCODE_I64,   /* int64 -> codes of any format */
+    DTI_OP_ENCODE_U64,   /* uint64 -> codes of any format */
+    DTI_OP_ODD_HUB64_HUB32, /* fp64 -> fp32 rounded to odd: keeps every later rounding to 22 bits of
+                             * precision or less, with exponents from -126, the one rounding */
+    DTI_OP_ODD_I64_HUB64,   /* int64 -> fp64 rounded to odd */
+    DTI_OP_ODD_U64_HUB64,
     DTI_OP_UNPACK, /* packed codes of 1 to 7 bits -> one a byte */
     DTI_OP_PACK,   /* one a byte -> packed; the last byte's padding is zero */
     DTI_OP_SWAP,   /* reverses the bytes of 2-, 4- or 8-byte containers */
@@ -73,22 +73,22 @@ struct dti_encoder {
 void dti_encoder_init(struct dti_encoder *ret, const struct dti_format *format,
                       const struct dti_policy *policy);
 
-/* Whether DTI_OP_ENCODE_F32 takes the format: integers and bool, and floats whose smallest normal
+/* Whether DTI_OP_ENCODE_HUB32 takes the format: integers and bool, and floats whose smallest normal
  * is 2^-126 or more, whose largest is below 2^128 and that have 23 mantissa bits or less. */
-bool dti_encoder_takes_f32(const struct dti_format *format);
-/* The same of DTI_OP_ENCODE_F64: smallest normal at least 2^-1022, largest below 2^1024, 52 bits.
+bool dti_encoder_takes_hub32(const struct dti_format *format);
+/* The same of DTI_OP_ENCODE_HUB64: smallest normal at least 2^-1022, largest below 2^1024, 52 bits.
  */
-bool dti_encoder_takes_f64(const struct dti_format *format);
+bool dti_encoder_takes_hub64(const struct dti_format *format);
 /* Whether rounding to odd in fp32 (in fp64) may precede the rounding into the format: deterministic
  * modes, and a last bit at least two places above that of fp32 (fp64) everywhere in its range. */
-bool dti_encoder_takes_odd_f32(const struct dti_encoder *encoder);
-bool dti_encoder_takes_odd_f64(const struct dti_encoder *encoder);
+bool dti_encoder_takes_odd_hub32(const struct dti_encoder *encoder);
+bool dti_encoder_takes_odd_hub64(const struct dti_encoder *encoder);
 /* Whether every number of the format is one of fp32 (fp64). */
-bool dti_format_fits_f32(const struct dti_format *format);
-bool dti_format_fits_f64(const struct dti_format *format);
+bool dti_format_fits_hub32(const struct dti_format *format);
+bool dti_format_fits_hub64(const struct dti_format *format);
 
 /* DTI_OP_TABLE: a whole cast from a format of 8 bits or less, as dti_encode() answers it. */
-struct dti_table {
+struct dti_code_table {
     unsigned container;     /* of the destination: 1, 2, 4 or 8 bytes */
     unsigned planes;        /* how many byte planes, from the highest, are not all zero */
     uint64_t word[256];     /* destination container by source code */
@@ -96,20 +96,20 @@ struct dti_table {
     struct dti_decoder src; /* for kernels that rather compute than look up */
     struct dti_format dst;
 };
-void dti_table_init(struct dti_table *ret, const struct dti_format *src,
-                    const struct dti_format *dst, const struct dti_policy *policy);
+void dti_code_table_init(struct dti_code_table *ret, const struct dti_format *src,
+                         const struct dti_format *dst, const struct dti_policy *policy);
 
 /* The parameters of one kernel in one plan; which member is set follows from the operation. */
 struct dti_kernel_args {
-    const struct dti_decoder *decoder; /* DECODE_* */
-    const struct dti_encoder *encoder; /* ENCODE_* */
-    const struct dti_table *table;     /* TABLE */
-    unsigned bits;                     /* UNPACK, PACK: 1 to 7; SWAP: bytes of a container; COPY:
-                                        * bytes of an element */
-    bool high_first;                   /* UNPACK, PACK: DTI_PACKING_HIGH */
-    bool stream;                       /* results go to memory past the caches (a hint); before
-                                        * other threads look: dti_stores_order() */
-    uint64_t index;                    /* of the first element (stochastic rounding) */
+    const struct dti_decoder *decoder;  /* DECODE_* */
+    const struct dti_encoder *encoder;  /* ENCODE_* */
+    const struct dti_code_table *table; /* TABLE */
+    unsigned bits;                      /* UNPACK, PACK: 1 to 7; SWAP: bytes of a container; COPY:
+                                         * bytes of an element */
+    bool high_first;                    /* UNPACK, PACK: DTI_PACKING_HIGH */
+    bool stream;                        /* results go to memory past the caches (a hint); before
+                                         * other threads look: dti_stores_order() */
+    uint64_t index;                     /* of the first element (stochastic rounding) */
 };
 
 /* n elements from src to dst; any alignment; the two do not overlap. Reads and writes exactly the

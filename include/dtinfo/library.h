@@ -7,6 +7,7 @@
 #define DTINFO_LIBRARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "dtinfo/error.h"
 
@@ -22,8 +23,17 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
  * it hangs there, no thread can be started any more: the process can only end. */
 bool dti_library_is_opening(void);
 const char *dti_library_name(const struct dti_library *library); /* as it was opened */
-/* NULL when it has none of that name. Copy it into a function pointer by memcpy(). */
-void *dti_library_symbol(const struct dti_library *library, const char *name);
+/* A function that is looked up by its name; offset: of its pointer in the struct to fill in. */
+struct dti_library_function {
+    const char *name;
+    size_t offset;
+    bool required;
+};
+/* Fills in the pointers of `functions`, NULL for those that it does not have. Returns the name of
+ * the first required one that is missing, or NULL. */
+const char *dti_library_find(const struct dti_library *library,
+                             const struct dti_library_function *rows, size_t count,
+                             void *functions);
 /* Drivers keep threads: they are never closed. NULL is fine. */
 void dti_library_close(struct dti_library *library);
 

@@ -53,9 +53,9 @@ double dti_loss_sqnr_db(const struct dti_loss *loss);
 
 /* The arithmetic in which source and stored numbers are compared. */
 enum dti_loss_hub {
-    DTI_LOSS_F32,  /* both dtypes decode to fp32 exactly */
-    DTI_LOSS_F64,  /* both decode to fp64 exactly */
-    DTI_LOSS_WIDE, /* anything: by struct dti_value, slow */
+    DTI_LOSS_HUB32, /* both dtypes decode to fp32 exactly */
+    DTI_LOSS_HUB64, /* both decode to fp64 exactly */
+    DTI_LOSS_WIDE,  /* anything: by struct dti_value, slow */
 };
 
 /* How a plan's loss is counted: thresholds asked of dti_encode() once. */

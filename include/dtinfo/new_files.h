@@ -8,7 +8,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/container.h"
 #include "dtinfo/output_group.h"
-#include "dtinfo/output_strays.h"
+#include "dtinfo/output_leftovers.h"
 
 struct dti_new_file {
     char *path;
@@ -36,10 +36,9 @@ void dti_new_files_free(struct dti_new_files *files);
  * the array is to be freed, the texts are the container's. warn (may be NULL) is told when some are
  * left out. */
 enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
-                                       void (*warn)(void *context, const char *code,
-                                                    const char *text),
-                                       void *warn_context, struct dti_metadata **ret,
-                                       size_t *ret_count, struct dti_error *reterr);
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_metadata **ret, size_t *ret_count,
+                                       struct dti_error *reterr);
 
 /* Adds one that holds these tensors, and fills their bytes and offset; they may be sorted (see
  * dti_container_layout()). name: of a file in the output's folder; NULL: the output itself. */
@@ -64,9 +63,9 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
  * aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr);
-/* What killed runs that made the same have left: see output_strays.h. */
-enum dti_status dti_new_files_strays(const struct dti_new_files *files, bool remove,
-                                     struct dti_output_strays *ret, struct dti_error *reterr);
+/* What killed runs that made the same have left: see output_leftovers.h. */
+enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool remove,
+                                        struct dti_output_leftovers *ret, struct dti_error *reterr);
 enum dti_status dti_new_files_write_heads(struct dti_new_files *files, struct dti_error *reterr);
 /* All are synced; then each takes its name, the last of them last; a new folder comes with all in
  * it. A failure before the first of them has it changes nothing. One between two of them, or a

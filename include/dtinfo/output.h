@@ -60,7 +60,7 @@ void dti_output_discard(struct dti_output_file *output);
  * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
  * handled by the process itself, stay so.
  * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
- * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_strays.h. */
+ * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_leftovers.h. */
 void dti_output_guard_signals(void);
 
 #endif

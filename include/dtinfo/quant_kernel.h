@@ -37,8 +37,8 @@ struct dti_quant_count {
 /* Affine. Codes in containers of 1 byte (2 for int16, uint16), not packed. */
 struct dti_affine_args {
     const struct dti_affine *affine;
-    const struct dti_encoder *encoder; /* float codes, of dti_encoder_takes_f32(): to nearest even,
-                                        * saturating, NaN canonical; else NULL */
+    const struct dti_encoder *encoder; /* float codes, of dti_encoder_takes_hub32(): to nearest
+                                        * even, saturating, NaN canonical; else NULL */
     const struct dti_decoder *decoder; /* the same for the way back */
     float scale, inverse;              /* inverse: 1 / scale, rounded */
     int32_t zero_point;

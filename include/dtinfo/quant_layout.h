@@ -14,8 +14,9 @@
  *   zero point    X_zero_point   as the scales, of the codes' dtype; absent where all are 0 by
  *                                definition (signed codes and DTI_SYMMETRY_FULL or _HALF; floats).
  *                                WORDS: per tensor, and of rank 0 and 1, int8, less 2^(bits - 1)
- * for unsigned codes; others packed as the codes are, but along the last but one dimension: [ceil(r
- * bits / 32), c / group] tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
+ *                                for unsigned codes; others packed as the codes are, but along
+ *                                the last but one dimension: [ceil(r bits / 32), c / group]
+ *   tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
  *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
  *                                padded
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there

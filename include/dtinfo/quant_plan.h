@@ -80,9 +80,10 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
                                      const struct dti_quant_plan *plan,
                                      const struct dti_quant_ranges *ranges,
                                      struct dti_error *reterr);
-/* Room for scales that a file tells: the caller fills scale and zero_point, then calls _ready(). */
-enum dti_status dti_quant_scales_room(struct dti_quant_scales **ret,
-                                      const struct dti_quant_plan *plan, struct dti_error *reterr);
+/* Memory for scales that a file tells: the caller fills scale and zero_point, then calls _ready().
+ */
+enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
+                                       const struct dti_quant_plan *plan, struct dti_error *reterr);
 void dti_quant_scales_ready(struct dti_quant_scales *scales); /* fills inverse */
 void dti_quant_scales_free(struct dti_quant_scales *scales);
 
@@ -114,8 +115,8 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
 /* A whole array in memory by a team (NULL: this thread): both passes. */
 struct dti_quantized_array {
     void *codes, *scales; /* dti_quant_plan_sizes() */
-    int32_t
-        *zero_points; /* affine; NULL: not wanted, of groups only where dti_quant_run() says so */
+    /* affine; NULL: not wanted, of groups only where dti_quant_run() says so */
+    int32_t *zero_points;
     float tensor_scale;
 };
 enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_team *team,

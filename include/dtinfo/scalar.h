@@ -17,7 +17,7 @@ enum { DTI_VIA_MAX = 4 };
 
 /* What is asked for. Without via the number is rounded once. */
 struct dti_cast {
-    struct dti_format dst; /* not complex: cast its parts */
+    struct dti_format dst; /* not complex: cast its components */
     struct dti_format via[DTI_VIA_MAX];
     size_t via_count;
     struct dti_policy policy;
@@ -31,13 +31,11 @@ struct dti_scalar {
     struct dti_value stored;
     uint64_t code;
     unsigned flags; /* enum dti_flag, over all stages; INEXACT compares stored with the input */
-    size_t
-        stage; /* the first that overflowed or had no counterpart: of via, or via_count for dst */
+    size_t stage;   /* the first that overflowed or had no counterpart: in via; via_count is dst */
     size_t no_nan_stage; /* where a NaN met a dtype without one (DTI_FLAG_NO_NAN) */
     bool has_below, has_above, has_step;
     uint64_t below, above;
-    int32_t
-        step_exponent; /* the spacing of dst at the stored value is 2^this; finite results only */
+    int32_t step_exponent; /* dst's spacing at the stored value is 2^this; finite results only */
 };
 
 /* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless

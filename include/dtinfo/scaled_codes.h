@@ -15,11 +15,10 @@ struct dti_scaled_codes {
 bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_container *container,
                            const struct dti_tensor *const *tensors, size_t count);
 
-/* "tensor 'w' holds codes, and its scale 'w_scale' is not applied; ..." Needs a count above 0.
- * Returns buffer. */
+/* "tensor 'w' holds codes, and its scale 'w_scale' is not applied". Needs a count above 0; the text
+ * is in buffer. */
 enum { DTI_SCALED_CODES_TEXT = 2 * DTI_QUOTE_SIZE + 256 };
-const char *dti_scaled_codes_words(const struct dti_scaled_codes *codes,
-                                   char buffer[DTI_SCALED_CODES_TEXT]);
-#define DTI_SCALED_CODES_NOTE "scale_not_applied" /* the code of such a note or warning */
+struct dti_note dti_scaled_codes_note(const struct dti_scaled_codes *codes,
+                                      char buffer[DTI_SCALED_CODES_TEXT]);
 
 #endif

@@ -44,7 +44,7 @@ struct dti_tensor_pair {
  * complex or none. Otherwise `why` says why not: "shapes [2, 3] and [3, 2] differ". */
 enum { DTI_SCAN_WHY_SIZE = 160 };
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
-                         char why[DTI_SCAN_WHY_SIZE]);
+                         char why[DTI_SCAN_WHY_SIZE], enum dti_remedy *ret_remedy);
 enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
                                     struct dti_tensor_pair *pairs, size_t count, double atol,
                                     double rtol, const struct dti_scan_options *options,

@@ -17,11 +17,11 @@
 
 /* The numbers that a kernel sees. */
 enum dti_stats_hub {
-    DTI_STATS_F32, /* the dtype decodes to fp32 exactly */
-    DTI_STATS_F64, /* to fp64, and not to fp32; parsed formats that fp64 does not hold are rounded
-                    * to it, to infinity where they reach beyond */
-    DTI_STATS_I64, /* int64 */
-    DTI_STATS_U64, /* uint64 */
+    DTI_STATS_HUB32, /* the dtype decodes to fp32 exactly */
+    DTI_STATS_HUB64, /* to fp64, and not to fp32; parsed formats that fp64 does not hold are rounded
+                      * to it, to infinity where they reach beyond */
+    DTI_STATS_I64,   /* int64 */
+    DTI_STATS_U64,   /* uint64 */
 };
 /* Which one a dtype (not complex) goes through, and the dtype of that hub's arrays. */
 enum dti_stats_hub dti_stats_hub_of(const struct dti_format *format);

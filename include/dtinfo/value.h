@@ -56,18 +56,15 @@ struct dti_policy {
     enum dti_round round;
     enum dti_overflow overflow;
     enum dti_nan nan;
-    uint64_t seed; /* stochastic rounding only */
-    uint32_t
-        stream; /* other random bits for the same element: where it is rounded more than once */
+    uint64_t seed;   /* stochastic rounding only */
+    uint32_t stream; /* other random bits for the same element, where it is rounded repeatedly */
 };
 
 enum dti_flag {
-    DTI_FLAG_INEXACT = 1, /* the stored number is not the given one */
-    DTI_FLAG_OVERFLOW =
-        2, /* beyond the largest finite after rounding, or infinity without a code */
-    DTI_FLAG_UNDERFLOW =
-        4, /* inexact, and stored as zero, a subnormal, or e8m0's 2^-127 from below */
-    DTI_FLAG_INVALID = 8,    /* NaN or infinity into an integer, NaN or a negative without a code */
+    DTI_FLAG_INEXACT = 1,   /* the stored number is not the given one */
+    DTI_FLAG_OVERFLOW = 2,  /* beyond the largest finite when rounded, or infinity without a code */
+    DTI_FLAG_UNDERFLOW = 4, /* inexact; stored: zero, a subnormal, e8m0's 2^-127 from below */
+    DTI_FLAG_INVALID = 8,   /* NaN or infinity into an integer, NaN or a negative without a code */
     DTI_FLAG_SATURATED = 16, /* the stored number is the largest or lowest because of clamping */
     DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a stand-in */
 };

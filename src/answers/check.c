@@ -20,6 +20,11 @@ struct assertion_of {
     size_t at;
 };
 
+struct note_of {
+    const struct dti_check_report *report;
+    const struct dti_note *note;
+};
+
 static const struct dti_tensor *tensor_of(const struct failure_of *of)
 {
     const size_t tensor = of->failure->tensor;

@@ -44,8 +44,9 @@ enum { DTI_CHECK_ASSERTIONS = 64 };
 struct dti_check_request {
     const struct dti_container_options *container;
     struct dti_reading reading;
-    const char *only; /* names of tensors, or NULL */
-    bool ints;        /* integer tensors must fit, too */
+    dti_remedy_words_fn *words; /* around what readers of files say */
+    const char *only;           /* names of tensors, or NULL */
+    bool ints;                  /* integer tensors must fit, too */
     struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
     size_t assertion_count;
     struct dti_digest digest;    /* DTI_CHECK_DIGEST: of a file */
@@ -84,11 +85,11 @@ struct dti_check_report {
     const struct dti_check_request *request;
     const char *path;
     struct dti_container *container; /* NULL for an invalid file */
-    char problem[512];               /* of an invalid file: the reader's words */
+    char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's words */
     struct dti_digest *digests;      /* of its files, or NULL */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
-    size_t failure_count, failure_room;
+    size_t failure_count, failure_capacity;
     /* why there is no answer, where the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };

@@ -12,14 +12,14 @@
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
 {
-    if (report->failure_count == report->failure_room) {
-        const size_t room = report->failure_room > 0 ? 2 * report->failure_room : 16;
+    if (report->failure_count == report->failure_capacity) {
+        const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
         struct dti_check_failure *const larger =
-            realloc(report->failures, room * sizeof *report->failures);
+            realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
             return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         report->failures = larger;
-        report->failure_room = room;
+        report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
     report->tally[failure->assertion].failures++;
@@ -56,7 +56,9 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
 {
     if (error->status == DTI_BAD_INPUT && report->request->assertions[0].kind == DTI_CHECK_VALID &&
         access(report->path, R_OK) == 0) {
-        memcpy(report->problem, error->text, sizeof report->problem);
+        char words[DTI_REMEDY_WORDS];
+        (void)snprintf(report->problem, sizeof report->problem, "%s",
+                       report->request->words(words, error->remedy, error->text));
         report->failure_count = 0;
         memset(report->tally, 0, sizeof report->tally);
         return fail_all(report, reterr);

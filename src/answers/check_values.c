@@ -9,7 +9,7 @@
 
 enum { GROUP = 512 };
 
-struct run {
+struct check_run {
     const struct dti_check_request *request;
     struct dti_check_report *report;
     struct dti_reading reading;
@@ -137,7 +137,7 @@ static bool holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-static enum dti_status judge(struct run *run, const struct dti_tensor_stats *tensor,
+static enum dti_status judge(struct check_run *run, const struct dti_tensor_stats *tensor,
                              struct dti_error *reterr)
 {
     const struct dti_check_request *const request = run->request;
@@ -154,7 +154,7 @@ static enum dti_status judge(struct run *run, const struct dti_tensor_stats *ten
     return status;
 }
 
-static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
+static enum dti_status scan_group(struct check_run *run, struct dti_error *reterr)
 {
     enum dti_status status = dti_scan_stats(run->report->container, run->group, run->count,
                                             &run->reading.options, reterr);
@@ -167,7 +167,7 @@ static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
 }
 
 /* A tensor whose numbers cannot be read breaks every assertion on them. */
-static enum dti_status fail_unread(struct run *run, size_t tensor, struct dti_error *reterr)
+static enum dti_status fail_unread(struct check_run *run, size_t tensor, struct dti_error *reterr)
 {
     const struct dti_tensor *const what = &run->report->container->tensors[tensor];
     enum dti_status status = DTI_OK;
@@ -181,7 +181,7 @@ static enum dti_status fail_unread(struct run *run, size_t tensor, struct dti_er
     return status;
 }
 
-static enum dti_status scan(struct run *run, const size_t *tensors, size_t count,
+static enum dti_status scan(struct check_run *run, const size_t *tensors, size_t count,
                             struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -203,7 +203,7 @@ enum dti_status dti_check_values(struct dti_check_report *report, const size_t *
                                  size_t count, struct dti_error *reterr)
 {
     const struct dti_check_request *const request = report->request;
-    struct run run = {.request = request, .report = report, .reading = request->reading};
+    struct check_run run = {.request = request, .report = report, .reading = request->reading};
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];

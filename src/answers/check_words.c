@@ -70,7 +70,7 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         &report->request->assertions[failure->assertion];
     const struct dti_tensor *const tensor =
         failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
-    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE];
+    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE], words[DTI_REMEDY_WORDS];
     switch (failure->fault) {
     case DTI_CHECK_INVALID:
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", report->problem);
@@ -83,7 +83,8 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         break;
     case DTI_CHECK_UNREADABLE:
         if (tensor->refusal)
-            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s", tensor->refusal);
+            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
+                           report->request->words(words, tensor->remedy, tensor->refusal));
         else
             (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, which is not read as numbers",
                            tensor->stored_as);

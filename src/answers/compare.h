@@ -21,7 +21,7 @@ enum dti_compare_way {
 /* In the order of increasing difference. */
 enum dti_compare_outcome {
     DTI_COMPARE_EQUAL,
-    DTI_COMPARE_IGNORED, /* on one side only, with --ignore-missing */
+    DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
     DTI_COMPARE_WITHIN,  /* numbers differ, but not beyond the tolerance */
     DTI_COMPARE_DIFFERS,
     DTI_COMPARE_OUTCOMES
@@ -56,7 +56,8 @@ struct dti_compare {
     struct dti_container *a, *b;
     struct dti_compare_bound atol, rtol, max_ulp;
     bool bitwise, ignore_missing;
-    const char *only; /* names of tensors, or NULL */
+    dti_remedy_words_fn *words; /* around what readers of files say */
+    const char *only;           /* names of tensors, or NULL */
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;

@@ -44,7 +44,8 @@ static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
 static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     char why[DTI_SCAN_WHY_SIZE];
-    if (dti_scan_comparable(a, b, why))
+    enum dti_remedy remedy;
+    if (dti_scan_comparable(a, b, why, &remedy))
         return DTI_COMPARE_NUMBERS;
     const bool unread = !a->format || a->refusal || !b->format || b->refusal;
     const bool same =

@@ -10,7 +10,7 @@
 
 enum { GROUP = 1024 };
 
-struct run {
+struct comparison_run {
     struct dti_compare *compare;
     struct dti_tensor_pair *pairs;
     size_t *results; /* whose pair it is */
@@ -57,7 +57,7 @@ static enum dti_compare_outcome judge(const struct dti_compare *compare,
 }
 
 /* Keeps what a pair came to. */
-static void settle(struct run *run, size_t at)
+static void settle(struct comparison_run *run, size_t at)
 {
     struct dti_compare *const compare = run->compare;
     const struct dti_tensor_pair *const pair = &run->pairs[at];
@@ -83,7 +83,7 @@ static void settle(struct run *run, size_t at)
     compare->total_count++;
 }
 
-static enum dti_status scan_group(struct run *run, struct dti_error *reterr)
+static enum dti_status scan_group(struct comparison_run *run, struct dti_error *reterr)
 {
     struct dti_compare *const compare = run->compare;
     const enum dti_status status =
@@ -103,12 +103,12 @@ static uint64_t bytes_of(const struct dti_compare *compare, const struct dti_com
 }
 
 /* One of them takes disk space to be brought into the order of the other. */
-static bool is_turned(const struct dti_compare *compare, const struct dti_compare_result *result)
+static bool is_reordered(const struct dti_compare *compare, const struct dti_compare_result *result)
 {
     return compare->a->tensors[result->a].fortran != compare->b->tensors[result->b].fortran;
 }
 
-static enum dti_status scan(struct run *run, struct dti_error *reterr)
+static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr)
 {
     struct dti_compare *const compare = run->compare;
     enum dti_status status = DTI_OK;
@@ -125,7 +125,7 @@ static enum dti_status scan(struct run *run, struct dti_error *reterr)
             run->pairs[run->count].b = result->b;
             run->results[run->count++] = i;
             run->bytes += bytes_of(compare, result);
-            if (run->count == GROUP || is_turned(compare, result))
+            if (run->count == GROUP || is_reordered(compare, result))
                 status = scan_group(run, reterr);
         } else {
             result->outcome = result->way != DTI_COMPARE_NEVER && compare->ignore_missing
@@ -147,7 +147,7 @@ static uint64_t all_bytes(const struct dti_compare *compare)
 }
 
 /* The totals whose tensor is not to be told. */
-static void finish(struct run *run)
+static void finish(struct comparison_run *run)
 {
     struct dti_compare *const compare = run->compare;
     const struct dti_compare_figures kept = compare->total;
@@ -162,7 +162,7 @@ static void finish(struct run *run)
 
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr)
 {
-    struct run run = {.compare = compare};
+    struct comparison_run run = {.compare = compare};
     run.pairs = calloc(GROUP, sizeof *run.pairs);
     run.results = calloc(GROUP, sizeof *run.results);
     dti_comparison_init(&run.total);

@@ -18,6 +18,8 @@ const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(compare, result);
     const char *const dtype = dti_tensor_dtype(tensor);
+    char why[DTI_SCAN_WHY_SIZE], words[DTI_REMEDY_WORDS];
+    enum dti_remedy remedy;
     switch (result->way) {
     case DTI_COMPARE_NUMBERS:
         buffer[0] = '\0';
@@ -30,7 +32,8 @@ const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti
                            dtype, (unsigned long long)result->first_byte);
         break;
     case DTI_COMPARE_NEVER:
-        (void)dti_scan_comparable(tensor, &compare->b->tensors[result->b], buffer);
+        (void)dti_scan_comparable(tensor, &compare->b->tensors[result->b], why, &remedy);
+        (void)snprintf(buffer, DTI_COMPARE_REASON, "%s", compare->words(words, remedy, why));
         break;
     case DTI_COMPARE_ONLY_A:
     case DTI_COMPARE_ONLY_B: {

@@ -86,7 +86,7 @@ static const char *digest_of(char buffer[DTI_DIGEST_TEXT], const struct dti_insp
 
 struct note {
     const char *code, *message;
-    char text[DTI_SCALED_CODES_TEXT];
+    char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
 };
 
 static size_t count_notes(const struct dti_inspect_report *report)
@@ -98,10 +98,11 @@ static const struct note *note_of(struct note *note, const struct dti_inspect_re
                                   size_t at)
 {
     const struct dti_container *const container = report->container;
-    const bool own = at < container->note_count;
-    note->code = own ? container->notes[at].code : DTI_SCALED_CODES_NOTE;
-    note->message =
-        own ? container->notes[at].text : dti_scaled_codes_words(&report->scaled, note->text);
+    const struct dti_note said = at < container->note_count
+                                     ? container->notes[at]
+                                     : dti_scaled_codes_note(&report->scaled, note->text);
+    note->code = said.code;
+    note->message = report->request->words(note->words, said.remedy, said.text);
     return note;
 }
 

@@ -24,8 +24,9 @@ enum dti_inspect_sort {
 struct dti_inspect_request {
     const struct dti_container_options *container;
     struct dti_reading reading;
-    const char *only;    /* names of tensors, or NULL */
-    const regex_t *grep; /* what is found in their names, or NULL */
+    dti_remedy_words_fn *words; /* around what readers of files say */
+    const char *only;           /* names of tensors, or NULL */
+    const regex_t *grep;        /* what is found in their names, or NULL */
     enum dti_inspect_sort sort;
     bool reverse;
     bool stats, histogram; /* read the data */
@@ -134,6 +135,7 @@ struct dti_inspect_file {
     const char *path;
     const struct dti_inspect_report *report; /* NULL where there is an error */
     const struct dti_error *error;
+    const char *message; /* what it says and what to do */
 };
 struct dti_inspect_answer {
     const struct dti_inspect_request *request;

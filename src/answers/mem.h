@@ -57,7 +57,7 @@ struct dti_mem_training {
 };
 
 /* What it is to fit into. */
-struct dti_mem_room {
+struct dti_mem_capacity {
     bool asked;
     char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
     uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not tell */
@@ -75,17 +75,17 @@ struct dti_mem {
     size_t note_count;
 
     struct dti_mem_operand *operands;
-    size_t operand_count, operand_room;
+    size_t operand_count, operand_capacity;
     struct dti_mem_item *items;
-    size_t item_count, item_room;
+    size_t item_count, item_capacity;
     uint64_t elements, numbers, others, other_bytes, stored_bytes;
     bool amounts; /* some operand is no file, so that stored_bytes tells nothing */
     struct dti_mem_size *sizes;
-    size_t size_count, size_room;
+    size_t size_count, size_capacity;
     bool ladder; /* no dtype was asked for */
     struct dti_mem_training *trainings;
     size_t training_count;
-    struct dti_mem_room room;
+    struct dti_mem_capacity capacity;
 };
 void dti_mem_free(struct dti_mem *mem);
 
@@ -115,8 +115,9 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
                                      struct dti_error *reterr);
 
 /* What a device has free. text: the wish as it was given. Fails with DTI_UNAVAILABLE. */
-enum dti_status dti_mem_device_room(struct dti_mem_room *ret, const struct dti_device_wish *wish,
-                                    const char *text, struct dti_error *reterr);
+enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
+                                        const struct dti_device_wish *wish, const char *text,
+                                        struct dti_error *reterr);
 /* Fills all verdicts: whether anything fits. */
 bool dti_mem_judge(struct dti_mem *mem);
 

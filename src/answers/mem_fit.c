@@ -7,16 +7,16 @@
 #include "dtinfo/machine.h"
 
 /* What is not known is the largest number. */
-static enum dti_status cpu_room(struct dti_mem_room *room, struct dti_error *reterr)
+static enum dti_status cpu_capacity(struct dti_mem_capacity *capacity, struct dti_error *reterr)
 {
     struct dti_machine machine;
     const enum dti_status status = dti_machine_read(&machine, NULL, reterr);
     if (status != DTI_OK)
         return status;
     const uint64_t limit = machine.memory_limit_bytes, available = machine.available_bytes;
-    memcpy(room->device, "cpu", sizeof "cpu");
-    room->bytes = limit < available ? limit : available;
-    room->all = limit < machine.memory_bytes ? limit : machine.memory_bytes;
+    memcpy(capacity->device, "cpu", sizeof "cpu");
+    capacity->bytes = limit < available ? limit : available;
+    capacity->all = limit < machine.memory_bytes ? limit : machine.memory_bytes;
     return DTI_OK;
 }
 
@@ -35,15 +35,16 @@ static enum dti_status no_such_gpu(const char *text, const struct dti_gpu_list *
     return DTI_UNAVAILABLE;
 }
 
-static void gpu_room(struct dti_mem_room *room, const struct dti_gpu_facts *gpu)
+static void gpu_capacity(struct dti_mem_capacity *capacity, const struct dti_gpu_facts *gpu)
 {
-    memcpy(room->device, gpu->id, sizeof gpu->id);
-    room->all = gpu->memory_bytes;
-    room->bytes = gpu->free_bytes;
+    memcpy(capacity->device, gpu->id, sizeof gpu->id);
+    capacity->all = gpu->memory_bytes;
+    capacity->bytes = gpu->free_bytes;
 }
 
-static enum dti_status find_gpu(struct dti_mem_room *room, const struct dti_device_wish *wish,
-                                const char *text, struct dti_error *reterr)
+static enum dti_status find_gpu(struct dti_mem_capacity *capacity,
+                                const struct dti_device_wish *wish, const char *text,
+                                struct dti_error *reterr)
 {
     struct dti_gpu_list list = {.gpus = NULL};
     size_t at = 0;
@@ -51,35 +52,37 @@ static enum dti_status find_gpu(struct dti_mem_room *room, const struct dti_devi
     while (wish->kind == DTI_DEVICE_CUDA && at < list.count && list.gpus[at].number != wish->number)
         at++;
     if (status == DTI_OK && at < list.count)
-        gpu_room(room, &list.gpus[at]);
+        gpu_capacity(capacity, &list.gpus[at]);
     else if (status == DTI_OK && wish->kind == DTI_DEVICE_AUTO)
-        status = cpu_room(room, reterr);
+        status = cpu_capacity(capacity, reterr);
     else if (status == DTI_OK)
         status = no_such_gpu(text, &list, reterr);
     dti_gpu_list_free(&list);
     return status;
 }
 
-enum dti_status dti_mem_device_room(struct dti_mem_room *ret, const struct dti_device_wish *wish,
-                                    const char *text, struct dti_error *reterr)
+enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
+                                        const struct dti_device_wish *wish, const char *text,
+                                        struct dti_error *reterr)
 {
-    struct dti_mem_room room = {.asked = true};
+    struct dti_mem_capacity capacity = {.asked = true};
     const enum dti_status status = wish->kind == DTI_DEVICE_CPU
-                                       ? cpu_room(&room, reterr)
-                                       : find_gpu(&room, wish, text, reterr);
+                                       ? cpu_capacity(&capacity, reterr)
+                                       : find_gpu(&capacity, wish, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (room.bytes == DTI_UNKNOWN)
-        room.bytes = room.all;
-    *ret = room;
+    if (capacity.bytes == DTI_UNKNOWN)
+        capacity.bytes = capacity.all;
+    *ret = capacity;
     return DTI_OK;
 }
 
-static bool judge(const struct dti_mem_room *room, uint64_t bytes, struct dti_mem_verdict *ret)
+static bool judge(const struct dti_mem_capacity *capacity, uint64_t bytes,
+                  struct dti_mem_verdict *ret)
 {
     ret->asked = true;
-    ret->fits = bytes <= room->bytes;
-    ret->bytes = ret->fits ? room->bytes - bytes : bytes - room->bytes;
+    ret->fits = bytes <= capacity->bytes;
+    ret->bytes = ret->fits ? capacity->bytes - bytes : bytes - capacity->bytes;
     return ret->fits;
 }
 
@@ -87,8 +90,8 @@ bool dti_mem_judge(struct dti_mem *mem)
 {
     bool any = false;
     for (size_t i = 0; i < mem->size_count; i++)
-        any |= judge(&mem->room, mem->sizes[i].bytes, &mem->sizes[i].verdict) && !mem->train;
+        any |= judge(&mem->capacity, mem->sizes[i].bytes, &mem->sizes[i].verdict) && !mem->train;
     for (size_t i = 0; i < mem->training_count; i++)
-        any |= judge(&mem->room, mem->trainings[i].bytes, &mem->trainings[i].verdict);
+        any |= judge(&mem->capacity, mem->trainings[i].bytes, &mem->trainings[i].verdict);
     return any;
 }

@@ -22,14 +22,14 @@ static enum dti_status too_many(const char *text, struct dti_error *reterr)
 }
 
 /* Makes room for one more in a list. NULL when memory ran out. */
-static void *grow(void *list, size_t count, size_t *room, size_t size)
+static void *grow(void *list, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return list;
-    const size_t larger = *room > 0 ? 2 * *room : 16;
+    const size_t larger = *capacity > 0 ? 2 * *capacity : 16;
     void *const grown = realloc(list, larger * size);
     if (grown)
-        *room = larger;
+        *capacity = larger;
     return grown;
 }
 
@@ -37,7 +37,7 @@ static struct dti_mem_operand *add_operand(struct dti_mem *mem, const char *text
                                            enum dti_mem_kind kind)
 {
     struct dti_mem_operand *const grown =
-        grow(mem->operands, mem->operand_count, &mem->operand_room, sizeof *grown);
+        grow(mem->operands, mem->operand_count, &mem->operand_capacity, sizeof *grown);
     if (!grown)
         return NULL;
     mem->operands = grown;
@@ -66,7 +66,7 @@ static enum dti_status add_item(struct dti_mem *mem, struct dti_mem_operand *ope
                                 const struct dti_mem_item *item, struct dti_error *reterr)
 {
     struct dti_mem_item *const grown =
-        grow(mem->items, mem->item_count, &mem->item_room, sizeof *grown);
+        grow(mem->items, mem->item_count, &mem->item_capacity, sizeof *grown);
     if (!grown)
         return no_memory(reterr);
     mem->items = grown;
@@ -117,7 +117,7 @@ enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size 
                                  struct dti_error *reterr)
 {
     struct dti_mem_size *const grown =
-        grow(mem->sizes, mem->size_count, &mem->size_room, sizeof *grown);
+        grow(mem->sizes, mem->size_count, &mem->size_capacity, sizeof *grown);
     if (!grown)
         return no_memory(reterr);
     mem->sizes = grown;

@@ -9,7 +9,8 @@
 
 struct dti_error_answer {
     const struct dti_error *error;
-    uint64_t line; /* of standard input, or 0 */
+    const char *message; /* what it says and what to do */
+    uint64_t line;       /* of standard input, or 0 */
 };
 void dti_document_error(struct dti_json *json, const struct dti_error_answer *error);
 

@@ -48,7 +48,7 @@ bool dti_notes_add(struct dti_notes *notes, const char *code, const char *text)
     const char *const copy = dti_pool_text(notes->pool, text, strlen(text));
     if (!copy)
         return false;
-    notes->notes[notes->count++] = (struct dti_container_note){.code = code, .text = copy};
+    notes->notes[notes->count++] = (struct dti_note){.code = code, .text = copy};
     return true;
 }
 
@@ -124,11 +124,11 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
     else if (input->size == 0)
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s is empty", label);
     else
-        status =
-            dti_fail(reterr, DTI_USAGE,
-                     "%s is none of the kinds that are known by their content (safetensors, npy, "
-                     "npz, gguf, an index); for raw codes give --from DTYPE, for text --from text",
-                     label);
+        status = dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_SAY_KIND,
+            "%s is none of the kinds that are known by their content (safetensors, npy, "
+            "npz, gguf, an index)",
+            label);
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }

@@ -11,7 +11,7 @@ struct dti_layout dti_file_layout(const struct dti_format *format, enum dti_pack
                                   bool file_is_big_endian)
 {
     const struct dti_format *const part =
-        format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+        format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
     return (struct dti_layout){
         .packing = packing,
         .swapped = dti_format_container(part) > 1 && dti_is_swapped(file_is_big_endian),

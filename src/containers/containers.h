@@ -31,7 +31,7 @@ struct dti_container_data {
 /* A list of notes under way. */
 struct dti_notes {
     struct dti_pool *pool;
-    struct dti_container_note *notes;
+    struct dti_note *notes;
     size_t count, capacity;
 };
 

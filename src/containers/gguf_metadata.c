@@ -40,7 +40,7 @@ static const struct value_type {
 enum { VALUE_TYPES = sizeof value_types / sizeof *value_types };
 
 /* A key-value under way. */
-struct pair {
+struct metadata_pair {
     struct dti_gguf_stream *stream;
     struct dti_notes *notes;
     const char *key;
@@ -48,8 +48,8 @@ struct pair {
     struct dti_buffer *text; /* of arrays */
 };
 
-static enum dti_status fail_pair(const struct pair *pair, const char *problem, uint64_t number,
-                                 struct dti_error *reterr)
+static enum dti_status fail_pair(const struct metadata_pair *pair, const char *problem,
+                                 uint64_t number, struct dti_error *reterr)
 {
     char key[DTI_QUOTE_SIZE];
     dti_quote(key, pair->key, pair->key_length);
@@ -59,7 +59,8 @@ static enum dti_status fail_pair(const struct pair *pair, const char *problem, u
     return DTI_BAD_INPUT;
 }
 
-static enum dti_status read_type(struct pair *pair, uint64_t *ret_type, struct dti_error *reterr)
+static enum dti_status read_type(struct metadata_pair *pair, uint64_t *ret_type,
+                                 struct dti_error *reterr)
 {
     uint64_t type = 0;
     const enum dti_status status = dti_gguf_number(pair->stream, 4, &type, reterr);
@@ -72,8 +73,9 @@ static enum dti_status read_type(struct pair *pair, uint64_t *ret_type, struct d
 }
 
 /* Appends a number as a JSON token. */
-static enum dti_status read_number(struct pair *pair, uint64_t type, struct dti_buffer *text,
-                                   uint64_t *ret_code, struct dti_error *reterr)
+static enum dti_status read_number(struct metadata_pair *pair, uint64_t type,
+                                   struct dti_buffer *text, uint64_t *ret_code,
+                                   struct dti_error *reterr)
 {
     uint64_t code;
     const enum dti_status status =
@@ -98,13 +100,13 @@ static enum dti_status read_number(struct pair *pair, uint64_t type, struct dti_
 }
 
 /* An array that is being read, inside of others. */
-struct level {
+struct array_level {
     uint64_t type, count, done;
     bool open;  /* its bracket is in the text */
     bool shown; /* its next element will be */
 };
 
-static enum dti_status open_level(struct pair *pair, struct level *level, bool shown,
+static enum dti_status open_level(struct metadata_pair *pair, struct array_level *level, bool shown,
                                   struct dti_error *reterr)
 {
     uint64_t type = 0, count = 0, bytes = 0;
@@ -117,14 +119,14 @@ static enum dti_status open_level(struct pair *pair, struct level *level, bool s
         return fail_pair(pair, "an array may have 1073741824 elements, not", count, reterr);
     if (!dti_mul_u64(count, value_types[type].bytes, &bytes) || bytes > dti_gguf_left(pair->stream))
         return fail_pair(pair, "the file is too short for an array of length", count, reterr);
-    *level = (struct level){.type = type, .count = count, .open = shown, .shown = shown};
+    *level = (struct array_level){.type = type, .count = count, .open = shown, .shown = shown};
     if (shown)
         dti_buffer_puts(pair->text, "[");
     return DTI_OK;
 }
 
 /* Numbers to be shown one by one, the rest at once. */
-static enum dti_status read_numbers(struct pair *pair, struct level *level,
+static enum dti_status read_numbers(struct metadata_pair *pair, struct array_level *level,
                                     struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -141,7 +143,8 @@ static enum dti_status read_numbers(struct pair *pair, struct level *level,
     return status;
 }
 
-static enum dti_status read_string(struct pair *pair, struct level *level, struct dti_error *reterr)
+static enum dti_status read_string(struct metadata_pair *pair, struct array_level *level,
+                                   struct dti_error *reterr)
 {
     char kept[ARRAY_TEXT];
     uint64_t length;
@@ -164,10 +167,10 @@ static enum dti_status read_string(struct pair *pair, struct level *level, struc
 }
 
 /* The elements of an array go to pair->text; arrays inside it have a place in `levels`. */
-static enum dti_status read_array(struct pair *pair, const char **ret_type, uint64_t *ret_count,
-                                  struct dti_error *reterr)
+static enum dti_status read_array(struct metadata_pair *pair, const char **ret_type,
+                                  uint64_t *ret_count, struct dti_error *reterr)
 {
-    struct level levels[ARRAY_DEPTH];
+    struct array_level levels[ARRAY_DEPTH];
     dti_buffer_clear(pair->text);
     enum dti_status status = open_level(pair, &levels[0], true, reterr);
     if (status != DTI_OK)
@@ -175,7 +178,7 @@ static enum dti_status read_array(struct pair *pair, const char **ret_type, uint
     *ret_type = value_types[levels[0].type].array_name;
     *ret_count = levels[0].count;
     for (size_t depth = 1; depth > 0 && status == DTI_OK;) {
-        struct level *const level = &levels[depth - 1];
+        struct array_level *const level = &levels[depth - 1];
         if (level->done == level->count) {
             dti_buffer_puts(pair->text, level->open ? "]" : "");
             depth--;
@@ -208,7 +211,7 @@ static size_t cut(const char *text, size_t limit)
 }
 
 /* A string value: all of it, or its beginning and a note. */
-static enum dti_status read_text(struct pair *pair, struct dti_metadata *ret,
+static enum dti_status read_text(struct metadata_pair *pair, struct dti_metadata *ret,
                                  struct dti_error *reterr)
 {
     uint64_t length;
@@ -237,8 +240,8 @@ static enum dti_status read_text(struct pair *pair, struct dti_metadata *ret,
                                                             : dti_container_no_memory(reterr);
 }
 
-static enum dti_status check_alignment(const struct pair *pair, uint64_t type, uint64_t alignment,
-                                       struct dti_error *reterr)
+static enum dti_status check_alignment(const struct metadata_pair *pair, uint64_t type,
+                                       uint64_t alignment, struct dti_error *reterr)
 {
     if (type != TYPE_UINT32)
         return fail_pair(pair, "its type must be 4 (uint32), not", type, reterr);
@@ -247,7 +250,7 @@ static enum dti_status check_alignment(const struct pair *pair, uint64_t type, u
     return DTI_OK;
 }
 
-static enum dti_status read_pair(struct pair *pair, struct dti_metadata *ret,
+static enum dti_status read_pair(struct metadata_pair *pair, struct dti_metadata *ret,
                                  uint64_t *ret_alignment, struct dti_error *reterr)
 {
     static const char alignment_key[] = "general.alignment";
@@ -328,7 +331,7 @@ enum dti_status dti_gguf_metadata(struct dti_gguf_stream *stream, struct dti_not
             reterr, DTI_BAD_INPUT, "%s: %llu key-values do not fit into the %llu bytes behind them",
             stream->label, (unsigned long long)count, (unsigned long long)dti_gguf_left(stream));
     struct dti_buffer text;
-    struct pair pair = {.stream = stream, .notes = notes, .text = &text};
+    struct metadata_pair pair = {.stream = stream, .notes = notes, .text = &text};
     void *list = NULL;
     size_t capacity = 0;
     uint64_t alignment = DTI_GGUF_ALIGNMENT;

@@ -17,7 +17,7 @@ enum {
 };
 
 /* The reading of one file. */
-struct work {
+struct gguf_reading {
     struct dti_gguf_stream stream;
     struct dti_pool *pool;
     struct dti_notes notes;
@@ -27,7 +27,7 @@ struct work {
     size_t unknown, long_names; /* tensors of unknown types, with names that ggml does not take */
 };
 
-static enum dti_status fail_tensor(const struct work *work, const struct dti_tensor *tensor,
+static enum dti_status fail_tensor(const struct gguf_reading *work, const struct dti_tensor *tensor,
                                    struct dti_error *reterr, const char *problem)
 {
     char name[DTI_QUOTE_SIZE];
@@ -38,8 +38,8 @@ static enum dti_status fail_tensor(const struct work *work, const struct dti_ten
 }
 
 /* The version, which also tells the byte order, and the two counts. */
-static enum dti_status read_header(struct work *work, const char **ret_version, uint64_t *ret_pairs,
-                                   struct dti_error *reterr)
+static enum dti_status read_header(struct gguf_reading *work, const char **ret_version,
+                                   uint64_t *ret_pairs, struct dti_error *reterr)
 {
     struct dti_gguf_stream *const stream = &work->stream;
     unsigned char magic[4];
@@ -76,7 +76,7 @@ static enum dti_status read_header(struct work *work, const char **ret_version, 
 }
 
 /* The dimensions, the fastest first in the file, into a shape. */
-static enum dti_status read_shape(struct work *work, struct dti_tensor *tensor,
+static enum dti_status read_shape(struct gguf_reading *work, struct dti_tensor *tensor,
                                   struct dti_error *reterr)
 {
     uint64_t rank, shape[DTI_GGUF_RANK_MAX], product = 1;
@@ -115,8 +115,8 @@ static enum dti_status read_shape(struct work *work, struct dti_tensor *tensor,
 }
 
 /* A type that ggml does not have: its bytes are known once the next tensor's offset is. */
-static enum dti_status set_unknown(struct work *work, struct dti_tensor *tensor, uint64_t id,
-                                   struct dti_error *reterr)
+static enum dti_status set_unknown(struct gguf_reading *work, struct dti_tensor *tensor,
+                                   uint64_t id, struct dti_error *reterr)
 {
     char text[UNKNOWN_SIZE];
     const int length = snprintf(text, sizeof text, "unknown type %llu", (unsigned long long)id);
@@ -129,7 +129,7 @@ static enum dti_status set_unknown(struct work *work, struct dti_tensor *tensor,
     return DTI_OK;
 }
 
-static enum dti_status read_type(struct work *work, struct dti_tensor *tensor,
+static enum dti_status read_type(struct gguf_reading *work, struct dti_tensor *tensor,
                                  struct dti_error *reterr)
 {
     uint64_t id;
@@ -162,7 +162,7 @@ static enum dti_status read_type(struct work *work, struct dti_tensor *tensor,
 }
 
 /* Tensors lie one after another, each padded to the alignment. */
-static enum dti_status place(struct work *work, struct dti_tensor *tensor,
+static enum dti_status place(struct gguf_reading *work, struct dti_tensor *tensor,
                              struct dti_tensor *previous, struct dti_error *reterr)
 {
     char problem[160];
@@ -197,7 +197,7 @@ static enum dti_status place(struct work *work, struct dti_tensor *tensor,
     return DTI_OK;
 }
 
-static enum dti_status read_tensor(struct work *work, struct dti_tensor *tensor,
+static enum dti_status read_tensor(struct gguf_reading *work, struct dti_tensor *tensor,
                                    struct dti_tensor *previous, struct dti_error *reterr)
 {
     struct dti_gguf_stream *const stream = &work->stream;
@@ -215,7 +215,7 @@ static enum dti_status read_tensor(struct work *work, struct dti_tensor *tensor,
     return status == DTI_OK ? place(work, tensor, previous, reterr) : status;
 }
 
-static enum dti_status read_tensors(struct work *work, struct dti_error *reterr)
+static enum dti_status read_tensors(struct gguf_reading *work, struct dti_error *reterr)
 {
     void *list = NULL;
     size_t capacity = 0;
@@ -231,7 +231,7 @@ static enum dti_status read_tensors(struct work *work, struct dti_error *reterr)
     return DTI_OK;
 }
 
-static enum dti_status check_names(const struct work *work, struct dti_error *reterr)
+static enum dti_status check_names(const struct gguf_reading *work, struct dti_error *reterr)
 {
     struct dti_name_order order;
     size_t repeated;
@@ -248,7 +248,8 @@ static enum dti_status check_names(const struct work *work, struct dti_error *re
 }
 
 /* Where the data begin, now that the header has been read; all of them must be there. */
-static enum dti_status place_data(struct work *work, uint64_t *ret_start, struct dti_error *reterr)
+static enum dti_status place_data(struct gguf_reading *work, uint64_t *ret_start,
+                                  struct dti_error *reterr)
 {
     const uint64_t at = dti_gguf_at(&work->stream), size = work->stream.input->size;
     const uint64_t over = at % work->alignment;
@@ -282,7 +283,7 @@ static enum dti_status place_data(struct work *work, uint64_t *ret_start, struct
     return DTI_OK;
 }
 
-static enum dti_status add_notes(struct work *work, struct dti_error *reterr)
+static enum dti_status add_notes(struct gguf_reading *work, struct dti_error *reterr)
 {
     char line[160];
     bool added = true;
@@ -302,7 +303,7 @@ static enum dti_status add_notes(struct work *work, struct dti_error *reterr)
     return added ? DTI_OK : dti_container_no_memory(reterr);
 }
 
-static enum dti_status read_all(struct work *work, struct dti_container_file *file,
+static enum dti_status read_all(struct gguf_reading *work, struct dti_container_file *file,
                                 struct dti_container *container, struct dti_error *reterr)
 {
     const char *version = NULL;
@@ -337,7 +338,7 @@ enum dti_status dti_gguf_read(struct dti_pool *pool, struct dti_container_file *
                               struct dti_container *container, struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
-    struct work *const work = malloc(sizeof *work); /* too large for some stacks */
+    struct gguf_reading *const work = malloc(sizeof *work); /* too large for some stacks */
     if (!work)
         return dti_container_no_memory(reterr);
     work->stream.input = &file->input;

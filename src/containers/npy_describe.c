@@ -11,8 +11,14 @@
 
 enum { SHAPE_TEXT = 200 };
 
-const char dti_npy_guess_note[] =
-    "the type '<f1' is taken as fp8_e5m2, which ml_dtypes writes so; --assume says otherwise";
+bool dti_npy_note_guess(struct dti_notes *notes)
+{
+    if (!dti_notes_add(notes, "guessed_type",
+                       "the type '<f1' is taken as fp8_e5m2, which ml_dtypes writes so"))
+        return false;
+    notes->notes[notes->count - 1].remedy = DTI_REMEDY_ASSUME_OTHER;
+    return true;
+}
 
 enum dti_status dti_npy_preamble(const char *label, const unsigned char *head, size_t head_size,
                                  uint64_t size, struct dti_npy_preamble *ret,
@@ -105,15 +111,16 @@ static unsigned bytes_of(const struct dti_format *format)
                                             : (unsigned)dti_format_container(format);
 }
 
-/* Why the values of a type that was lost cannot be read. */
-static void refuse_lost(char *text, size_t size, uint64_t bytes, const struct dti_format *assume)
+/* Why the values of a type that was lost cannot be read; and what makes them readable. */
+static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
+                                   const struct dti_format *assume)
 {
-    const char *const example = bytes == 1   ? "fp8_e4m3fn"
-                                : bytes == 2 ? "bf16"
-                                : bytes == 4 ? "fp32"
-                                : bytes == 8 ? "fp64"
-                                             : NULL;
-    if (!example)
+    const enum dti_remedy remedy = bytes == 1   ? DTI_REMEDY_ASSUME_1_BYTE
+                                   : bytes == 2 ? DTI_REMEDY_ASSUME_2_BYTES
+                                   : bytes == 4 ? DTI_REMEDY_ASSUME_4_BYTES
+                                   : bytes == 8 ? DTI_REMEDY_ASSUME_8_BYTES
+                                                : DTI_REMEDY_NONE;
+    if (remedy == DTI_REMEDY_NONE)
         (void)snprintf(text, size, "is %llu-byte void, the size of no dtype",
                        (unsigned long long)bytes);
     else if (assume)
@@ -121,10 +128,9 @@ static void refuse_lost(char *text, size_t size, uint64_t bytes, const struct dt
                        (unsigned long long)bytes, assume->name, bytes_of(assume),
                        bytes_of(assume) == 1 ? "" : "s");
     else
-        (void)snprintf(text, size,
-                       "is %llu-byte void, the dtype is lost; give --assume %s (or another "
-                       "%llu-byte dtype)",
-                       (unsigned long long)bytes, example, (unsigned long long)bytes);
+        (void)snprintf(text, size, "is %llu-byte void, the dtype is lost",
+                       (unsigned long long)bytes);
+    return assume ? DTI_REMEDY_NONE : remedy;
 }
 
 /* Decides what the type is, fills format, layout and refusal; false: memory ran out. */
@@ -144,7 +150,7 @@ static bool settle(struct dti_pool *pool, const struct dti_npy_type *type,
         ret->format = copy;
     } else if (type->sort == DTI_NPY_LOST) {
         char text[160];
-        refuse_lost(text, sizeof text, type->item_bytes, assume);
+        ret->remedy = refuse_lost(text, sizeof text, type->item_bytes, assume);
         ret->refusal = dti_pool_text(pool, text, strlen(text));
         return ret->refusal != NULL;
     }

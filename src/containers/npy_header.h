@@ -5,12 +5,11 @@
 #ifndef DTINFO_NPY_HEADER_H
 #define DTINFO_NPY_HEADER_H
 
-#include "dtinfo/container.h"
+#include "containers/containers.h"
 #include "dtinfo/memory_pool.h"
 
 enum {
-    DTI_NPY_PREAMBLE =
-        12, /* bytes that tell how long the header is; version 1.0 needs 10 of them */
+    DTI_NPY_PREAMBLE = 12, /* bytes that tell the header's length; version 1.0 needs 10 of them */
     DTI_NPY_HEADER_MAX = 1 << 20, /* bytes of a header; numpy's own limit is 10,000 characters */
     DTI_NPY_RANK_MAX = 64,        /* numpy's */
 };
@@ -68,7 +67,8 @@ enum dti_status dti_npy_describe(struct dti_pool *pool, const char *label, const
                                  const struct dti_npy_preamble *preamble,
                                  const struct dti_format *assume, struct dti_tensor *ret,
                                  bool *ret_guessed, struct dti_error *reterr);
-extern const char dti_npy_guess_note[]; /* for the container's notes, under the code "guessed" */
+/* Says so among the container's notes. False: memory ran out. */
+bool dti_npy_note_guess(struct dti_notes *notes);
 
 /* "'x.npy': truncated: 6 elements of type <f4 need 24 bytes, there are 20" */
 enum dti_status dti_npy_fail_short(const char *label, const struct dti_tensor *tensor,

@@ -178,12 +178,12 @@ static bool take_field_name(struct cursor *cursor)
 }
 
 /* A list of fields, or an array of another type, that has been begun. */
-struct level {
+struct descr_level {
     bool list;
     uint64_t bytes; /* of the fields so far */
 };
 struct nested {
-    struct level levels[DEPTH_MAX];
+    struct descr_level levels[DEPTH_MAX];
     unsigned depth;
     bool objects;
 };
@@ -216,7 +216,7 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
             *ret_bytes = 0;
             return true;
         }
-        nested->levels[nested->depth++] = (struct level){.list = list};
+        nested->levels[nested->depth++] = (struct descr_level){.list = list};
         if (list && !take_field_name(cursor))
             return false;
     }
@@ -226,7 +226,7 @@ static bool descend(struct cursor *cursor, struct nested *nested, uint64_t *ret_
  * its next field, and *ret_more is true. */
 static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes, bool *ret_more)
 {
-    struct level *const level = &nested->levels[nested->depth - 1];
+    struct descr_level *const level = &nested->levels[nested->depth - 1];
     *ret_more = false;
     if (take(cursor, ',')) {
         if (!take_extent(cursor, bytes))

@@ -70,7 +70,7 @@ enum dti_status dti_npy_read(struct dti_pool *pool, struct dti_container *contai
     status = check_size(&notes, label, input->size - tensor.offset, &tensor, reterr);
     if (status != DTI_OK)
         return status;
-    if (guessed && !dti_notes_add(&notes, "guessed_type", dti_npy_guess_note))
+    if (guessed && !dti_npy_note_guess(&notes))
         return dti_container_no_memory(reterr);
     container->version = preamble.version;
     container->notes = notes.notes;

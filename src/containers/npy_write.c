@@ -68,7 +68,7 @@ static size_t append_number(struct dti_buffer *buffer, uint64_t number)
 static void append_dictionary(struct dti_buffer *buffer, const struct dti_new_tensor *tensor)
 {
     const unsigned growing = tensor->fortran ? tensor->rank - 1 : 0;
-    size_t room = 0;
+    size_t padding = 0;
     dti_buffer_puts(buffer, "{'descr': '");
     dti_buffer_puts(buffer, descr_of(tensor->format));
     dti_buffer_puts(buffer, tensor->fortran ? "', 'fortran_order': True, 'shape': ("
@@ -77,10 +77,10 @@ static void append_dictionary(struct dti_buffer *buffer, const struct dti_new_te
         dti_buffer_puts(buffer, i > 0 ? ", " : "");
         const size_t digits = append_number(buffer, tensor->shape[i]);
         if (i == growing)
-            room = GROWTH_DIGITS - digits;
+            padding = GROWTH_DIGITS - digits;
     }
     dti_buffer_puts(buffer, tensor->rank == 1 ? ",), }" : "), }");
-    dti_buffer_fill(buffer, ' ', room);
+    dti_buffer_fill(buffer, ' ', padding);
 }
 
 enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,

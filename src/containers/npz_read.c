@@ -26,7 +26,7 @@ static bool is_array(const struct dti_zip_member *member)
 }
 
 /* What all members are read with. */
-struct reading {
+struct npz_reading {
     struct dti_pool *pool;
     const struct dti_input *input;
     const struct dti_format *assume;
@@ -54,9 +54,9 @@ enum dti_status dti_npz_check_method(const char *label, const struct dti_zip_mem
 }
 
 /* The next bytes of a member: at `at` when it is stored, else those that follow in its stream. */
-static enum dti_status read_next(const struct reading *reading, const struct dti_zip_member *member,
-                                 const char *label, void *bytes, size_t size, uint64_t at,
-                                 struct dti_error *reterr)
+static enum dti_status read_next(const struct npz_reading *reading,
+                                 const struct dti_zip_member *member, const char *label,
+                                 void *bytes, size_t size, uint64_t at, struct dti_error *reterr)
 {
     size_t got = size;
     const enum dti_status status =
@@ -70,7 +70,7 @@ static enum dti_status read_next(const struct reading *reading, const struct dti
     return status;
 }
 
-static enum dti_status read_header(struct reading *reading, const struct dti_zip_member *member,
+static enum dti_status read_header(struct npz_reading *reading, const struct dti_zip_member *member,
                                    const char *label, struct dti_npy_preamble *ret_preamble,
                                    uint32_t *ret_crc, struct dti_error *reterr)
 {
@@ -116,7 +116,7 @@ static enum dti_status check_size(const char *label, const struct dti_zip_member
     return DTI_OK;
 }
 
-static enum dti_status read_array(struct reading *reading, struct dti_zip *zip, size_t index,
+static enum dti_status read_array(struct npz_reading *reading, struct dti_zip *zip, size_t index,
                                   struct dti_tensor *ret, struct dti_npz_array *ret_array,
                                   struct dti_error *reterr)
 {
@@ -160,7 +160,7 @@ static enum dti_status read_array(struct reading *reading, struct dti_zip *zip, 
     return DTI_OK;
 }
 
-static enum dti_status read_arrays(struct reading *reading, struct dti_npz *npz,
+static enum dti_status read_arrays(struct npz_reading *reading, struct dti_npz *npz,
                                    struct dti_tensor *tensors, struct dti_error *reterr)
 {
     size_t count = 0;
@@ -234,7 +234,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     npz->arrays = dti_pool_array(pool, count, sizeof *npz->arrays);
     if (!tensors || !npz->arrays)
         return dti_container_no_memory(reterr);
-    struct reading reading = {
+    struct npz_reading reading = {
         .pool = pool, .input = input, .assume = options ? options->assume : NULL};
     dti_buffer_init(&reading.header);
     status = read_arrays(&reading, npz, tensors, reterr);
@@ -242,7 +242,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     dti_buffer_free(&reading.header);
     if (status != DTI_OK)
         return status;
-    if (reading.guessed && !dti_notes_add(&notes, "guessed_type", dti_npy_guess_note))
+    if (reading.guessed && !dti_npy_note_guess(&notes))
         return dti_container_no_memory(reterr);
     container->tensors = tensors;
     container->tensor_count = count;

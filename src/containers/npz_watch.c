@@ -11,7 +11,7 @@
 #include "containers/crc32.h"
 #include "containers/npz_parts.h"
 
-struct range {
+struct file_range {
     uint64_t begin, end; /* places in the file */
 };
 
@@ -27,23 +27,23 @@ struct dti_npz_watch {
     const struct dti_zip_member *member;
     uint64_t begin, end; /* of the data in the file */
     pthread_mutex_t lock;
-    struct tally known;  /* of the ranges, when those who added them have summed them up */
-    struct tally once;   /* of readers who read each byte once and need no ranges */
-    struct range *taken; /* sorted; apart from each other by at least a byte */
-    size_t count, room;
+    struct tally known;       /* of the ranges, when those who added them have summed them up */
+    struct tally once;        /* of readers who read each byte once and need no ranges */
+    struct file_range *taken; /* sorted; apart from each other by at least a byte */
+    size_t count, capacity;
     bool whole; /* all was read, and was right: nothing is looked at any more */
 };
 
 /* Room for one more, at `at`. */
-static bool insert(struct dti_npz_watch *watch, size_t at, struct range range)
+static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range range)
 {
-    if (watch->count == watch->room) {
-        const size_t room = watch->room > 0 ? 2 * watch->room : 8;
-        struct range *const larger = realloc(watch->taken, room * sizeof *larger);
+    if (watch->count == watch->capacity) {
+        const size_t capacity = watch->capacity > 0 ? 2 * watch->capacity : 8;
+        struct file_range *const larger = realloc(watch->taken, capacity * sizeof *larger);
         if (!larger)
             return false;
         watch->taken = larger;
-        watch->room = room;
+        watch->capacity = capacity;
     }
     memmove(&watch->taken[at + 1], &watch->taken[at], (watch->count - at) * sizeof range);
     watch->taken[at] = range;
@@ -53,9 +53,9 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct range range)
 
 /* Takes the first bytes of *left that nobody has taken yet into *ret, and *left goes on behind
  * them. An empty *ret: there are none. False: memory ran out. */
-static bool take_first(struct dti_npz_watch *watch, struct range *left, struct range *ret)
+static bool take_first(struct dti_npz_watch *watch, struct file_range *left, struct file_range *ret)
 {
-    struct range *const taken = watch->taken;
+    struct file_range *const taken = watch->taken;
     size_t low = 0, high = watch->count;
     while (low < high) { /* to the first range that does not end before */
         const size_t middle = low + (high - low) / 2;
@@ -71,7 +71,7 @@ static bool take_first(struct dti_npz_watch *watch, struct range *left, struct r
     uint64_t end = left->end;
     if (next < watch->count && taken[next].begin < end)
         end = taken[next].begin;
-    *ret = (struct range){left->begin, end};
+    *ret = (struct file_range){left->begin, end};
     if (end == left->begin)
         return true;
     left->begin = end;
@@ -92,7 +92,7 @@ static bool take_first(struct dti_npz_watch *watch, struct range *left, struct r
 
 /* Adds bytes of the file to a tally; called with the lock held, which is let go of meanwhile. */
 static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, const void *bytes,
-                           struct range range, struct dti_error *reterr)
+                           struct file_range range, struct dti_error *reterr)
 {
     pthread_mutex_unlock(&watch->lock);
     const size_t size = (size_t)(range.end - range.begin);
@@ -113,7 +113,7 @@ static enum dti_status take(struct dti_watch *own, const void *bytes, size_t siz
                             bool once, struct dti_error *reterr)
 {
     struct dti_npz_watch *const watch = (struct dti_npz_watch *)own;
-    struct range left = {offset, offset + size}; /* there: they were read */
+    struct file_range left = {offset, offset + size}; /* there: they were read */
     if (left.begin < watch->begin)
         left.begin = watch->begin;
     if (left.end > watch->end)
@@ -121,7 +121,7 @@ static enum dti_status take(struct dti_watch *own, const void *bytes, size_t siz
     enum dti_status status = DTI_OK;
     pthread_mutex_lock(&watch->lock);
     while (left.begin < left.end && !watch->whole && status == DTI_OK) {
-        struct range range = left;
+        struct file_range range = left;
         if (once)
             left.begin = left.end;
         else if (!take_first(watch, &left, &range))

@@ -17,7 +17,7 @@ bool dti_tensor_bytes(const struct dti_format *format, const struct dti_layout *
     if (format->kind != DTI_KIND_COMPLEX)
         return dti_format_bytes(format, layout, elements, ret_bytes);
     return dti_mul_u64(elements, 2, &elements) &&
-           dti_format_bytes(dti_format_get(format->part), layout, elements, ret_bytes);
+           dti_format_bytes(dti_format_get(format->component), layout, elements, ret_bytes);
 }
 
 /* Bits that an element takes in a file. */
@@ -25,7 +25,7 @@ static unsigned stored_bits(const struct dti_raw *raw)
 {
     if (raw->format.kind != DTI_KIND_COMPLEX)
         return dti_format_stored_bits(&raw->format, &raw->layout);
-    return 2 * dti_format_stored_bits(dti_format_get(raw->format.part), &raw->layout);
+    return 2 * dti_format_stored_bits(dti_format_get(raw->format.component), &raw->layout);
 }
 
 /* Elements are packed: bits of the last byte that are too few for another must be zero. */

@@ -19,7 +19,7 @@ struct dti_safetensors {
     size_t metadata_count;
     struct dti_metadata *metadata;
     size_t note_count;
-    struct dti_container_note *notes;
+    struct dti_note *notes;
 };
 
 /* Reads the header of a file that is open already and fills file->header_bytes. All memory comes

@@ -8,7 +8,7 @@
 #include "containers/safetensors_parts.h"
 #include "dtinfo/json_read.h"
 
-struct reading {
+struct header_reading {
     struct dti_pool *pool, *scratch;
     const char *label;
     struct dti_json_reader json;
@@ -18,7 +18,7 @@ struct reading {
     struct dti_error *error; /* where errors go; may be NULL */
 };
 
-static enum dti_status fail_json(const struct reading *reading)
+static enum dti_status fail_json(const struct header_reading *reading)
 {
     if (reading->json.string.failed)
         return dti_container_no_memory(reading->error);
@@ -27,13 +27,13 @@ static enum dti_status fail_json(const struct reading *reading)
                     (size_t)(reading->json.at - reading->json.start) + DTI_SAFETENSORS_PREFIX);
 }
 
-static enum dti_status next(struct reading *reading, enum dti_json_token *ret_token)
+static enum dti_status next(struct header_reading *reading, enum dti_json_token *ret_token)
 {
     return dti_json_next(&reading->json, ret_token) ? DTI_OK : fail_json(reading);
 }
 
 /* "tensor 'a': WHAT", of what stands in the header. */
-static enum dti_status fail_tensor(const struct reading *reading,
+static enum dti_status fail_tensor(const struct header_reading *reading,
                                    const struct dti_safetensors_record *record, const char *what)
 {
     char name[DTI_QUOTE_SIZE];
@@ -42,7 +42,7 @@ static enum dti_status fail_tensor(const struct reading *reading,
 }
 
 /* The same with the token read last in quotes. */
-static enum dti_status fail_token(const struct reading *reading,
+static enum dti_status fail_token(const struct header_reading *reading,
                                   const struct dti_safetensors_record *record, const char *what)
 {
     char name[DTI_QUOTE_SIZE], token[DTI_QUOTE_SIZE];
@@ -52,7 +52,7 @@ static enum dti_status fail_token(const struct reading *reading,
 }
 
 /* A copy of the string read last. */
-static bool keep_string(struct reading *reading, const char **ret_text, size_t *ret_length)
+static bool keep_string(struct header_reading *reading, const char **ret_text, size_t *ret_length)
 {
     const char *text;
     dti_json_string_value(&reading->json, &text, ret_length);
@@ -93,7 +93,7 @@ static bool is_moderate(const struct dti_json_reader *json)
 }
 
 /* A member of a tensor that means nothing here: read to its end. */
-static enum dti_status skip_member(struct reading *reading)
+static enum dti_status skip_member(struct header_reading *reading)
 {
     const unsigned outside = reading->json.depth;
     do {
@@ -112,7 +112,8 @@ static enum dti_status skip_member(struct reading *reading)
     return DTI_OK;
 }
 
-static enum dti_status read_dtype(struct reading *reading, struct dti_safetensors_record *record)
+static enum dti_status read_dtype(struct header_reading *reading,
+                                  struct dti_safetensors_record *record)
 {
     enum dti_json_token token;
     const enum dti_status status = next(reading, &token);
@@ -140,10 +141,10 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* An array of at most `room` sizes; *ret_count tells how many were there, and is never more. */
-static enum dti_status read_sizes(struct reading *reading,
+/* an array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
+static enum dti_status read_sizes(struct header_reading *reading,
                                   const struct dti_safetensors_record *record, const char *member,
-                                  uint64_t *ret_sizes, size_t room, size_t *ret_count)
+                                  uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
     for (size_t count = 0;;) {
         enum dti_json_token token;
@@ -159,13 +160,13 @@ static enum dti_status read_sizes(struct reading *reading,
         snprintf(what, sizeof what, "%s must hold integers from 0 on, not", member);
         if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
             return fail_token(reading, record, what);
-        if (count == room)
+        if (count == capacity)
             return fail_tensor(reading, record, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
     }
 }
 
-static enum dti_status open_array(struct reading *reading,
+static enum dti_status open_array(struct header_reading *reading,
                                   const struct dti_safetensors_record *record, const char *problem)
 {
     enum dti_json_token token;
@@ -175,17 +176,18 @@ static enum dti_status open_array(struct reading *reading,
     return token == DTI_JSON_ARRAY ? DTI_OK : fail_tensor(reading, record, problem);
 }
 
-static enum dti_status read_shape(struct reading *reading, struct dti_safetensors_record *record)
+static enum dti_status read_shape(struct header_reading *reading,
+                                  struct dti_safetensors_record *record)
 {
     enum dti_status status = open_array(reading, record, "its shape is no array");
     if (status != DTI_OK)
         return status;
-    const size_t room = count_numbers(&reading->json);
-    uint64_t *const shape = dti_pool_array(reading->pool, room, sizeof *shape);
+    const size_t capacity = count_numbers(&reading->json);
+    uint64_t *const shape = dti_pool_array(reading->pool, capacity, sizeof *shape);
     if (!shape)
         return dti_container_no_memory(reading->error);
     size_t rank;
-    status = read_sizes(reading, record, "shape", shape, room, &rank);
+    status = read_sizes(reading, record, "shape", shape, capacity, &rank);
     if (status != DTI_OK)
         return status;
     record->shape = shape;
@@ -193,7 +195,8 @@ static enum dti_status read_shape(struct reading *reading, struct dti_safetensor
     return DTI_OK;
 }
 
-static enum dti_status read_offsets(struct reading *reading, struct dti_safetensors_record *record)
+static enum dti_status read_offsets(struct header_reading *reading,
+                                    struct dti_safetensors_record *record)
 {
     enum dti_status status = open_array(reading, record, "its data_offsets are no array");
     if (status != DTI_OK)
@@ -212,7 +215,7 @@ static enum dti_status read_offsets(struct reading *reading, struct dti_safetens
 
 static const struct {
     const char *name;
-    enum dti_status (*read)(struct reading *reading, struct dti_safetensors_record *record);
+    enum dti_status (*read)(struct header_reading *reading, struct dti_safetensors_record *record);
 } members[] = {
     {"dtype", read_dtype},
     {"shape", read_shape},
@@ -233,7 +236,8 @@ static unsigned find_member(const struct dti_json_reader *json)
     return i;
 }
 
-static enum dti_status read_tensor(struct reading *reading, struct dti_safetensors_record *record)
+static enum dti_status read_tensor(struct header_reading *reading,
+                                   struct dti_safetensors_record *record)
 {
     enum dti_json_token token;
     enum dti_status status = next(reading, &token);
@@ -269,7 +273,7 @@ static enum dti_status read_tensor(struct reading *reading, struct dti_safetenso
     return DTI_OK;
 }
 
-static enum dti_status read_metadata(struct reading *reading)
+static enum dti_status read_metadata(struct header_reading *reading)
 {
     if (reading->has_metadata)
         return dti_fail(reading->error, DTI_BAD_INPUT, "%s: the header has __metadata__ twice",
@@ -309,7 +313,7 @@ static enum dti_status read_metadata(struct reading *reading)
     }
 }
 
-static enum dti_status read_member(struct reading *reading)
+static enum dti_status read_member(struct header_reading *reading)
 {
     static const char metadata[] = "__metadata__";
     const char *name;
@@ -332,7 +336,7 @@ static enum dti_status read_member(struct reading *reading)
     return status;
 }
 
-static enum dti_status read_all(struct reading *reading)
+static enum dti_status read_all(struct header_reading *reading)
 {
     enum dti_json_token token;
     enum dti_status status = next(reading, &token);
@@ -358,7 +362,8 @@ enum dti_status dti_safetensors_header_read(struct dti_pool *pool, struct dti_po
                                             struct dti_safetensors_header *ret,
                                             struct dti_error *reterr)
 {
-    struct reading reading = {.pool = pool, .scratch = scratch, .label = label, .error = reterr};
+    struct header_reading reading = {
+        .pool = pool, .scratch = scratch, .label = label, .error = reterr};
     dti_json_reader_init(&reading.json, text, length);
     const enum dti_status status = read_all(&reading);
     if (status == DTI_OK)

@@ -52,10 +52,9 @@ static enum dti_status check_end(const char *label, uint64_t header_bytes, uint6
                         label, need, file_size);
     *ret_rest = file_size - need;
     if (need < file_size && !lenient)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: the tensors end at byte %" PRIu64 ", the file has %" PRIu64
-                        "; --lenient reads it all the same",
-                        label, need, file_size);
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_ACCEPT_TRAILING,
+                               "%s: the tensors end at byte %" PRIu64 ", the file has %" PRIu64,
+                               label, need, file_size);
     return DTI_OK;
 }
 

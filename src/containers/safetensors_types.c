@@ -6,7 +6,7 @@
 #include "containers/containers.h"
 #include "containers/safetensors.h"
 
-struct type {
+struct safetensors_type {
     enum dti_dtype dtype;
     size_t length;
     const char *name;
@@ -25,7 +25,7 @@ struct type {
 #define ROW_CUDA(id, spelling)
 #define ROW_SAFETENSORS(id, spelling) \
     {.dtype = DTI_##id, .length = sizeof spelling - 1, .name = spelling},
-static const struct type types[] = {
+static const struct safetensors_type types[] = {
 #define NAME(id, system, spelling, number) ROW_##system(id, spelling)
 #include "dtinfo/dtype_names.def"
 #undef NAME

@@ -8,7 +8,7 @@
 
 #include "containers/sharded.h"
 
-struct list {
+struct shard_names {
     const char **names;
     size_t count, capacity;
 };
@@ -26,7 +26,7 @@ static bool is_index(const char *name)
            !ends(name, ".h5.index.json") && !ends(name, ".msgpack.index.json");
 }
 
-static bool add(struct dti_pool *pool, struct list *list, const char *name)
+static bool add(struct dti_pool *pool, struct shard_names *list, const char *name)
 {
     void *names = list->names;
     if (!dti_list_grow(pool, &names, list->count, &list->capacity, sizeof *list->names))
@@ -42,8 +42,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*one, *other);
 }
 
-static enum dti_status look(struct dti_pool *pool, const char *path, struct list *indexes,
-                            struct list *shards, struct dti_error *reterr)
+static enum dti_status look(struct dti_pool *pool, const char *path, struct shard_names *indexes,
+                            struct shard_names *shards, struct dti_error *reterr)
 {
     const struct dti_input input = {.name = path};
     DIR *folder;
@@ -52,21 +52,21 @@ static enum dti_status look(struct dti_pool *pool, const char *path, struct list
     while (!folder && errno == EINTR);
     if (!folder)
         return dti_input_fail(&input, errno, reterr);
-    bool room = true;
+    bool fits = true;
     const struct dirent *entry;
     errno = 0;
-    while (room && (entry = readdir(folder)) != NULL) {
+    while (fits && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
         if (is_index(entry->d_name))
-            room = add(pool, indexes, entry->d_name);
+            fits = add(pool, indexes, entry->d_name);
         else if (ends(entry->d_name, ".safetensors"))
-            room = add(pool, shards, entry->d_name);
+            fits = add(pool, shards, entry->d_name);
         errno = 0;
     }
     const int error = errno;
     (void)closedir(folder);
-    if (!room)
+    if (!fits)
         return dti_container_no_memory(reterr);
     if (error != 0)
         return dti_input_fail(&input, error, reterr);
@@ -81,7 +81,7 @@ enum dti_status dti_folder_read(struct dti_pool *pool, const char *path, const c
                                 struct dti_shards *ret, struct dti_error *reterr)
 {
     static const char usual[] = "model.safetensors.index.json";
-    struct list indexes = {.count = 0}, shards = {.count = 0};
+    struct shard_names indexes = {.count = 0}, shards = {.count = 0};
     char label[DTI_QUOTE_SIZE], first[DTI_QUOTE_SIZE], second[DTI_QUOTE_SIZE];
     const enum dti_status status = look(pool, path, &indexes, &shards, reterr);
     if (status != DTI_OK)

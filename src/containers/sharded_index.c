@@ -12,7 +12,7 @@
 enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for the header of safetensors */
 
 /* The reading of one index. */
-struct work {
+struct index_reading {
     struct dti_pool *pool;
     const char *label;
     struct dti_json_reader json;
@@ -23,7 +23,7 @@ struct work {
     bool has_map, has_metadata;
 };
 
-static enum dti_status fail_json(struct work *work, struct dti_error *reterr)
+static enum dti_status fail_json(struct index_reading *work, struct dti_error *reterr)
 {
     if (work->json.string.failed)
         return dti_container_no_memory(reterr);
@@ -31,18 +31,20 @@ static enum dti_status fail_json(struct work *work, struct dti_error *reterr)
                     work->json.problem, (size_t)(work->json.at - work->json.start));
 }
 
-static enum dti_status next(struct work *work, enum dti_json_token *ret, struct dti_error *reterr)
+static enum dti_status next(struct index_reading *work, enum dti_json_token *ret,
+                            struct dti_error *reterr)
 {
     return dti_json_next(&work->json, ret) ? DTI_OK : fail_json(work, reterr);
 }
 
 /* Reads over a value of which the first token is known. */
-static enum dti_status skip(struct work *work, enum dti_json_token first, struct dti_error *reterr)
+static enum dti_status skip(struct index_reading *work, enum dti_json_token first,
+                            struct dti_error *reterr)
 {
     return dti_json_skip(&work->json, first) ? DTI_OK : fail_json(work, reterr);
 }
 
-static bool key_is(const struct work *work, const char *wanted)
+static bool key_is(const struct index_reading *work, const char *wanted)
 {
     const char *key;
     size_t length;
@@ -63,7 +65,7 @@ static bool is_file_name(const char *name, size_t length)
 }
 
 /* The file of a mapping, behind its key. Tensors of one file mostly follow each other. */
-static enum dti_status read_file_name(struct work *work, const struct dti_mapping *mapping,
+static enum dti_status read_file_name(struct index_reading *work, const struct dti_mapping *mapping,
                                       const char **ret, struct dti_error *reterr)
 {
     char tensor[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
@@ -95,7 +97,7 @@ static enum dti_status read_file_name(struct work *work, const struct dti_mappin
     return *ret ? DTI_OK : dti_container_no_memory(reterr);
 }
 
-static enum dti_status read_map(struct work *work, struct dti_error *reterr)
+static enum dti_status read_map(struct index_reading *work, struct dti_error *reterr)
 {
     struct dti_shards *const shards = &work->shards;
     enum dti_json_token token;
@@ -129,7 +131,7 @@ static enum dti_status read_map(struct work *work, struct dti_error *reterr)
 }
 
 /* What metadata say about sizes; older files have them as other things than integers. */
-static enum dti_status read_metadata(struct work *work, struct dti_error *reterr)
+static enum dti_status read_metadata(struct index_reading *work, struct dti_error *reterr)
 {
     struct dti_shards *const shards = &work->shards;
     enum dti_json_token token;
@@ -161,7 +163,7 @@ static enum dti_status read_metadata(struct work *work, struct dti_error *reterr
     return status;
 }
 
-static enum dti_status read_members(struct work *work, struct dti_error *reterr)
+static enum dti_status read_members(struct index_reading *work, struct dti_error *reterr)
 {
     enum dti_json_token token;
     enum dti_status status = next(work, &token, reterr);
@@ -197,7 +199,7 @@ static enum dti_status read_members(struct work *work, struct dti_error *reterr)
     return status;
 }
 
-static enum dti_status check_tensors(const struct work *work, struct dti_error *reterr)
+static enum dti_status check_tensors(const struct index_reading *work, struct dti_error *reterr)
 {
     const struct dti_shards *const shards = &work->shards;
     struct dti_name_order order;
@@ -226,7 +228,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* The different files in the order of their names, and which one a mapping means. */
-static enum dti_status number_files(struct work *work, struct dti_error *reterr)
+static enum dti_status number_files(struct index_reading *work, struct dti_error *reterr)
 {
     struct dti_shards *const shards = &work->shards;
     const size_t count = shards->mapping_count;
@@ -262,7 +264,7 @@ static enum dti_status number_files(struct work *work, struct dti_error *reterr)
 enum dti_status dti_index_parse(struct dti_pool *pool, const char *label, const char *text,
                                 size_t length, struct dti_shards *ret, struct dti_error *reterr)
 {
-    struct work work = {.pool = pool, .label = label, .shards = {.indexed = true}};
+    struct index_reading work = {.pool = pool, .label = label, .shards = {.indexed = true}};
     dti_json_reader_init(&work.json, text, length);
     enum dti_status status = read_members(&work, reterr);
     dti_json_reader_free(&work.json);

@@ -14,7 +14,7 @@
 enum { FEW_FILES = 200 }; /* that may be open without asking for more */
 
 /* The opening of one checkpoint. */
-struct work {
+struct checkpoint_opening {
     struct dti_container_whole *whole;
     const struct dti_container_options *options;
     struct dti_shards shards;
@@ -61,8 +61,8 @@ static void allow_files(size_t count)
 }
 
 /* Opens the files first: what is missing shows before any header is read. */
-static enum dti_status open_shards(struct work *work, const char *path, bool path_is_folder,
-                                   struct dti_error *reterr)
+static enum dti_status open_shards(struct checkpoint_opening *work, const char *path,
+                                   bool path_is_folder, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
     struct dti_pool *const pool = &work->whole->pool;
@@ -96,7 +96,7 @@ static enum dti_status open_shards(struct work *work, const char *path, bool pat
 }
 
 /* Adds what was found in a shard. */
-static enum dti_status join_shard(struct work *work, size_t shard,
+static enum dti_status join_shard(struct checkpoint_opening *work, size_t shard,
                                   const struct dti_safetensors *found, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
@@ -155,7 +155,7 @@ static enum dti_status unite_metadata(struct dti_container *container, struct dt
     return DTI_OK;
 }
 
-static enum dti_status read_shards(struct work *work, struct dti_error *reterr)
+static enum dti_status read_shards(struct checkpoint_opening *work, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
     for (size_t i = 0; i < container->file_count; i++) {
@@ -170,8 +170,8 @@ static enum dti_status read_shards(struct work *work, struct dti_error *reterr)
     return unite_metadata(container, reterr);
 }
 
-static enum dti_status fail_tensor(const struct work *work, const char *name, size_t length,
-                                   struct dti_error *reterr, const char *problem)
+static enum dti_status fail_tensor(const struct checkpoint_opening *work, const char *name,
+                                   size_t length, struct dti_error *reterr, const char *problem)
 {
     char quoted[DTI_QUOTE_SIZE];
     dti_fail(reterr, DTI_BAD_INPUT, "%s: tensor %s %s", work->label,
@@ -181,8 +181,8 @@ static enum dti_status fail_tensor(const struct work *work, const char *name, si
 }
 
 /* No tensor may be in two shards. order holds all of them. */
-static enum dti_status check_repeated(const struct work *work, const struct dti_name_order *order,
-                                      struct dti_error *reterr)
+static enum dti_status check_repeated(const struct checkpoint_opening *work,
+                                      const struct dti_name_order *order, struct dti_error *reterr)
 {
     size_t again, first;
     if (!dti_name_order_repeated(order, &again))
@@ -198,8 +198,9 @@ static enum dti_status check_repeated(const struct work *work, const struct dti_
 }
 
 /* A mapping that the shards do not bear out: tells how many more there are of that shard. */
-static enum dti_status fail_mapping(const struct work *work, const struct dti_name_order *order,
-                                    size_t wrong, struct dti_error *reterr)
+static enum dti_status fail_mapping(const struct checkpoint_opening *work,
+                                    const struct dti_name_order *order, size_t wrong,
+                                    struct dti_error *reterr)
 {
     const struct dti_shards *const shards = &work->shards;
     const struct dti_mapping *const mapping = &shards->mappings[wrong];
@@ -228,8 +229,8 @@ static enum dti_status fail_mapping(const struct work *work, const struct dti_na
 }
 
 /* Every mapped tensor is where the index says, and every tensor is mapped. */
-static enum dti_status check_mappings(const struct work *work, const struct dti_name_order *order,
-                                      struct dti_error *reterr)
+static enum dti_status check_mappings(const struct checkpoint_opening *work,
+                                      const struct dti_name_order *order, struct dti_error *reterr)
 {
     const struct dti_shards *const shards = &work->shards;
     const struct dti_container *const container = &work->whole->container;
@@ -262,7 +263,7 @@ static enum dti_status check_mappings(const struct work *work, const struct dti_
     return fail_tensor(work, tensor->name, tensor->name_length, reterr, problem);
 }
 
-static enum dti_status check_names(const struct work *work, struct dti_error *reterr)
+static enum dti_status check_names(const struct checkpoint_opening *work, struct dti_error *reterr)
 {
     const struct dti_container *const container = &work->whole->container;
     struct dti_name_order order;
@@ -279,7 +280,7 @@ static enum dti_status check_names(const struct work *work, struct dti_error *re
 }
 
 /* What the index says about sizes: written by hand or by scripts often enough to be wrong. */
-static enum dti_status note_totals(struct work *work, struct dti_error *reterr)
+static enum dti_status note_totals(struct checkpoint_opening *work, struct dti_error *reterr)
 {
     const struct dti_container *const container = &work->whole->container;
     const struct dti_shards *const shards = &work->shards;
@@ -301,8 +302,8 @@ static enum dti_status note_totals(struct work *work, struct dti_error *reterr)
     return added ? DTI_OK : dti_container_no_memory(reterr);
 }
 
-static enum dti_status open_all(struct work *work, const char *path, bool path_is_folder,
-                                struct dti_error *reterr)
+static enum dti_status open_all(struct checkpoint_opening *work, const char *path,
+                                bool path_is_folder, struct dti_error *reterr)
 {
     enum dti_status status = open_shards(work, path, path_is_folder, reterr);
     if (status == DTI_OK)
@@ -317,7 +318,7 @@ static enum dti_status open_all(struct work *work, const char *path, bool path_i
 }
 
 /* Reads the index that is open, then its shards. */
-static enum dti_status open_index(struct work *work, struct dti_error *reterr)
+static enum dti_status open_index(struct checkpoint_opening *work, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
     const struct dti_input *const index = &container->index_file.input;
@@ -334,7 +335,7 @@ static enum dti_status open_index(struct work *work, struct dti_error *reterr)
     return open_all(work, index->name, false, reterr);
 }
 
-static enum dti_status open_folder(struct work *work, struct dti_error *reterr)
+static enum dti_status open_folder(struct checkpoint_opening *work, struct dti_error *reterr)
 {
     struct dti_container *const container = &work->whole->container;
     struct dti_pool *const pool = &work->whole->pool;
@@ -361,7 +362,7 @@ enum dti_status dti_sharded_open(struct dti_container_whole *whole,
                                  const struct dti_container_options *options,
                                  struct dti_error *reterr)
 {
-    struct work work = {
+    struct checkpoint_opening work = {
         .whole = whole,
         .options = options,
         .notes = {.pool = &whole->pool},

@@ -11,22 +11,22 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/utf8.h"
 
-struct row {
+struct shard_row {
     const struct dti_new_tensor *tensor;
     const char *shard;
 };
 
 static int compare_rows(const void *a, const void *b)
 {
-    const struct dti_new_tensor *const one = ((const struct row *)a)->tensor;
-    const struct dti_new_tensor *const other = ((const struct row *)b)->tensor;
+    const struct dti_new_tensor *const one = ((const struct shard_row *)a)->tensor;
+    const struct dti_new_tensor *const other = ((const struct shard_row *)b)->tensor;
     const size_t common =
         one->name_length < other->name_length ? one->name_length : other->name_length;
     const int bytes = common > 0 ? memcmp(one->name, other->name, common) : 0;
     return bytes != 0 ? bytes : (one->name_length > common) - (other->name_length > common);
 }
 
-static enum dti_status fail_row(const struct row *row, const char *problem,
+static enum dti_status fail_row(const struct shard_row *row, const char *problem,
                                 struct dti_error *reterr)
 {
     char name[DTI_QUOTE_SIZE];
@@ -36,7 +36,7 @@ static enum dti_status fail_row(const struct row *row, const char *problem,
     return DTI_BAD_INPUT;
 }
 
-static enum dti_status check_rows(const struct row *rows, size_t count, uint64_t *ret_bytes,
+static enum dti_status check_rows(const struct shard_row *rows, size_t count, uint64_t *ret_bytes,
                                   struct dti_error *reterr)
 {
     uint64_t bytes = 0;
@@ -53,7 +53,7 @@ static enum dti_status check_rows(const struct row *rows, size_t count, uint64_t
     return DTI_OK;
 }
 
-static void write_rows(struct dti_buffer *text, const struct row *rows, size_t count,
+static void write_rows(struct dti_buffer *text, const struct shard_row *rows, size_t count,
                        uint64_t bytes)
 {
     char number[DTI_TEXT_SIZE];
@@ -72,11 +72,11 @@ static void write_rows(struct dti_buffer *text, const struct row *rows, size_t c
 enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const char *const *shard,
                                   size_t count, struct dti_buffer *ret, struct dti_error *reterr)
 {
-    struct row *const rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    struct shard_row *const rows = calloc(count > 0 ? count : 1, sizeof *rows);
     if (!rows)
         return dti_container_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
-        rows[i] = (struct row){.tensor = &tensors[i], .shard = shard[i]};
+        rows[i] = (struct shard_row){.tensor = &tensors[i], .shard = shard[i]};
     if (count > 1)
         qsort(rows, count, sizeof *rows, compare_rows);
     uint64_t bytes = 0;

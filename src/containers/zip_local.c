@@ -53,9 +53,9 @@ enum dti_status dti_zip_locate(const struct dti_input *input, struct dti_zip *zi
 {
     struct dti_zip_member *const member = &zip->members[index];
     const uint64_t end = index + 1 < zip->count ? zip->members[index + 1].header : zip->end;
-    const uint64_t room = end - member->header;
+    const uint64_t available = end - member->header;
     unsigned char usual[USUAL_SIZE], *local = usual;
-    const size_t first = room < sizeof usual ? (size_t)room : sizeof usual;
+    const size_t first = available < sizeof usual ? (size_t)available : sizeof usual;
     enum dti_status status = dti_input_read_at(input, local, first, member->header, reterr);
     if (status != DTI_OK)
         return status;
@@ -65,7 +65,7 @@ enum dti_status dti_zip_locate(const struct dti_input *input, struct dti_zip *zi
     if (dti_zip_number(local, 4) != LOCAL_MARK || name != member->name_length)
         return dti_zip_fail_member(input, member, reterr,
                                    "is not where the directory says: there is no header of it");
-    if (size > room || room - size < member->packed)
+    if (size > available || available - size < member->packed)
         return dti_zip_fail_member(input, member, reterr, "reaches into what comes behind it");
     if (size > first) {
         local = malloc(size);

@@ -2,22 +2,19 @@
  *
  * Preparing a batch: what can be known to fail does so now; parts are grouped and cut into blocks,
  * and there is memory for each thread. */
-#define _DEFAULT_SOURCE /* madvise() */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "convert/batch_job.h"
 #include "convert/runner_parts.h"
 #include "dtinfo/checked.h"
+#include "util/pages.h"
 
 enum {
     MEMORY = 16 << 20,           /* all threads together */
     DEVICE_MEMORY = 64 << 20,    /* the same, where a device does the work of many */
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
     BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
 };
 
 static enum dti_status check_input(const struct dti_batch_part *part, struct dti_error *reterr)
@@ -93,7 +90,8 @@ struct limits {
 
 static bool fits(const struct limits *limits, uint64_t src, uint64_t dst)
 {
-    return src <= limits->side && dst <= limits->side && dti_batch_room(src, dst) <= limits->both;
+    return src <= limits->side && dst <= limits->side &&
+           dti_batch_member_bytes(src, dst) <= limits->both;
 }
 
 /* A part that is cut. Whole tiles, at least one. */
@@ -102,8 +100,8 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     const struct dti_batch_sizes tile = dti_batch_sizes(part, DTI_TILE);
     const uint64_t larger = tile.src > tile.dst ? tile.src : tile.dst;
     uint64_t tiles = limits->side / larger;
-    const uint64_t room = dti_batch_room(0, 0);
-    const uint64_t there = limits->both > room ? limits->both - room : 0;
+    const uint64_t fixed = dti_batch_member_bytes(0, 0);
+    const uint64_t there = limits->both > fixed ? limits->both - fixed : 0;
     if (tiles > there / (tile.src + tile.dst))
         tiles = there / (tile.src + tile.dst);
     return (tiles > 0 ? tiles : 1) * tile.src;
@@ -143,14 +141,14 @@ static void make_groups(struct dti_batch_job *job, const struct limits *limits)
             }
             *blocks = (struct dti_queue_part){all.src, all.src > 0 ? all.src : 1};
         }
-        if (dti_batch_room(all.src, all.dst) > most)
-            most = dti_batch_room(all.src, all.dst);
+        if (dti_batch_member_bytes(all.src, all.dst) > most)
+            most = dti_batch_member_bytes(all.src, all.dst);
     }
     job->firsts[group] = job->count;
     job->group_count = group;
     job->scratch_bytes =
         (job->scratch_bytes + DTI_BATCH_LINE - 1) / DTI_BATCH_LINE * DTI_BATCH_LINE;
-    job->member_bytes = ((size_t)most + job->scratch_bytes + PAGE - 1) / PAGE * PAGE;
+    job->member_bytes = dti_pages_round((size_t)most + job->scratch_bytes);
 }
 
 /* How many threads there are memory for, and how large blocks are in it. Whatever comes out, the
@@ -178,21 +176,12 @@ static void choose_blocks(struct dti_batch_job *job, uint64_t total, uint64_t me
  * memory is short, fewer members will do. */
 static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *reterr)
 {
-    const bool huge = job->member_bytes >= HUGE_PAGE;
     job->members = calloc(job->member_count, sizeof *job->members);
     size_t made = 0;
     while (job->members && made < job->member_count) {
-        void *memory;
-        if (job->runner)
-            memory = dti_runner_alloc(job->runner, job->member_bytes);
-        else if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, job->member_bytes) != 0)
-            memory = NULL;
+        void *const memory = dti_runner_alloc(job->runner, job->member_bytes);
         if (!memory)
             break;
-#ifdef MADV_HUGEPAGE
-        if (huge && !job->runner)
-            (void)madvise(memory, job->member_bytes, MADV_HUGEPAGE);
-#endif
         job->members[made].scratch =
             (unsigned char *)memory + (job->member_bytes - job->scratch_bytes);
         job->members[made++].memory = memory;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "convert/batch_job.h"
-#include "convert/turns.h"
+#include "convert/chunk_order.h"
 
 struct dti_batch_widths dti_batch_widths(const struct dti_batch_part *part)
 {
@@ -30,7 +30,7 @@ struct dti_batch_sizes dti_batch_sizes(const struct dti_batch_part *part, uint64
 }
 
 /* Elements of a part, and where they are. */
-struct piece {
+struct batch_chunk {
     const struct dti_batch_part *part;
     uint64_t index; /* of the first; whole tiles are before it */
     size_t n;
@@ -38,13 +38,13 @@ struct piece {
     size_t src_size, dst_size;
 };
 
-static struct piece piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
+static struct batch_chunk piece_of(const struct dti_batch_part *part, uint64_t first, size_t size)
 {
     const struct dti_batch_widths bits = dti_batch_widths(part);
     const uint64_t index = first / bits.src * 8, left = part->elements - index;
     const uint64_t fits = (uint64_t)size * 8 / bits.src; /* the last byte may hold padding */
     const uint64_t n = fits < left ? fits : left;
-    return (struct piece){
+    return (struct batch_chunk){
         .part = part,
         .index = index,
         .n = (size_t)n,
@@ -57,54 +57,55 @@ static struct piece piece_of(const struct dti_batch_part *part, uint64_t first, 
 
 /* Where a block is read to and written from. Kernels take any alignment, but the system copies
  * faster between places that are equally far from a line's begin. */
-struct room {
+struct batch_buffers {
     unsigned char *src, *dst;
 };
 
-static struct room room_of(const struct dti_batch_job *job, size_t member,
-                           const struct piece *first, size_t src_size)
+static struct batch_buffers buffers_of(const struct dti_batch_job *job, size_t member,
+                                       const struct batch_chunk *first, size_t src_size)
 {
     const size_t line = DTI_BATCH_LINE;
     const size_t size = (src_size + line - 1) / line * line;
     unsigned char *const memory = job->members[member].memory;
     const struct dti_input *const input = first->part->input;
     const uint64_t from = (input ? input->start : 0) + first->input_offset;
-    return (struct room){
+    return (struct batch_buffers){
         .src = memory + from % line,
         .dst = memory + line + size + first->output_offset % line,
     };
 }
 
 static enum dti_status read_piece(const struct dti_batch_job *job, size_t member,
-                                  const struct piece *piece, size_t size, const struct room *room,
-                                  struct dti_error *reterr)
+                                  const struct batch_chunk *piece, size_t size,
+                                  const struct batch_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_batch_source *const source = piece->part->source;
     if (source)
-        return source->read(source->context, room->src, size, piece->input_offset,
+        return source->read(source->context, buffers->src, size, piece->input_offset,
                             job->members[member].scratch, reterr);
-    return dti_input_read_at(piece->part->input, room->src, size, piece->input_offset, reterr);
+    return dti_input_read_at(piece->part->input, buffers->src, size, piece->input_offset, reterr);
 }
 
-static enum dti_status write_piece(const struct piece *piece, size_t size, const struct room *room,
-                                   struct dti_error *reterr)
+static enum dti_status write_piece(const struct batch_chunk *piece, size_t size,
+                                   const struct batch_buffers *buffers, struct dti_error *reterr)
 {
-    return dti_output_write_at(piece->part->output, room->dst, size, piece->output_offset, reterr);
+    return dti_output_write_at(piece->part->output, buffers->dst, size, piece->output_offset,
+                               reterr);
 }
 
 static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
-                                  const struct piece *piece, const struct room *room,
-                                  struct dti_error *reterr)
+                                  const struct batch_chunk *piece,
+                                  const struct batch_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_batch_part *const part = piece->part;
     struct dti_loss *const loss = part->loss ? &job->members[member].loss : NULL;
     if (!part->plan) {
-        memcpy(room->dst, room->src, piece->src_size);
+        memcpy(buffers->dst, buffers->src, piece->src_size);
         return DTI_OK;
     }
     if (loss)
         dti_loss_init(loss);
-    const enum dti_status status = dti_plan_run(part->plan, room->dst, room->src, piece->n,
+    const enum dti_status status = dti_plan_run(part->plan, buffers->dst, buffers->src, piece->n,
                                                 piece->index, DTI_STORES_CACHED, loss, reterr);
     if (status == DTI_OK && loss) {
         pthread_mutex_lock(&job->merging);
@@ -117,24 +118,24 @@ static enum dti_status cast_piece(struct dti_batch_job *job, size_t member,
 }
 
 /* A copy is written from where it was read to. */
-static struct room room_of_piece(const struct dti_batch_job *job, size_t member,
-                                 const struct piece *piece)
+static struct batch_buffers buffers_of_piece(const struct dti_batch_job *job, size_t member,
+                                             const struct batch_chunk *piece)
 {
-    struct room room = room_of(job, member, piece, piece->src_size);
+    struct batch_buffers buffers = buffers_of(job, member, piece, piece->src_size);
     if (!piece->part->plan)
-        room.dst = room.src;
-    return room;
+        buffers.dst = buffers.src;
+    return buffers;
 }
 
-static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const struct piece *piece,
-                                struct dti_error *reterr)
+static enum dti_status do_piece(struct dti_batch_job *job, size_t member,
+                                const struct batch_chunk *piece, struct dti_error *reterr)
 {
-    const struct room room = room_of_piece(job, member, piece);
-    enum dti_status status = read_piece(job, member, piece, piece->src_size, &room, reterr);
+    const struct batch_buffers buffers = buffers_of_piece(job, member, piece);
+    enum dti_status status = read_piece(job, member, piece, piece->src_size, &buffers, reterr);
     if (status == DTI_OK && piece->part->plan)
-        status = cast_piece(job, member, piece, &room, reterr);
+        status = cast_piece(job, member, piece, &buffers, reterr);
     if (status == DTI_OK && dti_output_seekable(piece->part->output))
-        status = write_piece(piece, piece->dst_size, &room, reterr);
+        status = write_piece(piece, piece->dst_size, &buffers, reterr);
     return status;
 }
 
@@ -142,20 +143,20 @@ static enum dti_status do_piece(struct dti_batch_job *job, size_t member, const 
 static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t begin, size_t end,
                                 size_t size, struct dti_error *reterr)
 {
-    const struct piece first = piece_of(&job->parts[begin], 0, 0);
-    const struct room room = room_of(job, member, &first, size);
-    struct room at = room;
-    enum dti_status status = read_piece(job, member, &first, size, &room, reterr);
+    const struct batch_chunk first = piece_of(&job->parts[begin], 0, 0);
+    const struct batch_buffers buffers = buffers_of(job, member, &first, size);
+    struct batch_buffers at = buffers;
+    enum dti_status status = read_piece(job, member, &first, size, &buffers, reterr);
     for (size_t i = begin; i < end && status == DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
-        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const struct batch_chunk piece = piece_of(part, 0, (size_t)sizes.src);
         status = cast_piece(job, member, &piece, &at, reterr);
         at.src += piece.src_size;
         at.dst += piece.dst_size;
     }
     if (status == DTI_OK)
-        status = write_piece(&first, (size_t)(at.dst - room.dst), &room, reterr);
+        status = write_piece(&first, (size_t)(at.dst - buffers.dst), &buffers, reterr);
     return status;
 }
 
@@ -165,7 +166,7 @@ enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint
     struct dti_batch_job *const job = context;
     const size_t begin = job->firsts[group], end = job->firsts[group + 1];
     if (end - begin == 1) {
-        const struct piece piece = piece_of(&job->parts[begin], first, size);
+        const struct batch_chunk piece = piece_of(&job->parts[begin], first, size);
         return do_piece(job, member, &piece, reterr);
     }
     const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
@@ -173,7 +174,7 @@ enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint
     for (size_t i = begin; i < end && failed != DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);
-        const struct piece piece = piece_of(part, 0, (size_t)sizes.src);
+        const struct batch_chunk piece = piece_of(part, 0, (size_t)sizes.src);
         const enum dti_status status = do_piece(job, member, &piece, reterr);
         if (status != DTI_OK)
             return status;
@@ -190,10 +191,10 @@ enum dti_status dti_batch_put(void *context, size_t member, size_t group, uint64
     if (dti_output_seekable(part->output))
         return DTI_OK;
     if (member > 0 && !mine->heeds_sigpipe) {
-        dti_turns_heed_sigpipe();
+        dti_chunk_order_heed_sigpipe();
         mine->heeds_sigpipe = true;
     }
-    const struct piece piece = piece_of(part, first, size);
-    const struct room room = room_of_piece(job, member, &piece);
-    return dti_output_write(part->output, room.dst, piece.dst_size, reterr);
+    const struct batch_chunk piece = piece_of(part, first, size);
+    const struct batch_buffers buffers = buffers_of_piece(job, member, &piece);
+    return dti_output_write(part->output, buffers.dst, piece.dst_size, reterr);
 }

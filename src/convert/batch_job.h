@@ -50,7 +50,7 @@ struct dti_batch_sizes {
 struct dti_batch_sizes dti_batch_sizes(const struct dti_batch_part *part, uint64_t n);
 
 /* Bytes that a member needs for a block of these sizes. */
-static inline uint64_t dti_batch_room(uint64_t src, uint64_t dst)
+static inline uint64_t dti_batch_member_bytes(uint64_t src, uint64_t dst)
 {
     return src + dst + 3 * DTI_BATCH_LINE;
 }

@@ -3,30 +3,30 @@
  * Blocks of many arrays, handed out one after another. */
 #include "dtinfo/block_queue.h"
 
-#include "convert/turns.h"
+#include "convert/chunk_order.h"
 
-struct run {
+struct queue_run {
     const struct dti_queue *queue;
     size_t members; /* that have something to do */
-    struct dti_turns turns;
+    struct dti_chunk_order order;
     pthread_mutex_t taking; /* over the next block: */
     uint64_t number;
     size_t part;
     uint64_t first;
 };
 
-struct block {
+struct queue_chunk {
     uint64_t number;
     size_t part;
     uint64_t first;
     size_t n;
 };
 
-static bool take(struct run *run, struct block *ret)
+static bool take(struct queue_run *run, struct queue_chunk *ret)
 {
     const struct dti_queue_part *const parts = run->queue->parts;
     const size_t count = run->queue->count;
-    if (dti_turns_stopped(&run->turns))
+    if (dti_chunk_order_stopped(&run->order))
         return false;
     pthread_mutex_lock(&run->taking);
     while (run->part < count && run->first >= parts[run->part].elements) {
@@ -38,7 +38,7 @@ static bool take(struct run *run, struct block *ret)
         const struct dti_queue_part *const part = &parts[run->part];
         const uint64_t left = part->elements - run->first;
         const uint64_t n = left < part->block ? left : part->block;
-        *ret = (struct block){
+        *ret = (struct queue_chunk){
             .number = run->number++, .part = run->part, .first = run->first, .n = (size_t)n};
         run->first += n;
     }
@@ -47,29 +47,29 @@ static bool take(struct run *run, struct block *ret)
 }
 
 /* Whether the member goes on: not after an error of its own, nor of an earlier block. */
-static bool do_block(struct run *run, size_t member, const struct block *block)
+static bool do_block(struct queue_run *run, size_t member, const struct queue_chunk *block)
 {
     const struct dti_queue *const queue = run->queue;
     struct dti_error error;
     enum dti_status status =
         queue->work(queue->context, member, block->part, block->first, block->n, &error);
     if (status == DTI_OK && queue->finish) {
-        if (!dti_turns_await(&run->turns, block->number))
+        if (!dti_chunk_order_await(&run->order, block->number))
             return false;
         status = queue->finish(queue->context, member, block->part, block->first, block->n, &error);
     }
     if (status != DTI_OK)
-        dti_turns_fail(&run->turns, block->number, status, &error);
+        dti_chunk_order_fail(&run->order, block->number, status, &error);
     else
-        dti_turns_done(&run->turns, block->number, block->n, queue->finish != NULL);
+        dti_chunk_order_done(&run->order, block->number, block->n, queue->finish != NULL);
     return status == DTI_OK;
 }
 
 /* For dti_team_run(). */
 static void run_member(void *context, size_t member, size_t size)
 {
-    struct run *const run = context;
-    struct block block;
+    struct queue_run *const run = context;
+    struct queue_chunk block;
     (void)size;
     while (member < run->members && take(run, &block) && do_block(run, member, &block))
         continue;
@@ -93,13 +93,13 @@ static size_t count_members(const struct dti_queue *queue, struct dti_team *team
 enum dti_status dti_queue_run(const struct dti_queue *queue, struct dti_team *team,
                               struct dti_error *reterr)
 {
-    struct run run = {.queue = queue, .members = count_members(queue, team)};
+    struct queue_run run = {.queue = queue, .members = count_members(queue, team)};
     pthread_mutex_init(&run.taking, NULL);
-    dti_turns_init(&run.turns, queue->progress, queue->progress_context);
+    dti_chunk_order_init(&run.order, queue->progress, queue->progress_context);
     if (run.members > 1)
         dti_team_run(team, run_member, &run);
     else
         run_member(&run, 0, 1);
     pthread_mutex_destroy(&run.taking);
-    return dti_turns_end(&run.turns, reterr);
+    return dti_chunk_order_end(&run.order, reterr);
 }

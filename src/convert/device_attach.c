@@ -7,7 +7,7 @@
 #include "convert/device_parts.h"
 
 enum { TABLE_SIZE = 8192 };
-_Static_assert(sizeof(struct dti_table) <= TABLE_SIZE, "tables lie a power of two apart");
+_Static_assert(sizeof(struct dti_code_table) <= TABLE_SIZE, "tables lie a power of two apart");
 
 static void set_addresses(struct dti_device_plan *plan)
 {
@@ -84,7 +84,7 @@ static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
         tell_why(plan);
         dti_device_plan_free(device);
         return runner->demanded
-                   ? dti_fail(reterr, DTI_UNAVAILABLE, "%s; use --device cpu or auto", plan->why)
+                   ? dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_USE_CPU, "%s", plan->why)
                    : DTI_OK;
     }
     struct dti_error error;

@@ -10,10 +10,10 @@
 
 /* One or two steps of the CPU's chain. */
 struct dti_device_launch {
-    enum dti_gpu_kernel kernel;    /* DTI_GPU_KERNEL_COUNT: the codes are copied */
-    struct dti_gpu_cast_args args; /* without numbers and addresses, but for the table's */
-    const struct dti_table *table; /* the host's, or NULL */
-    unsigned src_bits, dst_bits;   /* of one element in its arrays */
+    enum dti_gpu_kernel kernel;         /* DTI_GPU_KERNEL_COUNT: the codes are copied */
+    struct dti_gpu_cast_args args;      /* without numbers and addresses, but for the table's */
+    const struct dti_code_table *table; /* the host's, or NULL */
+    unsigned src_bits, dst_bits;        /* of one element in its arrays */
 };
 
 struct dti_device_chain {
@@ -44,7 +44,7 @@ struct dti_device_plan {
     enum dti_gpu_kernel loss_kernel;
     struct dti_gpu_loss_args loss_args;
 
-    const struct dti_table *table[DTI_DEVICE_TABLES]; /* that are in the device's memory */
+    const struct dti_code_table *table[DTI_DEVICE_TABLES]; /* that are in the device's memory */
     size_t table_count;
     dti_gpu_address tables;
 

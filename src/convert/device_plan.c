@@ -46,7 +46,7 @@ static struct choice choose(const struct dti_step *steps, size_t left, const str
     return best;
 }
 
-static void note_table(struct dti_device_plan *plan, const struct dti_table *table)
+static void note_table(struct dti_device_plan *plan, const struct dti_code_table *table)
 {
     for (size_t i = 0; i < plan->table_count; i++) {
         if (plan->table[i] == table)
@@ -128,7 +128,7 @@ static bool add_loss(struct dti_device_plan *ret, const struct dti_plan *plan)
     const struct dti_chain *const chain = &plan->chain;
     const size_t shared = plan->copies ? 0 : plan->shared_count;
     const size_t launches = ret->launch_count, tables = ret->table_count;
-    const bool f32 = plan->loss_rule.hub == DTI_LOSS_F32;
+    const bool hub32 = plan->loss_rule.hub == DTI_LOSS_HUB32;
     if (plan->loss_rule.hub == DTI_LOSS_WIDE || plan->request.flags)
         return false;
     bool ok = shared > 0 ? add_chain(ret, chain, 0, shared, &ret->source)
@@ -147,10 +147,10 @@ static bool add_loss(struct dti_device_plan *ret, const struct dti_plan *plan)
         ret->table_count = tables;
         return false;
     }
-    ret->number_bits = f32 ? 32 : 64;
+    ret->number_bits = hub32 ? 32 : 64;
     if (!plan->copies && ret->core.count > 0)
         ret->code_bits = ret->core.launch[ret->core.count - 1].dst_bits;
-    ret->loss_kernel = f32 ? DTI_GPU_LOSS_F32 : DTI_GPU_LOSS_F64;
+    ret->loss_kernel = hub32 ? DTI_GPU_LOSS_HUB32 : DTI_GPU_LOSS_HUB64;
     dti_gpu_loss_args_init(&ret->loss_args, &plan->loss_rule);
     note_between(ret, &ret->source, true);
     note_between(ret, &ret->core, true);

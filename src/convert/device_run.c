@@ -15,12 +15,12 @@ enum {
     PIECES = 4,             /* of a block, if they are so large */
 };
 
-struct piece {
+struct device_chunk {
     bool busy;
     size_t at, n; /* elements */
 };
 
-struct run {
+struct device_run {
     const struct dti_plan *plan;
     const struct dti_device_plan *device;
     struct dti_runner *runner;
@@ -37,7 +37,7 @@ struct run {
         host_size; /* of a slot's host memory, which begins with a source */
     struct dti_lane *lane;
     size_t slots;
-    struct piece piece[DTI_LANE_SLOTS];
+    struct device_chunk piece[DTI_LANE_SLOTS];
 };
 
 static size_t bytes_of(size_t n, unsigned bits)
@@ -46,7 +46,7 @@ static size_t bytes_of(size_t n, unsigned bits)
 }
 
 /* How many tiles a piece should have. */
-static uint64_t choose_tiles(const struct run *run)
+static uint64_t choose_tiles(const struct device_run *run)
 {
     const struct dti_device_plan *const device = run->device;
     const unsigned bits = device->src_bits > device->dst_bits ? device->src_bits : device->dst_bits;
@@ -64,7 +64,7 @@ static uint64_t choose_tiles(const struct run *run)
     return tiles < all ? tiles : all;
 }
 
-static void lay_out(struct run *run, uint64_t tiles)
+static void lay_out(struct device_run *run, uint64_t tiles)
 {
     const size_t n = (size_t)tiles * DTI_TILE;
     run->tiles = tiles;
@@ -93,14 +93,15 @@ static void lower_slot_limit(struct dti_runner *runner, uint64_t size)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static enum dti_status prepare_slot(const struct run *run, size_t slot, struct dti_error *reterr)
+static enum dti_status prepare_slot(const struct device_run *run, size_t slot,
+                                    struct dti_error *reterr)
 {
     return dti_slot_prepare(run->runner, &run->lane->slot[slot], run->areas.size, run->host_size,
                             reterr);
 }
 
 /* Memory for the pieces: smaller ones when there is not enough, down to a tile. */
-static enum dti_status prepare_lane(struct run *run, struct dti_error *reterr)
+static enum dti_status prepare_lane(struct device_run *run, struct dti_error *reterr)
 {
     const uint64_t wanted = choose_tiles(run), limit = slot_limit(run->runner);
     enum dti_status status;
@@ -122,7 +123,7 @@ static enum dti_status prepare_lane(struct run *run, struct dti_error *reterr)
 }
 
 /* A lane with memory. When there is none for more lanes, those that have some must do. */
-static enum dti_status take_lane(struct run *run, struct dti_error *reterr)
+static enum dti_status take_lane(struct device_run *run, struct dti_error *reterr)
 {
     enum dti_status status;
     for (;;) {
@@ -137,15 +138,15 @@ static enum dti_status take_lane(struct run *run, struct dti_error *reterr)
     }
     dti_lane_give(run->runner, run->lane);
     if (status == DTI_NO_MEMORY)
-        return dti_fail(reterr, status,
-                        "%s: out of memory: it has none for the %llu bytes of a tile%s",
-                        run->runner->id, (unsigned long long)run->areas.size,
-                        run->runner->demanded ? "; use --device cpu or auto" : "");
+        return dti_fail_remedy(reterr, status,
+                               run->runner->demanded ? DTI_REMEDY_USE_CPU : DTI_REMEDY_NONE,
+                               "%s: out of memory: it has none for the %llu bytes of a tile",
+                               run->runner->id, (unsigned long long)run->areas.size);
     return status;
 }
 
-static enum dti_status queue_piece(const struct run *run, size_t at, const struct piece *piece,
-                                   struct dti_error *reterr)
+static enum dti_status queue_piece(const struct device_run *run, size_t at,
+                                   const struct device_chunk *piece, struct dti_error *reterr)
 {
     const struct dti_device_plan *const device = run->device;
     const struct dti_slot *const slot = &run->lane->slot[at];
@@ -175,14 +176,15 @@ static enum dti_status queue_piece(const struct run *run, size_t at, const struc
 }
 
 /* The loss of a tile by the CPU, which casts it once more. */
-static void count_tile(const struct run *run, size_t at, size_t n)
+static void count_tile(const struct device_run *run, size_t at, size_t n)
 {
-    uint64_t room[DTI_TILE];
-    (void)dti_plan_run_loss(run->plan, room, run->src + dti_tile_bytes(at, run->device->src_bits),
+    uint64_t buffer[DTI_TILE];
+    (void)dti_plan_run_loss(run->plan, buffer, run->src + dti_tile_bytes(at, run->device->src_bits),
                             n, run->index + at, false, run->loss, NULL);
 }
 
-static void add_losses(const struct run *run, const struct piece *piece, const unsigned char *tiles)
+static void add_losses(const struct device_run *run, const struct device_chunk *piece,
+                       const unsigned char *tiles)
 {
     const struct dti_request *const request = &run->plan->request;
     for (size_t at = 0; at < piece->n; at += DTI_TILE) {
@@ -201,7 +203,8 @@ static void add_losses(const struct run *run, const struct piece *piece, const u
 }
 
 /* Packed codes that were copied: the last byte's padding is zero whatever it was. */
-static void clear_padding(const struct run *run, const struct piece *piece, unsigned char *dst)
+static void clear_padding(const struct device_run *run, const struct device_chunk *piece,
+                          unsigned char *dst)
 {
     const struct dti_layout *const layout = &run->plan->request.dst_layout;
     const unsigned bits = run->device->dst_bits, used = (unsigned)(piece->n % 8) * bits % 8;
@@ -213,9 +216,9 @@ static void clear_padding(const struct run *run, const struct piece *piece, unsi
 }
 
 /* Waits for a piece and takes what came back. */
-static enum dti_status take_piece(struct run *run, size_t at, struct dti_error *reterr)
+static enum dti_status take_piece(struct device_run *run, size_t at, struct dti_error *reterr)
 {
-    struct piece *const piece = &run->piece[at];
+    struct device_chunk *const piece = &run->piece[at];
     const struct dti_slot *const slot = &run->lane->slot[at];
     const unsigned bits = run->device->dst_bits;
     unsigned char *const dst = run->dst + dti_tile_bytes(piece->at, bits);
@@ -231,19 +234,19 @@ static enum dti_status take_piece(struct run *run, size_t at, struct dti_error *
     return DTI_OK;
 }
 
-static enum dti_status run_pieces(struct run *run, struct dti_error *reterr)
+static enum dti_status run_pieces(struct device_run *run, struct dti_error *reterr)
 {
     const size_t most = (size_t)run->tiles * DTI_TILE;
     enum dti_status status = DTI_OK;
     size_t next = 0, slot = 0;
     while (next < run->n && status == DTI_OK) {
-        struct piece *const piece = &run->piece[slot];
+        struct device_chunk *const piece = &run->piece[slot];
         if (piece->busy)
             status = take_piece(run, slot, reterr);
         if (status != DTI_OK)
             break;
         const size_t left = run->n - next;
-        *piece = (struct piece){.busy = true, .at = next, .n = left < most ? left : most};
+        *piece = (struct device_chunk){.busy = true, .at = next, .n = left < most ? left : most};
         status = queue_piece(run, slot, piece, reterr);
         next += piece->n;
         slot = (slot + 1) % run->slots;
@@ -264,7 +267,7 @@ bool dti_device_run(const struct dti_plan *plan, void *dst, const void *src, siz
     struct dti_runner *const runner = plan->runner;
     struct dti_error error;
     struct dti_loss part;
-    struct run run = {
+    struct device_run run = {
         .plan = plan,
         .device = plan->device,
         .runner = runner,

@@ -38,9 +38,9 @@ static size_t rule_stages(const struct dti_request *request, struct dti_stage *s
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_policy last = {.round = rule->round, .overflow = rule->overflow};
     size_t count = 0;
-    if (!dti_format_is_integer(&request->src) && !dti_format_fits_f64(&request->src))
+    if (!dti_format_is_integer(&request->src) && !dti_format_fits_hub64(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP64), nearest};
-    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_f32(&request->src))
+    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_hub32(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP32), nearest};
     stages[count++] = (struct dti_stage){request->cast.dst, last};
     return count;
@@ -136,7 +136,7 @@ enum dti_status dti_request_check(const struct dti_request *request, struct dti_
     if (!complex)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND, "arrays of %s cannot be cast; cast their parts, %s",
-                    complex->name, dti_format_get(complex->part)->name);
+                    complex->name, dti_format_get(complex->component)->name);
 }
 
 enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_request *request,
@@ -152,7 +152,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     plan->level = allowed;
     plan->cache_bytes = dti_last_cache_bytes();
     struct dti_composer composer = {
-        .chain = &plan->chain, .parts = &plan->parts, .allowed = allowed};
+        .chain = &plan->chain, .parameters = &plan->parameters, .allowed = allowed};
     init_loss_rule(plan);
     if (!compose(plan, &composer) || !compose_loss(plan, &composer)) {
         dti_plan_free(plan);
@@ -166,12 +166,13 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
 
 void dti_plan_free(struct dti_plan *plan)
 {
-    struct dti_part *next;
+    struct dti_plan_parameters *next;
     if (plan)
         dti_device_plan_free(plan->device);
-    for (struct dti_part *part = plan ? plan->parts : NULL; part; part = next) {
-        next = part->next;
-        free(part);
+    for (struct dti_plan_parameters *parameters = plan ? plan->parameters : NULL; parameters;
+         parameters = next) {
+        next = parameters->next;
+        free(parameters);
     }
     free(plan);
 }

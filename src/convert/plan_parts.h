@@ -12,12 +12,12 @@ struct dti_chain {
 };
 
 /* Parameters that steps point to; a plan owns them as a list. */
-struct dti_part {
-    struct dti_part *next;
+struct dti_plan_parameters {
+    struct dti_plan_parameters *next;
     union {
         struct dti_decoder decoder;
         struct dti_encoder encoder;
-        struct dti_table table;
+        struct dti_code_table table;
     } as;
 };
 
@@ -28,7 +28,7 @@ struct dti_plan {
     bool copies;       /* dti_request_is_copy() */
     size_t core_count; /* steps up to the destination's codes, before they are packed or swapped;
                         * means nothing when the plan copies */
-    struct dti_part *parts;
+    struct dti_plan_parameters *parameters;
     size_t cache_bytes;
 
     /* The loss: source and stored numbers in the rule's arithmetic. */
@@ -44,15 +44,15 @@ struct dti_plan {
     char why[DTI_PLAN_TEXT_SIZE];   /* it does not */
 };
 
-/* Composing: steps are appended to chain; parts receives their parameters. */
+/* Composing: steps are appended to chain; parameters receives what they point to. */
 struct dti_composer {
     struct dti_chain *chain;
-    struct dti_part **parts;
+    struct dti_plan_parameters **parameters;
     enum dti_level allowed;
     bool no_memory;
     bool first;              /* the stage that sees the source: */
     bool decoded[2];         /* [hub] whether it passed through fp32 or fp64, which */
-    size_t decoded_count[2]; /* so many steps made (DTI_LOSS_F32, DTI_LOSS_F64) */
+    size_t decoded_count[2]; /* so many steps made (DTI_LOSS_HUB32, DTI_LOSS_HUB64) */
 };
 
 /* One rounding on the way. */

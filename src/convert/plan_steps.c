@@ -8,7 +8,7 @@
 
 #include "convert/plan_parts.h"
 
-enum hub { HUB_NONE, HUB_F32, HUB_F64, HUB_I64, HUB_U64 };
+enum hub { HUB_NONE, HUB32, HUB64, HUB_I64, HUB_U64 };
 
 static const struct dti_layout bare = {.packing = DTI_PACKING_BYTES, .swapped = false};
 static const struct dti_policy exact = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -18,16 +18,16 @@ static unsigned container_bits(const struct dti_format *format)
     return dti_format_stored_bits(format, &bare);
 }
 
-static struct dti_part *new_part(struct dti_composer *c)
+static struct dti_plan_parameters *new_parameters(struct dti_composer *c)
 {
-    struct dti_part *const part = calloc(1, sizeof *part);
-    if (!part) {
+    struct dti_plan_parameters *const parameters = calloc(1, sizeof *parameters);
+    if (!parameters) {
         c->no_memory = true;
         return NULL;
     }
-    part->next = *c->parts;
-    *c->parts = part;
-    return part;
+    parameters->next = *c->parameters;
+    *c->parameters = parameters;
+    return parameters;
 }
 
 /* False, too, when no kernel does it: see dti_compose_stage(). */
@@ -61,30 +61,30 @@ static bool append_elements(struct dti_composer *c, const struct dti_format *fro
 static bool append_table(struct dti_composer *c, const struct dti_format *from,
                          const struct dti_format *to, const struct dti_policy *policy)
 {
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    dti_table_init(&part->as.table, from, to, policy);
-    const struct dti_kernel_args args = {.table = &part->as.table};
+    dti_code_table_init(&parameters->as.table, from, to, policy);
+    const struct dti_kernel_args args = {.table = &parameters->as.table};
     return append(c, DTI_OP_TABLE, &args, 8, container_bits(to));
 }
 
 static bool append_decode(struct dti_composer *c, enum dti_operation op,
                           const struct dti_format *from)
 {
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    dti_decoder_init(&part->as.decoder, from);
-    const struct dti_kernel_args args = {.decoder = &part->as.decoder};
-    return append(c, op, &args, container_bits(from), op == DTI_OP_DECODE_F32 ? 32 : 64);
+    dti_decoder_init(&parameters->as.decoder, from);
+    const struct dti_kernel_args args = {.decoder = &parameters->as.decoder};
+    return append(c, op, &args, container_bits(from), op == DTI_OP_DECODE_HUB32 ? 32 : 64);
 }
 
 static bool append_encode(struct dti_composer *c, enum dti_operation op,
                           const struct dti_encoder *encoder)
 {
     const struct dti_kernel_args args = {.encoder = encoder};
-    return append(c, op, &args, op == DTI_OP_ENCODE_F32 ? 32 : 64,
+    return append(c, op, &args, op == DTI_OP_ENCODE_HUB32 ? 32 : 64,
                   container_bits(&encoder->format));
 }
 
@@ -103,10 +103,10 @@ static enum hub choose_hub(const struct dti_format *from, const struct dti_forma
                  : (is_wide_integer(from) && from->kind == DTI_KIND_UINT ? HUB_U64 : HUB_I64);
     if (is_wide_integer(from) || (integer && dti_format_is_integer(to)))
         return integers;
-    if (dti_format_fits_f32(from) && dti_encoder_takes_f32(to))
-        return HUB_F32;
-    if (dti_format_fits_f64(from) && dti_encoder_takes_f64(to))
-        return HUB_F64;
+    if (dti_format_fits_hub32(from) && dti_encoder_takes_hub32(to))
+        return HUB32;
+    if (dti_format_fits_hub64(from) && dti_encoder_takes_hub64(to))
+        return HUB64;
     return integers;
 }
 
@@ -118,8 +118,8 @@ static bool decode(struct dti_composer *c, const struct dti_format *from, enum h
         enum dti_dtype itself;
         enum dti_operation op;
     } hubs[] = {
-        [HUB_F32] = {DTI_FP32, DTI_OP_DECODE_F32},
-        [HUB_F64] = {DTI_FP64, DTI_OP_DECODE_F64},
+        [HUB32] = {DTI_FP32, DTI_OP_DECODE_HUB32},
+        [HUB64] = {DTI_FP64, DTI_OP_DECODE_HUB64},
         [HUB_I64] = {DTI_INT64, DTI_OP_DECODE_I64},
         [HUB_U64] = {DTI_UINT64, DTI_OP_COPY}, /* only uint64 itself comes this way */
     };
@@ -139,22 +139,23 @@ static bool is_harmless(const struct dti_policy *policy, const struct dti_format
            (policy->overflow != DTI_OVERFLOW_SATURATE || !dti_format_has_inf(from));
 }
 
-static bool encode_f64(struct dti_composer *c, const struct dti_encoder *encoder)
+static bool encode_hub64(struct dti_composer *c, const struct dti_encoder *encoder)
 {
-    if (dti_encoder_takes_odd_f32(encoder) && dti_encoder_takes_f32(&encoder->format)) {
+    if (dti_encoder_takes_odd_hub32(encoder) && dti_encoder_takes_hub32(&encoder->format)) {
         const struct dti_kernel_args none = {0};
-        return append(c, DTI_OP_ODD_F64_F32, &none, 64, 32) &&
-               append_encode(c, DTI_OP_ENCODE_F32, encoder);
+        return append(c, DTI_OP_ODD_HUB64_HUB32, &none, 64, 32) &&
+               append_encode(c, DTI_OP_ENCODE_HUB32, encoder);
     }
-    return dti_encoder_takes_f64(&encoder->format) && append_encode(c, DTI_OP_ENCODE_F64, encoder);
+    return dti_encoder_takes_hub64(&encoder->format) &&
+           append_encode(c, DTI_OP_ENCODE_HUB64, encoder);
 }
 
 static bool encode_integers(struct dti_composer *c, const struct dti_encoder *encoder, bool wide)
 {
-    if (dti_format_is_float(&encoder->format) && dti_encoder_takes_odd_f64(encoder)) {
+    if (dti_format_is_float(&encoder->format) && dti_encoder_takes_odd_hub64(encoder)) {
         const struct dti_kernel_args none = {0};
-        const enum dti_operation op = wide ? DTI_OP_ODD_U64_F64 : DTI_OP_ODD_I64_F64;
-        return append(c, op, &none, 64, 64) && encode_f64(c, encoder);
+        const enum dti_operation op = wide ? DTI_OP_ODD_U64_HUB64 : DTI_OP_ODD_I64_HUB64;
+        return append(c, op, &none, 64, 64) && encode_hub64(c, encoder);
     }
     return append_encode(c, wide ? DTI_OP_ENCODE_U64 : DTI_OP_ENCODE_I64, encoder);
 }
@@ -166,25 +167,25 @@ static bool through_hub(struct dti_composer *c, const struct dti_format *from,
     bool done;
     if (hub == HUB_NONE || !decode(c, from, hub, &done))
         return false;
-    if (c->first && (hub == HUB_F32 || hub == HUB_F64)) {
-        const enum dti_loss_hub passed = hub == HUB_F32 ? DTI_LOSS_F32 : DTI_LOSS_F64;
+    if (c->first && (hub == HUB32 || hub == HUB64)) {
+        const enum dti_loss_hub passed = hub == HUB32 ? DTI_LOSS_HUB32 : DTI_LOSS_HUB64;
         c->decoded[passed] = true;
         c->decoded_count[passed] = c->chain->count;
     }
-    const enum dti_dtype itself = hub == HUB_F32 ? DTI_FP32 : hub == HUB_F64 ? DTI_FP64 : DTI_INT64;
+    const enum dti_dtype itself = hub == HUB32 ? DTI_FP32 : hub == HUB64 ? DTI_FP64 : DTI_INT64;
     if (done && dti_format_same(&to->format, dti_format_get(itself)) &&
         is_harmless(&to->policy, from))
         return true;
 
-    struct dti_part *const part = new_part(c);
-    if (!part)
+    struct dti_plan_parameters *const parameters = new_parameters(c);
+    if (!parameters)
         return false;
-    const struct dti_encoder *const encoder = &part->as.encoder;
-    dti_encoder_init(&part->as.encoder, &to->format, &to->policy);
-    if (hub == HUB_F32)
-        return append_encode(c, DTI_OP_ENCODE_F32, encoder);
-    if (hub == HUB_F64)
-        return encode_f64(c, encoder);
+    const struct dti_encoder *const encoder = &parameters->as.encoder;
+    dti_encoder_init(&parameters->as.encoder, &to->format, &to->policy);
+    if (hub == HUB32)
+        return append_encode(c, DTI_OP_ENCODE_HUB32, encoder);
+    if (hub == HUB64)
+        return encode_hub64(c, encoder);
     return encode_integers(c, encoder, hub == HUB_U64);
 }
 
@@ -215,7 +216,7 @@ bool dti_compose_stage(struct dti_composer *c, const struct dti_format *from,
         return true;
     c->chain->count = mark;
     if (c->first)
-        c->decoded[DTI_LOSS_F32] = c->decoded[DTI_LOSS_F64] = false;
+        c->decoded[DTI_LOSS_HUB32] = c->decoded[DTI_LOSS_HUB64] = false;
     return !c->no_memory && append_elements(c, from, &stage.format, &stage.policy, NULL, false);
 }
 
@@ -224,10 +225,10 @@ bool dti_compose_numbers(struct dti_composer *c, const struct dti_format *from,
 {
     bool done;
     const size_t mark = c->chain->count;
-    if (decode(c, from, hub == DTI_LOSS_F32 ? HUB_F32 : HUB_F64, &done))
+    if (decode(c, from, hub == DTI_LOSS_HUB32 ? HUB32 : HUB64, &done))
         return true;
     c->chain->count = mark;
-    const enum dti_dtype itself = hub == DTI_LOSS_F32 ? DTI_FP32 : DTI_FP64;
+    const enum dti_dtype itself = hub == DTI_LOSS_HUB32 ? DTI_FP32 : DTI_FP64;
     return !c->no_memory && append_elements(c, from, dti_format_get(itself), &exact, NULL, false);
 }
 

@@ -10,7 +10,7 @@
 enum { MEMBER_BYTES = 1 << 18 }; /* of numbers: less is not worth a thread's while */
 
 /* What the members of a team share. */
-struct work {
+struct quant_work {
     const struct dti_quant_plan *plan;
     const struct dti_quant_scales *known;
     unsigned char *numbers;
@@ -28,20 +28,20 @@ struct work {
 };
 
 /* A member's part: whole grains, balanced. */
-struct part {
+struct member_share {
     uint64_t grain, first;
     size_t n;
     unsigned char *numbers, *codes, *scales;
     int32_t *zero_points;
 };
 
-static uint64_t part_begin(const struct work *work, size_t member)
+static uint64_t part_begin(const struct quant_work *work, size_t member)
 {
     const uint64_t share = work->units / work->members, more = work->units % work->members;
     return share * member + (member < more ? member : more);
 }
 
-static bool part_of(const struct work *work, size_t member, struct part *ret)
+static bool part_of(const struct quant_work *work, size_t member, struct member_share *ret)
 {
     const struct dti_quant_plan *const plan = work->plan;
     const struct dti_quant_sizes *const sizes = &plan->sizes;
@@ -53,7 +53,7 @@ static bool part_of(const struct work *work, size_t member, struct part *ret)
         return false;
     const uint64_t n = end == work->units ? sizes->elements - first : (end - begin) * sizes->grain;
     const uint64_t scale = begin * sizes->grain_scales;
-    *ret = (struct part){.grain = begin, .first = first, .n = (size_t)n};
+    *ret = (struct member_share){.grain = begin, .first = first, .n = (size_t)n};
     /* a grain of packed numbers has whole bytes, unless it is all there is */
     ret->numbers = work->numbers + (begin == 0 ? 0 : first / 8 * plan->number_bits);
     if (plan->number_bits >= 8)
@@ -66,7 +66,7 @@ static bool part_of(const struct work *work, size_t member, struct part *ret)
     return true;
 }
 
-static void note(struct work *work, enum dti_status status, const struct dti_error *error)
+static void note(struct quant_work *work, enum dti_status status, const struct dti_error *error)
 {
     if (status == DTI_OK || work->status != DTI_OK)
         return;
@@ -77,10 +77,10 @@ static void note(struct work *work, enum dti_status status, const struct dti_err
 
 static void range_member(void *context, size_t member, size_t size)
 {
-    struct work *const work = context;
+    struct quant_work *const work = context;
     struct dti_quant_ranges *ranges;
     struct dti_error error;
-    struct part part;
+    struct member_share part;
     (void)size;
     if (!part_of(work, member, &part))
         return;
@@ -98,10 +98,10 @@ static void range_member(void *context, size_t member, size_t size)
 
 static void run_member(void *context, size_t member, size_t size)
 {
-    struct work *const work = context;
+    struct quant_work *const work = context;
     struct dti_quant_report report;
     struct dti_error error;
-    struct part part;
+    struct member_share part;
     enum dti_status status = DTI_OK;
     (void)size;
     if (!part_of(work, member, &part))
@@ -125,7 +125,7 @@ static void run_member(void *context, size_t member, size_t size)
     pthread_mutex_unlock(&work->mutex);
 }
 
-static void run_team(struct work *work, struct dti_team *team,
+static void run_team(struct quant_work *work, struct dti_team *team,
                      void (*job)(void *context, size_t member, size_t size))
 {
     pthread_mutex_init(&work->mutex, NULL);
@@ -136,7 +136,7 @@ static void run_team(struct work *work, struct dti_team *team,
     pthread_mutex_destroy(&work->mutex);
 }
 
-static void share_out(struct work *work, struct dti_team *team, enum dti_stores stores)
+static void share_out(struct quant_work *work, struct dti_team *team, enum dti_stores stores)
 {
     const struct dti_quant_sizes *const sizes = &work->plan->sizes;
     const uint64_t worth = sizes->elements / 8 * work->plan->number_bits / MEMBER_BYTES + 1;
@@ -164,12 +164,12 @@ enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_te
                                 struct dti_error *reterr)
 {
     struct dti_quant_scales *known = NULL;
-    struct work work = {.plan = plan,
-                        .numbers = (unsigned char *)(uintptr_t)numbers,
-                        .array = array,
-                        .zero_points = array->zero_points,
-                        .report = report,
-                        .reterr = reterr};
+    struct quant_work work = {.plan = plan,
+                              .numbers = (unsigned char *)(uintptr_t)numbers,
+                              .array = array,
+                              .zero_points = array->zero_points,
+                              .report = report,
+                              .reterr = reterr};
     share_out(&work, team, stores);
     if (dti_quant_plan_needs_range(plan)) {
         work.status = dti_quant_ranges_new(&work.ranges, plan, reterr);
@@ -193,14 +193,14 @@ enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct d
                                      enum dti_stores stores, struct dti_error *reterr)
 {
     struct dti_quant_scales *known = NULL;
-    struct work work = {.plan = plan,
-                        .numbers = numbers,
-                        .array = array,
-                        .zero_points = array->zero_points,
-                        .back = true,
-                        .reterr = reterr};
+    struct quant_work work = {.plan = plan,
+                              .numbers = numbers,
+                              .array = array,
+                              .zero_points = array->zero_points,
+                              .back = true,
+                              .reterr = reterr};
     share_out(&work, team, stores);
-    work.status = dti_quant_scales_room(&known, plan, reterr);
+    work.status = dti_quant_scales_alloc(&known, plan, reterr);
     if (work.status == DTI_OK) {
         known->tensor_scale = array->tensor_scale;
         if (known->count > 0)

@@ -8,21 +8,21 @@
 #include "convert/quant_plan_parts.h"
 
 /* How elements of an array are packed. */
-struct packing {
+struct array_packing {
     unsigned bits;
     bool high_first;
     const struct dti_kernel *pack, *unpack;
 };
 
-static unsigned shift_of(const struct packing *p, uint64_t at)
+static unsigned shift_of(const struct array_packing *p, uint64_t at)
 {
     const unsigned offset = (unsigned)(at % 8) * p->bits % 8;
     return p->high_first ? 16 - p->bits - offset : offset;
 }
 
 /* One element, which may stand in two bytes; others stay as they are, or become 0 after it. */
-static void put_one(const struct packing *p, unsigned char *packed, uint64_t at, unsigned code,
-                    bool among)
+static void put_one(const struct array_packing *p, unsigned char *packed, uint64_t at,
+                    unsigned code, bool among)
 {
     const uint64_t byte = at / 8 * p->bits + at % 8 * p->bits / 8;
     const unsigned offset = (unsigned)(at % 8) * p->bits % 8;
@@ -39,7 +39,7 @@ static void put_one(const struct packing *p, unsigned char *packed, uint64_t at,
         low[1] = (unsigned char)(p->high_first ? word : word >> 8);
 }
 
-static void put_packed(const struct packing *p, unsigned char *packed, uint64_t at,
+static void put_packed(const struct array_packing *p, unsigned char *packed, uint64_t at,
                        const unsigned char *bytes, size_t n, bool among)
 {
     const struct dti_kernel_args args = {.bits = p->bits, .high_first = p->high_first};
@@ -53,7 +53,7 @@ static void put_packed(const struct packing *p, unsigned char *packed, uint64_t 
         put_one(p, packed, at + done, bytes[done], among);
 }
 
-static unsigned get_one(const struct packing *p, const unsigned char *packed, uint64_t at)
+static unsigned get_one(const struct array_packing *p, const unsigned char *packed, uint64_t at)
 {
     const uint64_t byte = at / 8 * p->bits + at % 8 * p->bits / 8;
     const unsigned offset = (unsigned)(at % 8) * p->bits % 8;
@@ -63,8 +63,8 @@ static unsigned get_one(const struct packing *p, const unsigned char *packed, ui
     return word >> shift_of(p, at) & (unsigned)dti_low_bits(p->bits);
 }
 
-static void get_packed(const struct packing *p, unsigned char *bytes, const unsigned char *packed,
-                       uint64_t at, size_t n)
+static void get_packed(const struct array_packing *p, unsigned char *bytes,
+                       const unsigned char *packed, uint64_t at, size_t n)
 {
     const struct dti_kernel_args args = {.bits = p->bits, .high_first = p->high_first};
     size_t done = 0;
@@ -74,19 +74,19 @@ static void get_packed(const struct packing *p, unsigned char *bytes, const unsi
         p->unpack->run(&args, bytes + done, packed + (at + done) / 8 * p->bits, n - done);
 }
 
-static struct packing packing_of(const struct dti_quant_plan *plan)
+static struct array_packing packing_of(const struct dti_quant_plan *plan)
 {
-    return (struct packing){.bits = plan->code_bits,
-                            .high_first = plan->request.order == DTI_BLOCK_HIGH,
-                            .pack = plan->pack,
-                            .unpack = plan->unpack};
+    return (struct array_packing){.bits = plan->code_bits,
+                                  .high_first = plan->request.order == DTI_BLOCK_HIGH,
+                                  .pack = plan->pack,
+                                  .unpack = plan->unpack};
 }
 
 void dti_quant_put(const struct dti_quant_plan *plan, unsigned char *codes, uint64_t at,
                    const unsigned char *containers, size_t n, bool among)
 {
     if (plan->code_bits < 8) {
-        const struct packing packing = packing_of(plan);
+        const struct array_packing packing = packing_of(plan);
         put_packed(&packing, codes, at, containers, n, among);
     } else {
         memcpy(codes + at * plan->container, containers, n * plan->container);
@@ -97,7 +97,7 @@ void dti_quant_get(const struct dti_quant_plan *plan, unsigned char *containers,
                    const unsigned char *codes, uint64_t at, size_t n)
 {
     if (plan->code_bits < 8) {
-        const struct packing packing = packing_of(plan);
+        const struct array_packing packing = packing_of(plan);
         get_packed(&packing, containers, codes, at, n);
     } else {
         memcpy(containers, codes + at * plan->container, n * plan->container);
@@ -105,7 +105,7 @@ void dti_quant_get(const struct dti_quant_plan *plan, unsigned char *containers,
 }
 
 const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbers, size_t at,
-                            size_t n, float *room)
+                            size_t n, float *buffer)
 {
     const unsigned char *const from = numbers;
     if (plan->plain)
@@ -114,11 +114,11 @@ const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbe
     const size_t before = plan->number_bits < 8 ? at % 8 : 0, begin = at - before;
     const size_t offset =
         plan->number_bits < 8 ? begin / 8 * plan->number_bits : begin * (plan->number_bits / 8);
-    const enum dti_status status =
-        dti_plan_run(plan->load, room, from + offset, n + before, 0, DTI_STORES_CACHED, NULL, NULL);
+    const enum dti_status status = dti_plan_run(plan->load, buffer, from + offset, n + before, 0,
+                                                DTI_STORES_CACHED, NULL, NULL);
     assert(status == DTI_OK); /* only a stack's rule fails */
     (void)status;
-    return room + before;
+    return buffer + before;
 }
 
 void dti_quant_store(const struct dti_quant_plan *plan, void *numbers, size_t at, const float *x,
@@ -133,7 +133,7 @@ void dti_quant_store(const struct dti_quant_plan *plan, void *numbers, size_t at
     (void)status;
     if (!packed)
         return;
-    const struct packing packing = {
+    const struct array_packing packing = {
         .bits = plan->number_bits,
         .high_first = plan->request.layout.packing == DTI_PACKING_HIGH,
         .pack = plan->pack_numbers,

@@ -122,7 +122,7 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
     if (request->number.kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "arrays of %s cannot be quantized; quantize their parts, %s",
-                        request->number.name, dti_format_get(request->number.part)->name);
+                        request->number.name, dti_format_get(request->number.component)->name);
     if (request->order == DTI_BLOCK_HALVES)
         return dti_fail(reterr, DTI_BUG, "halves of blocks in an array of codes");
     if (!scheme->block && scheme->per == DTI_PER_GROUP && scheme->group == 0)
@@ -130,7 +130,8 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
     if (scheme->block)
         return DTI_OK;
     if (!dti_affine_recipe_init(&recipe, code, scheme->affine.symmetry) ||
-        (dti_format_is_float(code) && (!dti_encoder_takes_f32(code) || !dti_format_fits_f32(code))))
+        (dti_format_is_float(code) &&
+         (!dti_encoder_takes_hub32(code) || !dti_format_fits_hub32(code))))
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "arrays cannot be quantized to %s; to integers of 2 to 16 bits and floats "
                         "of 8 bits or less whose numbers fp32 holds",

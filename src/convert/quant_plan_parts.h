@@ -95,10 +95,10 @@ struct dti_quant_job {
     struct dti_quant_scratch *scratch;
 };
 
-/* The numbers of n elements as fp32, n <= DTI_QUANT_TILE unless plan->plain; in `room` if they
+/* The numbers of n elements as fp32, n <= DTI_QUANT_TILE unless plan->plain; in `buffer` if they
  * cannot stay where they are. */
 const float *dti_quant_load(const struct dti_quant_plan *plan, const void *numbers, size_t at,
-                            size_t n, float *room);
+                            size_t n, float *buffer);
 /* Numbers of n elements to where they are kept; not for plan->plain. bytes: room for them. */
 void dti_quant_store(const struct dti_quant_plan *plan, void *numbers, size_t at, const float *x,
                      size_t n, unsigned char *bytes);

@@ -67,11 +67,11 @@ void dti_quant_ranges_free(struct dti_quant_ranges *ranges)
 static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                       const void *numbers, size_t n)
 {
-    float room[DTI_QUANT_TILE + 8];
+    float buffer[DTI_QUANT_TILE + 8];
     const size_t tile = plan->plain ? n : DTI_QUANT_TILE;
     for (size_t at = 0; at < n; at += tile) {
         const size_t part = n - at < tile ? n - at : tile;
-        plan->range->run.range(dti_quant_load(plan, numbers, at, part, room), part, &ranges->all);
+        plan->range->run.range(dti_quant_load(plan, numbers, at, part, buffer), part, &ranges->all);
     }
 }
 
@@ -79,13 +79,13 @@ static void add_whole(const struct dti_quant_plan *plan, struct dti_quant_ranges
 static void add_columns(const struct dti_quant_plan *plan, struct dti_quant_ranges *ranges,
                         uint64_t first, const void *numbers, size_t n)
 {
-    float room[DTI_QUANT_TILE + 8];
+    float buffer[DTI_QUANT_TILE + 8];
     size_t place = (size_t)(first % ranges->channels);
     for (size_t at = 0, part; at < n; at += part) {
         part = n - at < ranges->count - place ? n - at : ranges->count - place;
         part = part > DTI_QUANT_TILE ? DTI_QUANT_TILE : part;
-        plan->range_columns->run.range_columns(dti_quant_load(plan, numbers, at, part, room), part,
-                                               ranges->min + place, ranges->max + place,
+        plan->range_columns->run.range_columns(dti_quant_load(plan, numbers, at, part, buffer),
+                                               part, ranges->min + place, ranges->max + place,
                                                &ranges->all);
         place += part;
         place = place == ranges->count ? 0 : place;
@@ -97,7 +97,7 @@ static void add_runs(const struct dti_quant_plan *plan, struct dti_quant_ranges 
                      uint64_t first, const void *numbers, size_t n)
 {
     const uint64_t inner = plan->request.inner;
-    float room[DTI_QUANT_TILE + 8];
+    float buffer[DTI_QUANT_TILE + 8];
     for (size_t at = 0, part; at < n; at += part) {
         const uint64_t e = first + at, left = inner - e % inner;
         const size_t channel = (size_t)(e / inner % ranges->channels);
@@ -105,7 +105,7 @@ static void add_runs(const struct dti_quant_plan *plan, struct dti_quant_ranges 
         part = part > DTI_QUANT_TILE ? DTI_QUANT_TILE : part;
         struct dti_range range = {
             .min = ranges->min[channel], .max = ranges->max[channel], .nan = 0, .inf = 0};
-        plan->range->run.range(dti_quant_load(plan, numbers, at, part, room), part, &range);
+        plan->range->run.range(dti_quant_load(plan, numbers, at, part, buffer), part, &range);
         ranges->min[channel] = range.min;
         ranges->max[channel] = range.max;
         ranges->all.nan += range.nan;

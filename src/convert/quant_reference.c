@@ -7,7 +7,7 @@
 #include "dtinfo/quant_plan.h"
 
 /* An array and where its elements, codes and scales stand. */
-struct whole {
+struct reference_array {
     const struct dti_quant_request *request;
     const struct dti_quant_scheme *scheme;
     const struct dti_format *code;
@@ -16,11 +16,11 @@ struct whole {
     const struct dti_quantized_array *array;
 };
 
-static struct whole whole_of(const struct dti_quant_request *request,
-                             const struct dti_quantized_array *array)
+static struct reference_array whole_of(const struct dti_quant_request *request,
+                                       const struct dti_quantized_array *array)
 {
     const struct dti_quant_scheme *const scheme = &request->scheme;
-    struct whole w = {.request = request, .scheme = scheme, .array = array};
+    struct reference_array w = {.request = request, .scheme = scheme, .array = array};
     w.code = scheme->block ? dti_format_get(scheme->block->code) : &scheme->affine.affine.code;
     w.group = scheme->block                  ? scheme->block->length
               : scheme->per == DTI_PER_GROUP ? scheme->group
@@ -42,19 +42,19 @@ static uint32_t fp32_of(const struct dti_format *format, uint64_t code)
     return (uint32_t)outcome.code;
 }
 
-static uint32_t number_at(const struct whole *w, const void *numbers, uint64_t element)
+static uint32_t number_at(const struct reference_array *w, const void *numbers, uint64_t element)
 {
     return fp32_of(&w->request->number,
                    dti_storage_get(&w->request->number, &w->request->layout, numbers, element));
 }
 
 /* The place of element (o, a, i), a possibly beyond the axis. */
-static uint64_t element_at(const struct whole *w, uint64_t o, uint64_t a, uint64_t i)
+static uint64_t element_at(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i)
 {
     return (o * w->request->length + a) * w->request->inner + i;
 }
 
-static uint64_t scale_at(const struct whole *w, uint64_t o, uint64_t a, uint64_t i)
+static uint64_t scale_at(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i)
 {
     if (w->group > 0)
         return (o * w->groups + a / w->group) * w->request->inner + i;
@@ -62,7 +62,8 @@ static uint64_t scale_at(const struct whole *w, uint64_t o, uint64_t a, uint64_t
 }
 
 /* Codes of blocks along the last axis are packed block by block: bits before a code. */
-static uint64_t code_bit(const struct whole *w, uint64_t o, uint64_t a, uint64_t i, unsigned bits)
+static uint64_t code_bit(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i,
+                         unsigned bits)
 {
     if (!w->scheme->block || w->request->inner > 1)
         return ((o * w->places + a) * w->request->inner + i) * bits;
@@ -71,7 +72,8 @@ static uint64_t code_bit(const struct whole *w, uint64_t o, uint64_t a, uint64_t
     return o * row + a / w->group * block + a % w->group * bits;
 }
 
-static void put_code(const struct whole *w, uint64_t o, uint64_t a, uint64_t i, uint32_t code)
+static void put_code(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i,
+                     uint32_t code)
 {
     unsigned char *const codes = w->array->codes;
     const bool bytes = w->code->width >= 8 || w->request->order == DTI_BLOCK_BYTES;
@@ -91,7 +93,7 @@ static void put_code(const struct whole *w, uint64_t o, uint64_t a, uint64_t i, 
     }
 }
 
-static uint32_t get_code(const struct whole *w, uint64_t o, uint64_t a, uint64_t i)
+static uint32_t get_code(const struct reference_array *w, uint64_t o, uint64_t a, uint64_t i)
 {
     const unsigned char *const codes = w->array->codes;
     const bool bytes = w->code->width >= 8 || w->request->order == DTI_BLOCK_BYTES;
@@ -123,12 +125,12 @@ static bool less(uint32_t a, uint32_t b)
 }
 
 /* The range of finite numbers; 0 to 0 where there are none. */
-struct range {
+struct number_range {
     uint32_t min, max;
     bool any;
 };
 
-static void widen(struct range *range, uint32_t x)
+static void widen(struct number_range *range, uint32_t x)
 {
     if ((x & UINT32_C(0x7f800000)) == UINT32_C(0x7f800000))
         return;
@@ -140,10 +142,11 @@ static void widen(struct range *range, uint32_t x)
 }
 
 /* Of elements o0 to o1, a0 to a1, i0 to i1, without the last. */
-static struct range range_of(const struct whole *w, const void *numbers, uint64_t o0, uint64_t o1,
-                             uint64_t a0, uint64_t a1, uint64_t i0, uint64_t i1)
+static struct number_range range_of(const struct reference_array *w, const void *numbers,
+                                    uint64_t o0, uint64_t o1, uint64_t a0, uint64_t a1, uint64_t i0,
+                                    uint64_t i1)
 {
-    struct range range = {.min = 0};
+    struct number_range range = {.min = 0};
     for (uint64_t o = o0; o < o1; o++)
         for (uint64_t a = a0; a < a1 && a < w->request->length; a++)
             for (uint64_t i = i0; i < i1; i++)
@@ -151,13 +154,14 @@ static struct range range_of(const struct whole *w, const void *numbers, uint64_
     return range;
 }
 
-static struct range range_of_all(const struct whole *w, const void *numbers)
+static struct number_range range_of_all(const struct reference_array *w, const void *numbers)
 {
     const struct dti_quant_request *const r = w->request;
     return range_of(w, numbers, 0, r->outer, 0, r->length, 0, r->inner);
 }
 
-static struct range range_of_scale(const struct whole *w, const void *numbers, uint64_t place)
+static struct number_range range_of_scale(const struct reference_array *w, const void *numbers,
+                                          uint64_t place)
 {
     const struct dti_quant_request *const r = w->request;
     if (w->group > 0) {
@@ -170,7 +174,7 @@ static struct range range_of_scale(const struct whole *w, const void *numbers, u
     return range_of_all(w, numbers);
 }
 
-static struct dti_affine_scale get_scale(const struct whole *w, uint64_t place)
+static struct dti_affine_scale get_scale(const struct reference_array *w, uint64_t place)
 {
     struct dti_affine_scale scale;
     memcpy(&scale.scale, (const unsigned char *)w->array->scales + 4 * place, 4);
@@ -178,14 +182,14 @@ static struct dti_affine_scale get_scale(const struct whole *w, uint64_t place)
     return scale;
 }
 
-static void quantize_affine(const struct whole *w, const void *numbers, uint64_t scales,
+static void quantize_affine(const struct reference_array *w, const void *numbers, uint64_t scales,
                             struct dti_quant_count *count)
 {
     const struct dti_quant_request *const r = w->request;
     const struct dti_affine *const affine = &w->scheme->affine.affine;
     for (uint64_t place = 0; place < scales; place++) {
         struct dti_affine_scale scale = w->scheme->scale;
-        const struct range range = range_of_scale(w, numbers, place);
+        const struct number_range range = range_of_scale(w, numbers, place);
         if (!w->scheme->fixed)
             dti_affine_choose(&w->scheme->affine, range.min, range.max, &scale);
         memcpy((unsigned char *)w->array->scales + 4 * place, &scale.scale, 4);
@@ -205,8 +209,8 @@ static void quantize_affine(const struct whole *w, const void *numbers, uint64_t
             }
 }
 
-static void quantize_block(const struct whole *w, const void *numbers, uint64_t o, uint64_t g,
-                           uint64_t i, struct dti_quant_count *count)
+static void quantize_block(const struct reference_array *w, const void *numbers, uint64_t o,
+                           uint64_t g, uint64_t i, struct dti_quant_count *count)
 {
     const uint64_t begin = g * w->group;
     const uint64_t n = w->places - begin < w->group ? w->places - begin : w->group;
@@ -229,7 +233,7 @@ static void quantize_block(const struct whole *w, const void *numbers, uint64_t 
     count->special += block.special;
 }
 
-static uint32_t back_at(const struct whole *w, uint64_t element)
+static uint32_t back_at(const struct reference_array *w, uint64_t element)
 {
     const struct dti_quant_request *const r = w->request;
     const uint64_t i = element % r->inner, a = element / r->inner % r->length;
@@ -247,8 +251,8 @@ static uint32_t back_at(const struct whole *w, uint64_t element)
 }
 
 /* Tiles begin anew with each grain. */
-static void compare(const struct whole *w, const void *numbers, uint64_t elements, uint64_t grain,
-                    struct dti_loss *loss)
+static void compare(const struct reference_array *w, const void *numbers, uint64_t elements,
+                    uint64_t grain, struct dti_loss *loss)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
@@ -273,12 +277,12 @@ void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
 {
     const struct dti_quant_request *const request = dti_quant_plan_request(plan);
     struct dti_quant_sizes sizes;
-    struct whole w = whole_of(request, array);
+    struct reference_array w = whole_of(request, array);
     dti_quant_plan_sizes(plan, &sizes);
     memset(array->codes, 0, (size_t)sizes.code_bytes);
     w.recipe.tensor_scale = UINT32_C(0x3f800000);
     if (w.scheme->block && w.scheme->tensor_scale && w.scheme->block->family == DTI_BLOCKS_NV) {
-        const struct range range = range_of_all(&w, numbers);
+        const struct number_range range = range_of_all(&w, numbers);
         const uint32_t low = range.min & UINT32_C(0x7fffffff);
         const uint32_t high = range.max & UINT32_C(0x7fffffff);
         w.recipe.tensor_scale = dti_nv_tensor_scale(low > high ? low : high);
@@ -301,7 +305,7 @@ void dti_quant_reference_back(const struct dti_quant_plan *plan,
     const struct dti_quant_request *const request = dti_quant_plan_request(plan);
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     struct dti_quant_sizes sizes;
-    struct whole w = whole_of(request, array);
+    struct reference_array w = whole_of(request, array);
     dti_quant_plan_sizes(plan, &sizes);
     memcpy(&w.recipe.tensor_scale, &array->tensor_scale, sizeof w.recipe.tensor_scale);
     for (uint64_t e = 0; e < sizes.elements; e++) {

@@ -7,8 +7,8 @@
 #include "convert/quant_plan_parts.h"
 #include "dtinfo/checked.h"
 
-enum dti_status dti_quant_scales_room(struct dti_quant_scales **ret,
-                                      const struct dti_quant_plan *plan, struct dti_error *reterr)
+enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
+                                       const struct dti_quant_plan *plan, struct dti_error *reterr)
 {
     const uint64_t count = plan->group > 0 ? 0 : plan->sizes.scales;
     uint64_t places = 0, bytes;
@@ -62,7 +62,7 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
 {
     const struct dti_quant_scheme *const scheme = &plan->request.scheme;
     struct dti_quant_scales *scales;
-    const enum dti_status status = dti_quant_scales_room(&scales, plan, reterr);
+    const enum dti_status status = dti_quant_scales_alloc(&scales, plan, reterr);
     if (status != DTI_OK)
         return status;
     if (ranges)

@@ -158,7 +158,7 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
 }
 
 /* What the members of a team share. */
-struct work {
+struct run_work {
     const struct dti_plan *plan;
     unsigned char *dst;
     const unsigned char *src;
@@ -174,7 +174,7 @@ struct work {
 };
 
 /* Where a member's part begins: whole tiles, and whole pages of large arrays. */
-static size_t part_begin(const struct work *work, size_t member)
+static size_t part_begin(const struct run_work *work, size_t member)
 {
     const size_t tiles = work->n / DTI_TILE + (work->n % DTI_TILE != 0);
     const size_t unit = tiles / work->members >= 4 * UNIT_TILES ? UNIT_TILES : 1;
@@ -186,7 +186,7 @@ static size_t part_begin(const struct work *work, size_t member)
 
 static void run_member(void *context, size_t member, size_t size)
 {
-    struct work *const work = context;
+    struct run_work *const work = context;
     (void)size;
     if (member >= work->members)
         return;
@@ -217,18 +217,18 @@ enum dti_status dti_plan_run_team(const struct dti_plan *plan, struct dti_team *
                                   struct dti_loss *loss, struct dti_error *reterr)
 {
     const struct dti_chain *const chain = &plan->chain;
-    struct work work = {.plan = plan,
-                        .dst = dst,
-                        .src = src,
-                        .src_bits = chain->step[0].src_bits,
-                        .dst_bits = chain->step[chain->count - 1].dst_bits,
-                        .n = n,
-                        .members = team ? dti_team_size(team) : 1,
-                        .index = index,
-                        .loss = loss,
-                        .status = DTI_OK,
-                        .failed = SIZE_MAX,
-                        .reterr = reterr};
+    struct run_work work = {.plan = plan,
+                            .dst = dst,
+                            .src = src,
+                            .src_bits = chain->step[0].src_bits,
+                            .dst_bits = chain->step[chain->count - 1].dst_bits,
+                            .n = n,
+                            .members = team ? dti_team_size(team) : 1,
+                            .index = index,
+                            .loss = loss,
+                            .status = DTI_OK,
+                            .failed = SIZE_MAX,
+                            .reterr = reterr};
     const bool device = plan->device && dti_runner_is_on(plan->runner);
     const size_t worth = dti_tile_bytes(n, work.src_bits + work.dst_bits) /
                              (device ? DEVICE_MEMBER_BYTES : MEMBER_BYTES) +

@@ -7,7 +7,7 @@
 #include "convert/plan_parts.h"
 
 /* Numbers and codes of one tile. */
-struct tile {
+struct loss_chunk {
     _Alignas(64) uint64_t source[DTI_TILE];
     uint64_t codes[DTI_TILE];
     uint64_t stored[DTI_TILE];
@@ -31,17 +31,17 @@ static void add_wide(const struct dti_plan *plan, const void *source, const void
 }
 
 /* Numbers are compared as machine types, so they are moved when they do not stand like ones. */
-static const void *aligned(const struct dti_plan *plan, uint64_t *room, const void *numbers,
+static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
                            size_t n)
 {
-    const size_t size = plan->loss_rule.hub == DTI_LOSS_F32 ? 4 : 8;
+    const size_t size = plan->loss_rule.hub == DTI_LOSS_HUB32 ? 4 : 8;
     if (plan->loss_rule.hub == DTI_LOSS_WIDE || (uintptr_t)numbers % size == 0)
         return numbers;
-    memcpy(room, numbers, n * size);
-    return room;
+    memcpy(buffer, numbers, n * size);
+    return buffer;
 }
 
-static enum dti_status run_tile(const struct dti_plan *plan, struct tile *tile, void *dst,
+static enum dti_status run_tile(const struct dti_plan *plan, struct loss_chunk *tile, void *dst,
                                 const void *src, size_t n, uint64_t index, bool stream,
                                 struct dti_loss *loss, struct dti_error *reterr)
 {
@@ -68,14 +68,14 @@ static enum dti_status run_tile(const struct dti_plan *plan, struct tile *tile, 
      * what went past them is slow */
     dti_prefetch(next, share);
     const bool direct = !stream && plan->core_count == chain->count;
-    void *const room = direct ? dst : tile->codes;
+    void *const buffer = direct ? dst : tile->codes;
     if (status == DTI_OK && plan->copies) {
         status = dti_chain_run(chain, 0, chain->count, dst, src, n, index, stream, reterr);
         codes = source;
     } else if (status == DTI_OK && plan->core_count > shared) {
         status =
-            dti_chain_run(chain, shared, plan->core_count, room, codes, n, index, false, reterr);
-        codes = room;
+            dti_chain_run(chain, shared, plan->core_count, buffer, codes, n, index, false, reterr);
+        codes = buffer;
     }
     if (status != DTI_OK)
         return status;
@@ -115,7 +115,7 @@ enum dti_status dti_plan_run_loss(const struct dti_plan *plan, void *dst, const 
     const unsigned src_bits = plan->chain.step[0].src_bits;
     const unsigned dst_bits = plan->chain.step[plan->chain.count - 1].dst_bits;
     const struct dti_request *const request = &plan->request;
-    struct tile tile;
+    struct loss_chunk tile;
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t part = n - at < DTI_TILE ? n - at : DTI_TILE;
         const unsigned char *const begin =

@@ -3,14 +3,11 @@
  * Host memory for blocks that go to a device: it is pinned, so that the device reads it by itself
  * while other work goes on. What a driver that hangs may still use is never given back: a copy that
  * comes to life again must not write into somebody else's memory. */
-#define _DEFAULT_SOURCE /* madvise() */
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "convert/runner_parts.h"
-
-enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+#include "util/pages.h"
 
 /* What a driver that hangs may still use: reachable, and never freed. */
 static pthread_mutex_t abandoning = PTHREAD_MUTEX_INITIALIZER;
@@ -24,27 +21,14 @@ static void abandon(struct dti_runner_block *block)
     pthread_mutex_unlock(&abandoning);
 }
 
-static void *ordinary(size_t size)
-{
-    const bool huge = size >= HUGE_PAGE;
-    void *memory;
-    if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (huge)
-        (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
-
 void *dti_runner_alloc(struct dti_runner *runner, size_t size)
 {
     void *memory = NULL;
-    if (size > SIZE_MAX - PAGE)
+    if (size > SIZE_MAX - DTI_PAGE)
         return NULL;
-    size = size > 0 ? (size + PAGE - 1) / PAGE * PAGE : PAGE;
+    size = size > 0 ? dti_pages_round(size) : DTI_PAGE;
     if (!runner)
-        return ordinary(size);
+        return dti_pages_alloc(size, true);
     struct dti_runner_block *const block = malloc(sizeof *block);
     if (!block)
         return NULL;
@@ -52,7 +36,7 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
     block->pinned =
         dti_runner_is_on(runner) && dti_gpu_host_alloc(runner->gpu, size, &memory, NULL) == DTI_OK;
     if (!block->pinned)
-        memory = ordinary(size);
+        memory = dti_pages_alloc(size, true);
     if (!memory) {
         free(block);
         return NULL;

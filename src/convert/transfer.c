@@ -2,24 +2,21 @@
  *
  * Preparing a transfer: how many elements there are, how large blocks should be, memory for them.
  */
-#define _DEFAULT_SOURCE /* madvise() */
 #include "convert/transfer.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "dtinfo/checked.h"
 #include "dtinfo/runner.h"
+#include "util/pages.h"
 
 enum {
     BLOCK_BYTES = 2 << 20,       /* of the larger side */
     BLOCK_BYTES_MIN = 256 << 10, /* below it system calls and small pages cost */
     BUFFERS_MAX = 32 << 20, /* all threads together, unless blocks would be below the minimum */
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
-    TILES_PER_PAGE = 16, /* so many tiles of any width are whole pages */
+    TILES_PER_PAGE = 16,    /* so many tiles of any width are whole pages */
 };
 
 enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t bytes,
@@ -67,11 +64,6 @@ static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error
     return status;
 }
 
-static size_t round_up(size_t size, size_t to)
-{
-    return (size + to - 1) / to * to;
-}
-
 /* Tiles in a block. Whatever comes out, the result of the transfer is the same. */
 static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_bytes,
                              size_t threads)
@@ -107,22 +99,14 @@ static uint64_t choose_tiles(const struct dti_transfer_job *job, uint64_t block_
 /* Before the threads start: their own malloc() would take address space for an arena each. */
 static bool add_member(struct dti_transfer_job *job)
 {
-    const size_t src_size = round_up(job->block_src, PAGE);
-    const size_t size = round_up(src_size + job->block_dst, PAGE);
-    const bool huge = job->parallel_read && size >= HUGE_PAGE;
+    const size_t src_size = dti_pages_round(job->block_src);
+    const size_t size = dti_pages_round(src_size + job->block_dst);
     struct dti_transfer_member *const member = &job->members[job->member_count];
     struct dti_runner *const runner = dti_plan_runner(job->plan);
-    void *memory;
-    if (runner)
-        memory = dti_runner_alloc(runner, size);
-    else if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
-        memory = NULL;
+    void *const memory =
+        runner ? dti_runner_alloc(runner, size) : dti_pages_alloc(size, job->parallel_read);
     if (!memory)
         return false;
-#ifdef MADV_HUGEPAGE
-    if (huge && !runner)
-        (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
     member->memory = memory;
     member->src = memory;
     member->dst = member->src + src_size;
@@ -194,17 +178,17 @@ static enum dti_status work(struct dti_transfer_job *job, struct dti_team *team,
     struct dti_input *const input = job->transfer->input;
     advise(job);
     pthread_mutex_init(&job->reading, NULL);
-    dti_turns_init(&job->turns, job->transfer->progress, job->transfer->progress_context);
+    dti_chunk_order_init(&job->order, job->transfer->progress, job->transfer->progress_context);
     if (job->member_count == 1) {
         dti_transfer_work(job, 0, 1);
     } else {
         const atomic_bool *const stop = input->stop;
-        input->stop = &job->turns.stop;
+        input->stop = &job->order.stop;
         dti_team_run(team, dti_transfer_work, job);
         input->stop = stop;
     }
     pthread_mutex_destroy(&job->reading);
-    return dti_turns_end(&job->turns, reterr);
+    return dti_chunk_order_end(&job->order, reterr);
 }
 
 enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *team,
@@ -229,6 +213,6 @@ enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *t
     }
     free(job.members);
     if (status == DTI_OK)
-        *ret_elements = job.turns.done;
+        *ret_elements = job.order.done;
     return status;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/turns.h"
+#include "convert/chunk_order.h"
 #include "dtinfo/convert.h"
 
 /* One thread's own things. */
@@ -35,7 +35,7 @@ struct dti_transfer_job {
     pthread_mutex_t reading; /* held while the next block is taken, and read from a pipe */
     bool at_end;
     uint64_t next_block;
-    struct dti_turns turns;
+    struct dti_chunk_order order;
 };
 
 /* The work of one member, in the form that dti_team_run() wants; context is the job. */

@@ -5,7 +5,7 @@
  * cast. */
 #include "convert/transfer.h"
 
-struct block {
+struct transfer_chunk {
     uint64_t number;
     size_t n; /* elements */
 };
@@ -24,13 +24,13 @@ static uint64_t offset_of(uint64_t first, unsigned bits)
 }
 
 static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                           struct block *ret)
+                           struct transfer_chunk *ret)
 {
     pthread_mutex_lock(&job->reading);
     const uint64_t number = job->next_block;
     const uint64_t blocks =
         job->elements / job->block_elements + (job->elements % job->block_elements != 0);
-    const bool any = !dti_turns_stopped(&job->turns) && number < blocks;
+    const bool any = !dti_chunk_order_stopped(&job->order) && number < blocks;
     job->next_block += any;
     pthread_mutex_unlock(&job->reading);
     if (!any)
@@ -44,10 +44,10 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
         dti_input_read_at(job->transfer->input, member->src, bytes_of(n, job->src_bits),
                           job->transfer->input_offset + offset_of(first, job->src_bits), &error);
     if (status != DTI_OK) {
-        dti_turns_fail(&job->turns, number, status, &error);
+        dti_chunk_order_fail(&job->order, number, status, &error);
         return false;
     }
-    *ret = (struct block){.number = number, .n = (size_t)n};
+    *ret = (struct transfer_chunk){.number = number, .n = (size_t)n};
     return true;
 }
 
@@ -77,10 +77,10 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
 }
 
 /* Called with `reading` held. */
-static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                         struct block *ret)
+static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_member *member,
+                          struct transfer_chunk *ret)
 {
-    if (job->at_end || dti_turns_stopped(&job->turns))
+    if (job->at_end || dti_chunk_order_stopped(&job->order))
         return false;
     const uint64_t number = job->next_block;
     const uint64_t first = number * job->block_elements;
@@ -91,34 +91,34 @@ static bool take_in_turn(struct dti_transfer_job *job, struct dti_transfer_membe
     size_t got = 0;
     struct dti_error error;
     enum dti_status status = dti_input_read(job->transfer->input, member->src, want, &got, &error);
-    if (status == DTI_OK && got < want && dti_turns_stopped(&job->turns))
+    if (status == DTI_OK && got < want && dti_chunk_order_stopped(&job->order))
         return false; /* given up, not at the end */
     if (status == DTI_OK && got < want)
         status = count_rest(job, first, member->src, got, &n, &error);
     job->at_end = status != DTI_OK || got < want || n == 0 ||
                   (job->elements != DTI_UNTIL_END && job->elements - first == n);
     if (status != DTI_OK)
-        dti_turns_fail(&job->turns, number, status, &error);
+        dti_chunk_order_fail(&job->order, number, status, &error);
     if (status != DTI_OK || n == 0)
         return false;
     job->next_block++;
-    *ret = (struct block){.number = number, .n = (size_t)n};
+    *ret = (struct transfer_chunk){.number = number, .n = (size_t)n};
     return true;
 }
 
 static bool take(struct dti_transfer_job *job, struct dti_transfer_member *member,
-                 struct block *ret)
+                 struct transfer_chunk *ret)
 {
     if (job->parallel_read)
         return take_from_file(job, member, ret);
     pthread_mutex_lock(&job->reading);
-    const bool any = take_in_turn(job, member, ret);
+    const bool any = take_in_order(job, member, ret);
     pthread_mutex_unlock(&job->reading);
     return any;
 }
 
 static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *member,
-                const struct block *block)
+                const struct transfer_chunk *block)
 {
     struct dti_output_file *const output = job->transfer->output;
     const size_t size = bytes_of(block->n, job->dst_bits);
@@ -130,12 +130,12 @@ static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *
                                      job->transfer->output_offset + offset_of(first, job->dst_bits),
                                      &error);
     } else {
-        if (!dti_turns_await(&job->turns, block->number))
+        if (!dti_chunk_order_await(&job->order, block->number))
             return false;
         status = dti_output_write(output, member->dst, size, &error);
     }
     if (status != DTI_OK)
-        dti_turns_fail(&job->turns, block->number, status, &error);
+        dti_chunk_order_fail(&job->order, block->number, status, &error);
     return status == DTI_OK;
 }
 
@@ -146,20 +146,20 @@ void dti_transfer_work(void *context, size_t member, size_t size)
     if (member >= job->member_count)
         return;
     if (!job->parallel_write && member > 0)
-        dti_turns_heed_sigpipe();
+        dti_chunk_order_heed_sigpipe();
     struct dti_transfer_member *const mine = &job->members[member];
-    struct block block;
+    struct transfer_chunk block;
     while (take(job, mine, &block)) {
         struct dti_error error;
         const enum dti_status status = dti_plan_run(
             job->plan, mine->dst, mine->src, block.n, block.number * job->block_elements,
             DTI_STORES_CACHED, job->with_loss ? &mine->loss : NULL, &error);
         if (status != DTI_OK) {
-            dti_turns_fail(&job->turns, block.number, status, &error);
+            dti_chunk_order_fail(&job->order, block.number, status, &error);
             return;
         }
         if (!put(job, mine, &block))
             return;
-        dti_turns_done(&job->turns, block.number, block.n, !job->parallel_write);
+        dti_chunk_order_done(&job->order, block.number, block.n, !job->parallel_write);
     }
 }

@@ -17,7 +17,7 @@ enum {
     LINE = 64,
 };
 
-struct job {
+struct transposition {
     const struct dti_input *from;
     struct dti_input *to;
     uint64_t offset;
@@ -25,11 +25,11 @@ struct job {
     unsigned rank;           /* at least 1; no dimension is 1, but for that of one item */
     uint64_t size[RANK_MAX]; /* slowest of the result first */
     uint64_t tile[RANK_MAX]; /* extents of a tile that is not at an edge */
-    unsigned char *read, *turned;
+    unsigned char *read, *transposed;
 };
 
 /* One tile: where it begins, how far it goes; in items. */
-struct tile {
+struct transpose_tile {
     uint64_t begin[RANK_MAX], extent[RANK_MAX];
 };
 
@@ -47,7 +47,7 @@ static bool advance(uint64_t *at, const uint64_t *extent, unsigned from, unsigne
 }
 
 /* The first dimension that is not whole in a tile, or the last one. */
-static unsigned first_partial(const struct job *job, const uint64_t *extent)
+static unsigned first_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = 0;
     while (i + 1 < job->rank && extent[i] == job->size[i])
@@ -56,7 +56,7 @@ static unsigned first_partial(const struct job *job, const uint64_t *extent)
 }
 
 /* The last dimension that is not whole, or the first one. */
-static unsigned last_partial(const struct job *job, const uint64_t *extent)
+static unsigned last_partial(const struct transposition *job, const uint64_t *extent)
 {
     unsigned i = job->rank - 1;
     while (i > 0 && extent[i] == job->size[i])
@@ -73,7 +73,7 @@ static uint64_t product(const uint64_t *extent, unsigned from, unsigned to)
 }
 
 /* Doubles one extent as far as a tile may have `most` items. False when it cannot grow. */
-static bool grow(struct job *job, unsigned at, uint64_t most)
+static bool grow(struct transposition *job, unsigned at, uint64_t most)
 {
     const uint64_t now = job->tile[at], others = product(job->tile, 0, job->rank) / now;
     uint64_t wanted = now < job->size[at] / 2 ? 2 * now : job->size[at];
@@ -86,7 +86,7 @@ static bool grow(struct job *job, unsigned at, uint64_t most)
 }
 
 /* The shorter run grows first, that of the file or that of the result. */
-static void choose_tile(struct job *job, uint64_t most)
+static void choose_tile(struct transposition *job, uint64_t most)
 {
     for (unsigned i = 0; i < job->rank; i++)
         job->tile[i] = 1;
@@ -105,7 +105,7 @@ static void choose_tile(struct job *job, uint64_t most)
 }
 
 /* Runs that are whole in the file, one behind the other into memory. */
-static enum dti_status read_tile(const struct job *job, const struct tile *tile,
+static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {
     uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
@@ -127,15 +127,15 @@ static enum dti_status read_tile(const struct job *job, const struct tile *tile,
     return DTI_OK;
 }
 
-static enum dti_status write_tile(const struct job *job, const struct tile *tile,
-                                  struct dti_error *reterr)
+static enum dti_status write_tile(const struct transposition *job,
+                                  const struct transpose_tile *tile, struct dti_error *reterr)
 {
     uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
     for (unsigned i = 0; i < job->rank; i++)
         stride[i] = product(job->size, i + 1, job->rank);
     const unsigned partial = last_partial(job, tile->extent);
     const size_t run = (size_t)product(tile->extent, partial, job->rank) * job->item;
-    const unsigned char *from = job->turned;
+    const unsigned char *from = job->transposed;
     do {
         uint64_t first = 0;
         for (unsigned i = 0; i < job->rank; i++)
@@ -158,7 +158,7 @@ struct matrix {
 };
 
 /* Square by square, whole cache lines in and out. item is a constant where this is called. */
-static inline void turn(const struct matrix *m, const size_t item)
+static inline void transpose(const struct matrix *m, const size_t item)
 {
     enum { SIDE_MAX = 64 };
     unsigned char square[SIDE_MAX * SIDE_MAX];
@@ -180,35 +180,35 @@ static inline void turn(const struct matrix *m, const size_t item)
     }
 }
 
-static void turn_matrix(const struct matrix *matrix, size_t item)
+static void transpose_matrix(const struct matrix *matrix, size_t item)
 {
     switch (item) {
     case 1:
-        turn(matrix, 1);
+        transpose(matrix, 1);
         break;
     case 2:
-        turn(matrix, 2);
+        transpose(matrix, 2);
         break;
     case 4:
-        turn(matrix, 4);
+        transpose(matrix, 4);
         break;
     case 8:
-        turn(matrix, 8);
+        transpose(matrix, 8);
         break;
     default:
-        turn(matrix, 16);
+        transpose(matrix, 16);
         break;
     }
 }
 
 /* The first and the last dimension make matrices, one for each position in those between. */
-static void turn_tile(const struct job *job, const struct tile *tile)
+static void transpose_tile(const struct transposition *job, const struct transpose_tile *tile)
 {
     const uint64_t *const extent = tile->extent;
     const unsigned last = job->rank - 1;
     uint64_t at[RANK_MAX] = {0};
     if (last == 0) {
-        memcpy(job->turned, job->read, (size_t)extent[0] * job->item);
+        memcpy(job->transposed, job->read, (size_t)extent[0] * job->item);
         return;
     }
     struct matrix matrix = {
@@ -224,14 +224,14 @@ static void turn_tile(const struct job *job, const struct tile *tile)
         for (unsigned i = 1; i < last; i++)
             dst = (dst + at[i]) * extent[i + 1];
         matrix.src = job->read + (size_t)src * job->item;
-        matrix.dst = job->turned + (size_t)dst * job->item;
-        turn_matrix(&matrix, job->item);
+        matrix.dst = job->transposed + (size_t)dst * job->item;
+        transpose_matrix(&matrix, job->item);
     } while (advance(at, extent, 1, last, false));
 }
 
-static enum dti_status turn_all(const struct job *job, struct dti_error *reterr)
+static enum dti_status transpose_all(const struct transposition *job, struct dti_error *reterr)
 {
-    struct tile tile;
+    struct transpose_tile tile;
     uint64_t at[RANK_MAX] = {0}, tiles[RANK_MAX];
     for (unsigned i = 0; i < job->rank; i++)
         tiles[i] = (job->size[i] - 1) / job->tile[i] + 1;
@@ -244,7 +244,7 @@ static enum dti_status turn_all(const struct job *job, struct dti_error *reterr)
         enum dti_status status = read_tile(job, &tile, reterr);
         if (status != DTI_OK)
             return status;
-        turn_tile(job, &tile);
+        transpose_tile(job, &tile);
         status = write_tile(job, &tile, reterr);
         if (status != DTI_OK)
             return status;
@@ -260,7 +260,7 @@ static enum dti_status fail_size(const struct dti_input *input, struct dti_error
 }
 
 /* Dimensions of 1 change no order. *ret_bytes is the size of the array. */
-static enum dti_status describe(struct job *job, unsigned rank, const uint64_t *shape,
+static enum dti_status describe(struct transposition *job, unsigned rank, const uint64_t *shape,
                                 uint64_t *ret_bytes, struct dti_error *reterr)
 {
     const struct dti_input *const input = job->from;
@@ -289,7 +289,7 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
                               struct dti_input *ret_input, struct dti_error *reterr)
 {
     struct dti_input scratch;
-    struct job job = {.from = input, .to = &scratch, .offset = offset, .item = item};
+    struct transposition job = {.from = input, .to = &scratch, .offset = offset, .item = item};
     uint64_t bytes = 0;
     enum dti_status status = describe(&job, rank, shape, &bytes, reterr);
     if (status != DTI_OK)
@@ -305,12 +305,12 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
     if (!memory)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     job.read = memory;
-    job.turned = memory + (size_t)most * item;
+    job.transposed = memory + (size_t)most * item;
     status = dti_scratch_open(&scratch, input->name, bytes, reterr);
     if (status == DTI_OK) {
         choose_tile(&job, most);
         if (bytes > 0)
-            status = turn_all(&job, reterr);
+            status = transpose_all(&job, reterr);
         if (status == DTI_OK)
             *ret_input = scratch;
         else

@@ -176,8 +176,8 @@ bool dti_big_shift_right(struct dti_big *b, size_t bits)
 }
 
 /* Readies *ret, which may be an operand, for a result of so many limbs. */
-static bool make_room(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b,
-                      size_t limbs)
+static bool reserve(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b,
+                    size_t limbs)
 {
     if (a->failed || b->failed) {
         dti_big_fail(ret);
@@ -195,7 +195,7 @@ void dti_big_add(struct dti_big *ret, const struct dti_big *a, const struct dti_
     const struct dti_big *const longer = a->count >= b->count ? a : b;
     const struct dti_big *const shorter = longer == a ? b : a;
     const size_t count = longer->count, common = shorter->count;
-    if (!make_room(ret, a, b, count + 1))
+    if (!reserve(ret, a, b, count + 1))
         return;
     unsigned carry = 0;
     for (size_t i = 0; i < count; i++) {
@@ -211,7 +211,7 @@ void dti_big_add(struct dti_big *ret, const struct dti_big *a, const struct dti_
 void dti_big_sub(struct dti_big *ret, const struct dti_big *a, const struct dti_big *b)
 {
     const size_t count = a->count, common = b->count;
-    if (!make_room(ret, a, b, count))
+    if (!reserve(ret, a, b, count))
         return;
     unsigned borrow = 0;
     for (size_t i = 0; i < count; i++) {

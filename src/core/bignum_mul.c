@@ -134,8 +134,8 @@ static void multiply_karatsuba(uint64_t *product, const uint64_t *a, const uint6
         carry = middle[i] < carry;
     }
     /* The sum is less than X^2 * 2, so what reaches beyond the product is zero. */
-    const size_t room = 2 * count - low;
-    const size_t middle_count = 2 * low + 1 < room ? 2 * low + 1 : room;
+    const size_t available = 2 * count - low;
+    const size_t middle_count = 2 * low + 1 < available ? 2 * low + 1 : available;
     carry = add_limbs(product + low, middle, middle_count);
     if (carry && low + middle_count < 2 * count)
         add_carry(product + low + middle_count, carry);

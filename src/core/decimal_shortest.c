@@ -38,14 +38,14 @@ struct answer {
 };
 
 /* Where the number stands between two neighbouring multiples of a power of ten. */
-struct sides {
+struct shortest_sides {
     bool lower_inside, upper_inside; /* the multiples, of the interval */
     int against_middle;              /* the number: -1 nearer to the lower multiple */
 };
 
 /* Whether a multiple of 10^K is the answer; ret->whole is the lower one. 10^K itself has no more
  * digits than the multiples of 10^k below it: from there the nearest is taken, like those. */
-static bool take_whole(struct answer *ret, const struct sides *sides)
+static bool take_whole(struct answer *ret, const struct shortest_sides *sides)
 {
     ret->has_digit = false;
     if (sides->lower_inside)
@@ -57,7 +57,7 @@ static bool take_whole(struct answer *ret, const struct sides *sides)
 }
 
 /* At least one of the two multiples of 10^k is inside. */
-static void take_digit(struct answer *ret, const struct sides *sides, unsigned digit)
+static void take_digit(struct answer *ret, const struct shortest_sides *sides, unsigned digit)
 {
     bool upper = sides->upper_inside;
     if (sides->lower_inside && sides->upper_inside)
@@ -67,7 +67,7 @@ static void take_digit(struct answer *ret, const struct sides *sides, unsigned d
 }
 
 /* P x 2^exponent for 10^n: P <= 10^n / 2^exponent < P + 2, or equal if exact. */
-struct power {
+struct shortest_power {
     uint64_t high, low;
     int32_t exponent;
     bool exact;
@@ -75,7 +75,7 @@ struct power {
 
 enum { POWER_STEP = DTI_POW5_SMALL_MAX + 1, POWER_MIN = -336, POWER_MAX = 336 + POWER_STEP - 1 };
 
-static bool power_of_ten(struct power *ret, int32_t n)
+static bool power_of_ten(struct shortest_power *ret, int32_t n)
 {
     static const struct {
         uint64_t high, low;
@@ -130,7 +130,7 @@ enum { FAST_BITS = 60 }; /* significands up to here leave the errors far below o
 
 static bool set_fixed(struct fixed *ret, const struct dti_interval *interval, int32_t k)
 {
-    struct power power;
+    struct shortest_power power;
     if (interval->significand >> FAST_BITS != 0 || !power_of_ten(&power, -k))
         return false;
     const unsigned shift = dti_leading_zeros(interval->significand);
@@ -173,8 +173,8 @@ static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
 
 /* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave
  * open what is asked. */
-static bool set_sides_fixed(struct sides *ret, uint64_t *multiple, uint64_t rest, uint64_t below,
-                            uint64_t half, const struct dti_interval *interval,
+static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint64_t rest,
+                            uint64_t below, uint64_t half, const struct dti_interval *interval,
                             const struct trust *trust)
 {
     uint64_t up = 0 - rest; /* to the upper multiple; 0 stands for the whole way */
@@ -203,7 +203,7 @@ static uint64_t times_ten(uint64_t reach)
 static bool find_fixed(struct answer *ret, const struct dti_interval *interval, int32_t k)
 {
     struct fixed x;
-    struct sides sides;
+    struct shortest_sides sides;
     uint64_t digit;
     if (!set_fixed(&x, interval, k))
         return false;
@@ -227,12 +227,12 @@ static bool find_fixed(struct answer *ret, const struct dti_interval *interval, 
 
 /* The same with integers: number, unit (10^K), below and half are all multiplied by what makes them
  * whole. */
-struct whole {
+struct whole_numbers {
     struct dti_big number, unit, below, half;
     struct dti_big quotient, up; /* up: from the number to the next unit */
 };
 
-static void set_whole(struct whole *w, const struct dti_interval *interval, int32_t k)
+static void set_whole(struct whole_numbers *w, const struct dti_interval *interval, int32_t k)
 {
     const uint32_t fives = (uint32_t)(k < 0 ? -k : k);
     const int32_t twos = interval->exponent - 2 - k; /* of a quarter of the last place */
@@ -260,7 +260,8 @@ static bool is_inside(const struct dti_big *distance, const struct dti_big *reac
 }
 
 /* Returns how many units the number has; leaves the rest of it as the number. */
-static uint64_t split(struct whole *w, struct sides *ret, const struct dti_interval *interval)
+static uint64_t split(struct whole_numbers *w, struct shortest_sides *ret,
+                      const struct dti_interval *interval)
 {
     dti_big_divide(&w->quotient, &w->number, &w->number, &w->unit);
     dti_big_sub(&w->up, &w->unit, &w->number);
@@ -270,10 +271,10 @@ static uint64_t split(struct whole *w, struct sides *ret, const struct dti_inter
     return w->quotient.count > 0 ? w->quotient.limb[0] : 0;
 }
 
-static void find_whole(struct answer *ret, struct whole *w, const struct dti_interval *interval,
-                       int32_t k)
+static void find_whole(struct answer *ret, struct whole_numbers *w,
+                       const struct dti_interval *interval, int32_t k)
 {
-    struct sides sides;
+    struct shortest_sides sides;
     set_whole(w, interval, k);
     ret->whole = split(w, &sides, interval);
     if (take_whole(ret, &sides))
@@ -287,7 +288,7 @@ static void find_whole(struct answer *ret, struct whole *w, const struct dti_int
 
 static bool find_exactly(struct answer *ret, const struct dti_interval *interval, int32_t k)
 {
-    struct whole w;
+    struct whole_numbers w;
     struct dti_big *const all[] = {&w.number, &w.unit, &w.below, &w.half, &w.quotient, &w.up};
     bool failed = false;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -16,7 +16,7 @@ static const struct dti_format formats[DTI_DTYPE_COUNT] = {
                    .exp_bits = e,                 \
                    .man_bits = m,                 \
                    .bias = b,                     \
-                   .part = DTI_##p},
+                   .component = DTI_##p},
 #include "dtinfo/dtypes.def"
 #undef DTYPE
 };
@@ -57,7 +57,7 @@ const struct dti_format *dti_format_get(enum dti_dtype id)
 
 const struct dti_format *dti_real_format(const struct dti_format *dtype)
 {
-    return dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->part) : dtype;
+    return dtype->kind == DTI_KIND_COMPLEX ? dti_format_get(dtype->component) : dtype;
 }
 
 const char *dti_kind_name(enum dti_kind kind)

@@ -154,7 +154,7 @@ static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
                                 .exp_bits = (uint8_t)spec->exp_bits,
                                 .man_bits = (uint8_t)spec->man_bits,
                                 .bias = (int32_t)(spec->has_bias ? spec->bias : usual),
-                                .part = DTI_NONE};
+                                .component = DTI_NONE};
     uint64_t max = 0;
     if (!dti_code_max(&format, &max) || max == 0) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
@@ -227,7 +227,7 @@ static enum dti_parse parse_binary(const struct binary *spec, const char *quoted
                                 .exp_bits = (uint8_t)exp_bits,
                                 .man_bits = (uint8_t)(spec->precision - 1),
                                 .bias = (int32_t)(UINT32_C(1) << (exp_bits - 1)),
-                                .part = DTI_NONE};
+                                .component = DTI_NONE};
     (void)snprintf(format.name, sizeof format.name, "binary%up%u%c%c", (unsigned)spec->width,
                    (unsigned)spec->precision, spec->is_unsigned ? 'u' : 's',
                    spec->is_finite ? 'f' : 'e');

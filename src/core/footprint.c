@@ -36,7 +36,7 @@ static bool dtype_footprint(const struct dti_format *format, uint64_t elements,
     const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
     struct dti_footprint footprint = {.bytes = 0};
     if (format->kind == DTI_KIND_COMPLEX) {
-        format = dti_format_get(format->part);
+        format = dti_format_get(format->component);
         if (!dti_mul_u64(elements, 2, &elements))
             return false;
     }
@@ -54,14 +54,14 @@ static bool block_footprint(const struct dti_block_format *block, const struct d
     const uint64_t scale = dti_format_get(block->scale)->width / 8;
     const uint64_t tensor = block->family == DTI_BLOCKS_NV ? TENSOR_SCALE_BYTES : 0;
     struct dti_footprint footprint = {.bytes = 0};
-    uint64_t room;
+    uint64_t padded;
     if (!dti_mul_u64(rows, in_row, &footprint.blocks) ||
-        !dti_mul_u64(footprint.blocks, block->length, &room) ||
+        !dti_mul_u64(footprint.blocks, block->length, &padded) ||
         !dti_mul_u64(footprint.blocks, block->bytes, &footprint.bytes) ||
         !dti_add_u64(footprint.bytes, tensor, &footprint.bytes))
         return false;
     footprint.scale_bytes = footprint.blocks * scale + tensor; /* less than bytes */
-    footprint.padding = room - extent->elements;
+    footprint.padding = padded - extent->elements;
     *ret = footprint;
     return true;
 }

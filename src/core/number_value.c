@@ -24,12 +24,12 @@ struct interval {
     int64_t exponent;
 };
 
-struct power {
+struct number_power {
     uint64_t high, middle, low;
     int32_t exponent;
 };
 
-static const struct power positive_powers[POWER_BITS] = {
+static const struct number_power positive_powers[POWER_BITS] = {
 #define POWER_POSITIVE(k, h, m, l, e) \
     [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
 #define POWER_NEGATIVE(k, h, m, l, e)
@@ -39,7 +39,7 @@ static const struct power positive_powers[POWER_BITS] = {
 #undef POWER_NEGATIVE
 };
 
-static const struct power negative_powers[POWER_BITS] = {
+static const struct number_power negative_powers[POWER_BITS] = {
 #define POWER_POSITIVE(k, h, m, l, e)
 #define POWER_NEGATIVE(k, h, m, l, e) \
     [k] = {.high = UINT64_C(h), .middle = UINT64_C(m), .low = UINT64_C(l), .exponent = (e)},
@@ -94,7 +94,7 @@ static void interval_of_term(struct interval *ret, const struct dti_term *term, 
 }
 
 /* x *= power, whose own error is one unit unless it is exact. */
-static void multiply(struct interval *x, const struct power *power, bool exact)
+static void multiply(struct interval *x, const struct number_power *power, bool exact)
 {
     const uint64_t factor[3] = {power->low, power->middle, power->high};
     uint64_t product[6] = {0};
@@ -123,7 +123,7 @@ static void multiply(struct interval *x, const struct power *power, bool exact)
 
 static void multiply_power_of_ten(struct interval *x, int64_t ten)
 {
-    const struct power *const powers = ten < 0 ? negative_powers : positive_powers;
+    const struct number_power *const powers = ten < 0 ? negative_powers : positive_powers;
     const uint32_t size = (uint32_t)(ten < 0 ? -ten : ten);
     for (unsigned k = 0; size >> k; k++) {
         if (size >> k & 1)

@@ -14,7 +14,7 @@ static const struct dti_format wide_fp32 = {.name = "e11m23",
                                             .exp_bits = 11,
                                             .man_bits = 23,
                                             .bias = 1023,
-                                            .part = DTI_NONE};
+                                            .component = DTI_NONE};
 
 bool dti_affine_recipe_init(struct dti_affine_recipe *ret, const struct dti_format *code,
                             enum dti_quant_symmetry symmetry)

@@ -54,7 +54,7 @@ static void round_quotient(struct dti_big *b, const struct dti_big *divisor, boo
 }
 
 /* Powers of ten far out are bracketed by two short numbers before anybody computes them in full. */
-enum power { POWER_EXACT, POWER_BELOW, POWER_ABOVE };
+enum power_side { POWER_EXACT, POWER_BELOW, POWER_ABOVE };
 
 enum {
     BRACKET_FROM = 2000, /* exponents of ten */
@@ -62,7 +62,7 @@ enum {
 };
 
 /* 5^power = ret x 2^(returned). */
-static int64_t set_power_of_five(struct dti_big *ret, uint32_t power, enum power kind)
+static int64_t set_power_of_five(struct dti_big *ret, uint32_t power, enum power_side kind)
 {
     int64_t exponent = 0;
     dti_big_set(ret, 1);
@@ -88,7 +88,7 @@ static int64_t set_power_of_five(struct dti_big *ret, uint32_t power, enum power
 
 /* |value| x 10^power, rounded to an integer. */
 static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64_t power,
-                       enum power kind)
+                       enum power_side kind)
 {
     const bool divides = power < 0;
     struct dti_big fives;
@@ -115,7 +115,7 @@ static void set_scaled(struct dti_big *ret, const struct dti_value *value, int64
 
 /* |value| x 10^power rounded to an integer of up to 64 bits, or the largest of those. False when
  * memory ran out. */
-static bool scaled_integer(const struct dti_value *value, int64_t power, enum power kind,
+static bool scaled_integer(const struct dti_value *value, int64_t power, enum power_side kind,
                            uint64_t *ret)
 {
     struct dti_big scaled;

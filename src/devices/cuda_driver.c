@@ -12,11 +12,7 @@
 
 enum { DEVICES_MAX = 1024 }; /* a driver that counts more has lost count */
 
-static const struct {
-    const char *name;
-    size_t offset;
-    bool required;
-} symbols[] = {
+static const struct dti_library_function functions[] = {
 #define REQUIRED                             true
 #define OPTIONAL                             false
 #define CUDA_SYMBOL(need, field, parameters) {#field, offsetof(struct dti_cuda, field), need},
@@ -155,13 +151,8 @@ static enum dti_status explain(const struct dti_cuda *cuda, const struct dti_cud
 static enum dti_status find_symbols(struct dti_cuda *cuda, const struct dti_library *library,
                                     struct dti_error *reterr)
 {
-    const char *missing = NULL;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *const address = dti_library_symbol(library, symbols[i].name);
-        memcpy((char *)cuda + symbols[i].offset, &address, sizeof address);
-        if (!address && symbols[i].required && !missing)
-            missing = symbols[i].name;
-    }
+    const char *const missing =
+        dti_library_find(library, functions, sizeof functions / sizeof *functions, cuda);
     int version = 0;
     if (cuda->cuDriverGetVersion && cuda->cuDriverGetVersion(&version) == CUDA_SUCCESS &&
         version > 0)

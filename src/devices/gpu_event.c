@@ -2,7 +2,6 @@
  *
  * Events: moments on a stream. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "devices/gpu_parts.h"
 
@@ -13,30 +12,15 @@ struct event_args {
     float milliseconds;
 };
 
-static void start_args(struct event_args *ret, const struct dti_gpu_stream *stream,
-                       const struct dti_gpu_event *event)
-{
-    memset(ret, 0, sizeof *ret);
-    if (stream)
-        ret->stream = stream->handle;
-    if (event)
-        ret->event = event->handle;
-}
-
-static void create(void *args)
-{
-    struct event_args *const event = args;
-    (void)DTI_GPU_FAILED(&event->job, cuEventCreate, &event->event, CU_EVENT_DEFAULT);
-}
+DTI_GPU_JOB(create, event_args, event, cuEventCreate, &event->event, CU_EVENT_DEFAULT)
 
 enum dti_status dti_gpu_event_new(struct dti_gpu *gpu, struct dti_gpu_event **ret,
                                   struct dti_error *reterr)
 {
-    struct event_args args;
+    struct event_args args = {.event = NULL};
     struct dti_gpu_event *const event = calloc(1, sizeof *event);
     if (!event)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    start_args(&args, NULL, NULL);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
         free(event);
@@ -56,55 +40,38 @@ static void destroy(void *args)
 
 void dti_gpu_event_free(struct dti_gpu_event *event)
 {
-    struct event_args args;
     if (!event)
         return;
-    start_args(&args, NULL, event);
+    struct event_args args = {.event = event->handle};
     dti_gpu_undo(event->gpu, destroy, &args, sizeof args);
     free(event);
 }
 
-static void record(void *args)
-{
-    struct event_args *const event = args;
-    (void)DTI_GPU_FAILED(&event->job, cuEventRecord, event->event, event->stream);
-}
+DTI_GPU_JOB(record, event_args, event, cuEventRecord, event->event, event->stream)
 
 enum dti_status dti_gpu_record(struct dti_gpu_stream *stream, struct dti_gpu_event *event,
                                struct dti_error *reterr)
 {
-    struct event_args args;
-    start_args(&args, stream, event);
+    struct event_args args = {.stream = stream->handle, .event = event->handle};
     return dti_gpu_do(stream->gpu, record, &args, sizeof args, reterr);
 }
 
-static void wait_for(void *args)
-{
-    struct event_args *const event = args;
-    (void)DTI_GPU_FAILED(&event->job, cuStreamWaitEvent, event->stream, event->event, 0);
-}
+DTI_GPU_JOB(wait_for, event_args, event, cuStreamWaitEvent, event->stream, event->event, 0)
 
 enum dti_status dti_gpu_wait(struct dti_gpu_stream *stream, struct dti_gpu_event *event,
                              struct dti_error *reterr)
 {
-    struct event_args args;
-    start_args(&args, stream, event);
+    struct event_args args = {.stream = stream->handle, .event = event->handle};
     return dti_gpu_do(stream->gpu, wait_for, &args, sizeof args, reterr);
 }
 
-static void elapsed(void *args)
-{
-    struct event_args *const event = args;
-    (void)DTI_GPU_FAILED(&event->job, cuEventElapsedTime, &event->milliseconds, event->event,
-                         event->to);
-}
+DTI_GPU_JOB(elapsed, event_args, event, cuEventElapsedTime, &event->milliseconds, event->event,
+            event->to)
 
 enum dti_status dti_gpu_elapsed(struct dti_gpu_event *from, struct dti_gpu_event *to,
                                 double *ret_seconds, struct dti_error *reterr)
 {
-    struct event_args args;
-    start_args(&args, NULL, from);
-    args.to = to->handle;
+    struct event_args args = {.event = from->handle, .to = to->handle};
     const enum dti_status status = dti_gpu_do(from->gpu, elapsed, &args, sizeof args, reterr);
     if (status == DTI_OK)
         *ret_seconds = (double)args.milliseconds / 1e3;

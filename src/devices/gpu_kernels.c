@@ -28,7 +28,7 @@ const struct dti_gpu_row dti_gpu_rows[DTI_GPU_KERNEL_COUNT] = {
 
 static bool encodes(enum dti_operation op)
 {
-    return op == DTI_OP_ENCODE_F32 || op == DTI_OP_ENCODE_F64 || op == DTI_OP_ENCODE_I64 ||
+    return op == DTI_OP_ENCODE_HUB32 || op == DTI_OP_ENCODE_HUB64 || op == DTI_OP_ENCODE_I64 ||
            op == DTI_OP_ENCODE_U64;
 }
 
@@ -95,20 +95,20 @@ uint64_t dti_gpu_cast_items(enum dti_gpu_kernel kernel, uint64_t n)
     case DTI_OP_COPY:
         per = row->then == DTI_OP_PACK ? 8 : 2;
         break;
-    case DTI_OP_ENCODE_F32:
-    case DTI_OP_DECODE_F32:
+    case DTI_OP_ENCODE_HUB32:
+    case DTI_OP_DECODE_HUB32:
         per = row->then == DTI_OP_PACK ? 8 : row->domain != DTI_DOMAIN_ANY ? 4 : 1;
         break;
-    case DTI_OP_ENCODE_F64:
-    case DTI_OP_DECODE_F64:
-    case DTI_OP_ODD_F64_F32:
+    case DTI_OP_ENCODE_HUB64:
+    case DTI_OP_DECODE_HUB64:
+    case DTI_OP_ODD_HUB64_HUB32:
         per = row->domain != DTI_DOMAIN_ANY ? 2 : 1;
         break;
     case DTI_OP_DECODE_I64:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
-    case DTI_OP_ODD_I64_F64:
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_I64_HUB64:
+    case DTI_OP_ODD_U64_HUB64:
     case DTI_OP_COUNT:
         break;
     }

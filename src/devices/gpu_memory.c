@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory of a device, and memory of the host that it reaches. */
-#include <string.h>
-
 #include "devices/gpu_parts.h"
 
 struct memory_args {
@@ -23,8 +21,7 @@ static void get_info(void *args)
 enum dti_status dti_gpu_free_bytes(struct dti_gpu *gpu, uint64_t *ret_bytes,
                                    struct dti_error *reterr)
 {
-    struct memory_args args;
-    memset(&args, 0, sizeof args);
+    struct memory_args args = {.size = 0};
     const enum dti_status status = dti_gpu_do(gpu, get_info, &args, sizeof args, reterr);
     if (status == DTI_OK)
         *ret_bytes = args.free_bytes;
@@ -43,9 +40,7 @@ static void alloc(void *args)
 enum dti_status dti_gpu_alloc(struct dti_gpu *gpu, uint64_t size, dti_gpu_address *ret,
                               struct dti_error *reterr)
 {
-    struct memory_args args;
-    memset(&args, 0, sizeof args);
-    args.size = size > 0 ? (size_t)size : 1;
+    struct memory_args args = {.size = size > 0 ? (size_t)size : 1};
     if (size > SIZE_MAX)
         return dti_fail(reterr, DTI_NO_MEMORY, "%s: %llu bytes are too many", gpu->facts.id,
                         (unsigned long long)size);
@@ -67,26 +62,18 @@ static void give_back(void *args)
 
 void dti_gpu_free(struct dti_gpu *gpu, dti_gpu_address address)
 {
-    struct memory_args args;
-    memset(&args, 0, sizeof args);
-    args.address = address;
+    struct memory_args args = {.address = address};
     if (address != 0)
         dti_gpu_undo(gpu, give_back, &args, sizeof args);
 }
 
-static void host_alloc(void *args)
-{
-    struct memory_args *const memory = args;
-    (void)DTI_GPU_FAILED(&memory->job, cuMemHostAlloc, &memory->host, memory->size,
-                         CU_MEMHOSTALLOC_PORTABLE);
-}
+DTI_GPU_JOB(host_alloc, memory_args, memory, cuMemHostAlloc, &memory->host, memory->size,
+            CU_MEMHOSTALLOC_PORTABLE)
 
 enum dti_status dti_gpu_host_alloc(struct dti_gpu *gpu, size_t size, void **ret,
                                    struct dti_error *reterr)
 {
-    struct memory_args args;
-    memset(&args, 0, sizeof args);
-    args.size = size > 0 ? size : 1;
+    struct memory_args args = {.size = size > 0 ? size : 1};
     const enum dti_status status = dti_gpu_do(gpu, host_alloc, &args, sizeof args, reterr);
     if (status == DTI_NO_MEMORY)
         return dti_fail(reterr, DTI_NO_MEMORY,
@@ -105,9 +92,7 @@ static void host_give_back(void *args)
 
 void dti_gpu_host_free(struct dti_gpu *gpu, void *host)
 {
-    struct memory_args args;
-    memset(&args, 0, sizeof args);
-    args.host = host;
+    struct memory_args args = {.host = host};
     if (host)
         dti_gpu_undo(gpu, host_give_back, &args, sizeof args);
 }

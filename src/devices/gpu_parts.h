@@ -45,6 +45,14 @@ struct dti_gpu_job {
 #define DTI_GPU_FAILED(job, function, ...) \
     DTI_CUDA_FAILED((job)->cuda, &(job)->failure, function, __VA_ARGS__)
 
+/* A job that is one call; args: of a struct `type`, named as it is in the parameters. */
+#define DTI_GPU_JOB(name, type, args, function, ...)               \
+    static void name(void *context)                                \
+    {                                                              \
+        struct type *const args = context;                         \
+        (void)DTI_GPU_FAILED(&(args)->job, function, __VA_ARGS__); \
+    }
+
 /* Does a job, whose arguments begin with a struct dti_gpu_job, in the device's thread. Fails with
  * DTI_NO_MEMORY when the device has none left, else with DTI_DEVICE_FAILED; the device is lost
  * then. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +18,7 @@
 
 #include "dtinfo/clock.h"
 #include "dtinfo/gpu.h"
+#include "util/thread.h"
 
 enum {
     WATCH_NANOSECONDS = 30000, /* before sleeping, on both sides */
@@ -228,28 +228,6 @@ enum dti_service_answer dti_gpu_service_call(struct dti_gpu_service *service,
     return done ? DTI_SERVICE_DONE : DTI_SERVICE_HANGS;
 }
 
-/* Signals go to the thread that was there first; only faults stay with the thread that made them.
- */
-static int start(struct dti_gpu_service *service)
-{
-    sigset_t blocked, before;
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    error = pthread_create(&service->thread, &attributes, service_main, service);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
 static void discard(struct dti_gpu_service *service)
 {
     while (service->spare) {
@@ -277,7 +255,7 @@ enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds
     pthread_cond_init(&service->done, &monotonic);
     pthread_condattr_destroy(&monotonic);
     service->limit = (uint64_t)(seconds * 1e9);
-    const int error = start(service);
+    const int error = dti_thread_start(&service->thread, STACK_BYTES, service_main, service);
     if (error) {
         discard(service);
         return dti_fail(reterr, DTI_UNAVAILABLE,

@@ -2,7 +2,6 @@
  *
  * Streams: copies, and waiting for the end of all that was queued. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "devices/gpu_parts.h"
@@ -27,27 +26,15 @@ struct stream_args {
     bool running;
 };
 
-static void start_args(struct stream_args *ret, const struct dti_gpu_stream *stream)
-{
-    memset(ret, 0, sizeof *ret);
-    if (stream)
-        ret->stream = stream->handle;
-}
-
-static void create(void *args)
-{
-    struct stream_args *const stream = args;
-    (void)DTI_GPU_FAILED(&stream->job, cuStreamCreate, &stream->stream, CU_STREAM_NON_BLOCKING);
-}
+DTI_GPU_JOB(create, stream_args, stream, cuStreamCreate, &stream->stream, CU_STREAM_NON_BLOCKING)
 
 enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **ret,
                                    struct dti_error *reterr)
 {
-    struct stream_args args;
+    struct stream_args args = {.stream = NULL};
     struct dti_gpu_stream *const stream = calloc(1, sizeof *stream);
     if (!stream)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    start_args(&args, NULL);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
         free(stream);
@@ -67,10 +54,9 @@ static void destroy(void *args)
 
 void dti_gpu_stream_free(struct dti_gpu_stream *stream)
 {
-    struct stream_args args;
     if (!stream)
         return;
-    start_args(&args, stream);
+    struct stream_args args = {.stream = stream->handle};
     dti_gpu_undo(stream->gpu, destroy, &args, sizeof args);
     free(stream);
 }
@@ -90,12 +76,8 @@ static enum dti_status queue(struct dti_gpu_stream *stream, void (*job)(void *ar
     return size > 0 ? dti_gpu_do(stream->gpu, job, &args, sizeof args, reterr) : DTI_OK;
 }
 
-static void upload(void *args)
-{
-    struct stream_args *const stream = args;
-    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyHtoDAsync_v2, stream->dst, stream->host_src,
-                         stream->size, stream->stream);
-}
+DTI_GPU_JOB(upload, stream_args, stream, cuMemcpyHtoDAsync_v2, stream->dst, stream->host_src,
+            stream->size, stream->stream)
 
 enum dti_status dti_gpu_upload(struct dti_gpu_stream *stream, dti_gpu_address dst, const void *src,
                                size_t size, struct dti_error *reterr)
@@ -104,12 +86,8 @@ enum dti_status dti_gpu_upload(struct dti_gpu_stream *stream, dti_gpu_address ds
     return queue(stream, upload, &args, size, reterr);
 }
 
-static void download(void *args)
-{
-    struct stream_args *const stream = args;
-    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyDtoHAsync_v2, stream->host_dst, stream->src,
-                         stream->size, stream->stream);
-}
+DTI_GPU_JOB(download, stream_args, stream, cuMemcpyDtoHAsync_v2, stream->host_dst, stream->src,
+            stream->size, stream->stream)
 
 enum dti_status dti_gpu_download(struct dti_gpu_stream *stream, void *dst, dti_gpu_address src,
                                  size_t size, struct dti_error *reterr)
@@ -118,12 +96,8 @@ enum dti_status dti_gpu_download(struct dti_gpu_stream *stream, void *dst, dti_g
     return queue(stream, download, &args, size, reterr);
 }
 
-static void copy(void *args)
-{
-    struct stream_args *const stream = args;
-    (void)DTI_GPU_FAILED(&stream->job, cuMemcpyDtoDAsync_v2, stream->dst, stream->src, stream->size,
-                         stream->stream);
-}
+DTI_GPU_JOB(copy, stream_args, stream, cuMemcpyDtoDAsync_v2, stream->dst, stream->src, stream->size,
+            stream->stream)
 
 enum dti_status dti_gpu_copy(struct dti_gpu_stream *stream, dti_gpu_address dst,
                              dti_gpu_address src, size_t size, struct dti_error *reterr)
@@ -132,12 +106,8 @@ enum dti_status dti_gpu_copy(struct dti_gpu_stream *stream, dti_gpu_address dst,
     return queue(stream, copy, &args, size, reterr);
 }
 
-static void fill(void *args)
-{
-    struct stream_args *const stream = args;
-    (void)DTI_GPU_FAILED(&stream->job, cuMemsetD8Async, stream->dst, stream->byte, stream->size,
-                         stream->stream);
-}
+DTI_GPU_JOB(fill, stream_args, stream, cuMemsetD8Async, stream->dst, stream->byte, stream->size,
+            stream->stream)
 
 enum dti_status dti_gpu_fill(struct dti_gpu_stream *stream, dti_gpu_address dst, uint8_t byte,
                              size_t size, struct dti_error *reterr)
@@ -181,9 +151,8 @@ enum dti_status dti_gpu_finish(struct dti_gpu_stream *stream, struct dti_error *
     struct dti_gpu *const gpu = stream->gpu;
     const uint64_t limit = (uint64_t)(gpu->timeout * 1e9);
     uint64_t waited = 0, last = dti_clock_now();
-    struct stream_args args;
     for (;;) {
-        start_args(&args, stream);
+        struct stream_args args = {.stream = stream->handle};
         const enum dti_status status = dti_gpu_do(gpu, query, &args, sizeof args, reterr);
         if (status != DTI_OK || !args.running)
             return status;

@@ -7,14 +7,14 @@
 
 #include "devices/machine_parts.h"
 
-enum place { EAX, EBX, ECX, EDX, VERSION, HWCAP, HWCAP2 };
+enum feature_source { EAX, EBX, ECX, EDX, VERSION, HWCAP, HWCAP2 };
 enum kept { NOTHING, YMM, ZMM, TILES };
 
 static const struct {
     const char *name, *meaning;
     enum dti_isa isa;
     bool main;
-    enum place place;
+    enum feature_source place;
     enum kept kept;
     uint32_t leaf, subleaf;
     unsigned bit;

@@ -129,9 +129,18 @@ const char *dti_library_name(const struct dti_library *library)
     return library->name;
 }
 
-void *dti_library_symbol(const struct dti_library *library, const char *name)
+const char *dti_library_find(const struct dti_library *library,
+                             const struct dti_library_function *rows, size_t count, void *functions)
 {
-    return dlsym(library->handle, name);
+    const char *missing = NULL;
+    for (size_t i = 0; i < count; i++) {
+        /* data and functions have pointers of one size wherever there are such libraries */
+        void *const found = dlsym(library->handle, rows[i].name);
+        memcpy((char *)functions + rows[i].offset, &found, sizeof found);
+        if (!found && rows[i].required && !missing)
+            missing = rows[i].name;
+    }
+    return missing;
 }
 
 void dti_library_close(struct dti_library *library)

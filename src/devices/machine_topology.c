@@ -11,20 +11,20 @@
 enum { PATH_SIZE = 160, CACHE_INDEX_MAX = 16, LEVEL_MAX = 9, NODE_NUMBER_MAX = 4096 };
 
 /* CPUs that are on, and the one that is looked at. */
-struct place {
+struct cpu_place {
     const struct dti_root *root;
     const struct dti_cpus *online;
     unsigned cpu;
 };
 
-static void path_of(char path[PATH_SIZE], const struct place *place, const char *rest)
+static void path_of(char path[PATH_SIZE], const struct cpu_place *place, const char *rest)
 {
     (void)snprintf(path, PATH_SIZE, "sys/devices/system/cpu/cpu%u/%s", place->cpu, rest);
 }
 
 /* Whether the list in one of two files (the second is its older name) tells CPUs; whether this one
  * is the first of them. */
-static bool group(const struct place *place, const char *name, const char *old_name,
+static bool group(const struct cpu_place *place, const char *name, const char *old_name,
                   bool *ret_first)
 {
     struct dti_cpus cpus;
@@ -39,7 +39,7 @@ static bool group(const struct place *place, const char *name, const char *old_n
     return true;
 }
 
-static void count_groups(uint64_t *count, const struct place *place, const char *name,
+static void count_groups(uint64_t *count, const struct cpu_place *place, const char *name,
                          const char *old_name)
 {
     bool first;
@@ -91,7 +91,8 @@ static void add_cache(struct dti_machine *machine, const struct dti_cache_facts 
 }
 
 /* False when there is no cache of that index. */
-static bool look_at_cache(struct dti_machine *machine, const struct place *place, unsigned index)
+static bool look_at_cache(struct dti_machine *machine, const struct cpu_place *place,
+                          unsigned index)
 {
     char path[PATH_SIZE], name[64], text[32];
     struct dti_cpus cpus;
@@ -126,7 +127,7 @@ static bool look_at_cache(struct dti_machine *machine, const struct place *place
     return true;
 }
 
-static uint64_t kilohertz(const struct place *place, const char *name)
+static uint64_t kilohertz(const struct cpu_place *place, const char *name)
 {
     char path[PATH_SIZE];
     path_of(path, place, name);
@@ -137,7 +138,7 @@ static uint64_t kilohertz(const struct place *place, const char *name)
 }
 
 /* The highest of any CPU; it comes before what CPUID says. */
-static void clocks(struct dti_machine *machine, const struct place *place, bool *told_base,
+static void clocks(struct dti_machine *machine, const struct cpu_place *place, bool *told_base,
                    bool *told_max)
 {
     const uint64_t base = kilohertz(place, "cpufreq/base_frequency");
@@ -155,7 +156,7 @@ static void clocks(struct dti_machine *machine, const struct place *place, bool 
 static void cpus(struct dti_machine *machine, const struct dti_root *root,
                  const struct dti_cpus *online)
 {
-    struct place place = {.root = root, .online = online};
+    struct cpu_place place = {.root = root, .online = online};
     bool told_base = false, told_max = false;
     machine->threads = dti_cpus_count(online);
     machine->cores = 0;

@@ -16,11 +16,7 @@ struct nvml {
 #undef NVML_SYMBOL
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-    bool required;
-} symbols[] = {
+static const struct dti_library_function functions[] = {
 #define REQUIRED                             true
 #define OPTIONAL                             false
 #define NVML_SYMBOL(need, field, parameters) {#field, offsetof(struct nvml, field), need},
@@ -34,16 +30,12 @@ static bool load(struct nvml *nvml)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
     struct dti_library *library;
-    bool complete = true;
     if (dti_library_open(&library, names, "DTINFO_LIBNVML", NULL) != DTI_OK)
         return false;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *const address = dti_library_symbol(library, symbols[i].name);
-        memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
-        complete = complete && (address || !symbols[i].required);
-    }
+    const char *const missing =
+        dti_library_find(library, functions, sizeof functions / sizeof *functions, nvml);
     dti_library_close(library);
-    return complete;
+    return !missing;
 }
 
 typedef int question(nvmlDevice_t device, unsigned *answer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors that are not read: what was expected, what else they may be, and which option
- * says it. */
+ * Quantized tensors that are not read: what was expected, and what else they may be. */
 #include <stdio.h>
 
 #include "files/dequant_find.h"
@@ -36,22 +35,21 @@ enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
     char text[160];
     if (doubt->widths > 0) {
         list_widths(doubt->widths, text);
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_BITS,
                                   "codes of %s bits would fill as many words, and neither metadata "
-                                  "nor config.json says which they are; say it with --bits",
+                                  "nor config.json says which they are",
                                   text);
     }
     if (doubt->lengths.other > 0)
-        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,
                                   "by its shape %s a scale is for %llu or for %llu places along "
-                                  "axis %u, and neither metadata nor config.json says which; say "
-                                  "it with --block",
+                                  "axis %u, and neither metadata nor config.json says which",
                                   shape_words(dti_dequant_of(group, DTI_PART_SCALE), text),
                                   (unsigned long long)doubt->lengths.length,
                                   (unsigned long long)doubt->lengths.other, doubt->axis);
-    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                              "it may hold uint8 or several narrower codes a byte: it has no zero "
-                              "points; --bits 8 reads it as uint8");
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_READ_8_BITS,
+        "it may hold uint8 or several narrower codes a byte: it has no zero points");
 }
 
 enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, const char *one,
@@ -59,13 +57,12 @@ enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, co
 {
     if (!one)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                                  "its shape fits several groups of config.json; say which is "
-                                  "meant with --bits or --block");
-    return dti_dequant_refuse(
-        &group->part[DTI_PART_CODES], reterr,
-        "may hold %s or %s: neither dtypes nor shapes tell, and no entry '%s...' of the metadata "
-        "does; say which with --bits",
-        one, other, DTI_QUANT_KEY);
+                                  DTI_REMEDY_SAY_BITS_OR_BLOCK,
+                                  "its shape fits several groups of config.json");
+    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_CHOOSE_BITS,
+                              "may hold %s or %s: neither dtypes nor shapes tell, and no entry "
+                              "'%s...' of the metadata does",
+                              one, other, DTI_QUANT_KEY);
 }
 
 enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
@@ -78,11 +75,11 @@ enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
     if (known->count > 1)
         (void)snprintf(more, sizeof more, " (or its %zu other groups)", known->count - 1);
     return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
-                              "its shape %s with %s codes of shape %s contradicts %s: %s%s%s",
+                              known->configured ? DTI_REMEDY_OVERRIDE_CONFIG : DTI_REMEDY_NONE,
+                              "its shape %s with %s codes of shape %s contradicts %s: %s%s",
                               shape_words(scale, scale_shape), codes->format->name,
                               shape_words(codes, codes_shape), known->source,
-                              dti_quant_hint_words(&known->hints[0], said), more,
-                              known->configured ? "; --bits or --block overrides it" : "");
+                              dti_quant_hint_words(&known->hints[0], said), more);
 }
 
 enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
@@ -92,16 +89,16 @@ enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group,
     const struct dti_tensor *const scale = dti_dequant_of(group, DTI_PART_SCALE);
     char codes_shape[160], scale_shape[160];
     if (!dtypes)
-        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+        return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
                                   "holds %s, which are no scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
                                   group->told ? " of " : "", group->told ? group->told_dtype : "");
     if (codes->format->id == DTI_INT32 && !shape)
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "packed codes need a tensor '..._shape' beside them, with the "
                                   "dimensions that they had before");
     return dti_dequant_refuse(
-        &group->part[DTI_PART_SCALE], reterr,
+        &group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
         "its shape %s does not fit %s codes of shape %s: one scale, one for each place along an "
         "axis or one for each group of equal length was expected",
         shape_words(scale, scale_shape), codes->format->name, shape_words(codes, codes_shape));

@@ -59,9 +59,8 @@ static enum dti_status add_parts(const struct finder *finder, struct dti_dequant
         *group = own;
     }
     if (tensor_scales > 1)
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                                  "has scales of the whole tensor by several layouts; say which "
-                                  "one is meant with --layout");
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_LAYOUT,
+                                  "has scales of the whole tensor by several layouts");
     return DTI_OK;
 }
 
@@ -70,7 +69,7 @@ static void read_told(const struct finder *finder, struct dti_dequant_group *gro
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;
-    char *const name = finder->dequant->names.room;
+    char *const name = finder->dequant->names.buffer;
     memcpy(name, DTI_QUANT_KEY, key);
     memcpy(name + key, group->name, group->name_length);
     if (!dti_name_order_find(&finder->dequant->metadata, name, key + group->name_length, &at))
@@ -81,7 +80,7 @@ static void read_told(const struct finder *finder, struct dti_dequant_group *gro
 }
 
 /* What is known besides the parts, from one place: options, else metadata, else the configuration;
- * *own is room for it. */
+ * *own is memory for it. */
 static enum dti_status learn(struct dti_file_dequant *dequant,
                              const struct dti_dequant_group *group, struct dti_quant_hint *own,
                              struct dti_dequant_knowledge *ret, struct dti_error *reterr)
@@ -93,7 +92,7 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     *ret = (struct dti_dequant_knowledge){
         .hints = own,
         .count = 1,
-        .source = request->bits > 0 || request->block > 0 ? "--bits or --block" : "the metadata"};
+        .source = request->bits > 0 || request->block > 0 ? request->said_by : "the metadata"};
     if (group->told || request->bits > 0 || request->block > 0)
         return DTI_OK;
     if (!dequant->has_config) {
@@ -104,9 +103,8 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     }
     if (config->unread[0] != '\0') {
         char name[DTI_QUOTE_SIZE];
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                                  "%s says that it is of the format %s, which is not read; --keep "
-                                  "leaves it as it is",
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                                  "%s says that it is of the format %s, which is not read",
                                   config->file,
                                   dti_quote(name, config->unread, strlen(config->unread)));
     }
@@ -159,14 +157,13 @@ static enum dti_status take_group(const struct finder *finder, struct dti_dequan
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                                  "packed codes need a tensor '..._scale' beside them, and there "
-                                  "is none; --keep leaves them as they are");
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
+            "packed codes need a tensor '..._scale' beside them, and there is none");
     if (find_suffixed(finder, group->name, group->name_length, order, &other))
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
-                                  "its columns belong to groups as a tensor '...%s' says, which "
-                                  "is not read; --keep leaves it as it is",
-                                  order);
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+            "its columns belong to groups as a tensor '...%s' says, which is not read", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(finder->dequant);
     if (!found)
         return dti_dequant_no_memory(reterr);
@@ -243,9 +240,9 @@ static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
         find_suffixed(finder, tensor->name, length, packed, &codes))
         return DTI_OK;
     char name[DTI_QUOTE_SIZE];
-    return dti_dequant_refuse(&part, reterr,
+    return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
                               "the codes that it belongs to are not there: neither %s nor the same "
-                              "with '%s'; --keep leaves it as it is",
+                              "with '%s'",
                               dti_quote(name, tensor->name, length), packed);
 }
 

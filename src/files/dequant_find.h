@@ -109,6 +109,7 @@ bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned bl
 
 /* A refusal that names the part. */
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
-                                   const char *format, ...) DTI_PRINTF(3, 4);
+                                   enum dti_remedy remedy, const char *format, ...)
+    DTI_PRINTF(4, 5);
 
 #endif

@@ -9,14 +9,15 @@
 #include "files/dequant_find.h"
 
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
-                                   const char *format, ...)
+                                   enum dti_remedy remedy, const char *format, ...)
 {
     char place[DTI_DEQUANT_PLACE], what[512];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s: %s", dti_dequant_place(part, place), what);
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s", dti_dequant_place(part, place),
+                           what);
 }
 
 /* Parts of which values are read must be plain arrays of them. */
@@ -26,15 +27,16 @@ static enum dti_status check_part(const struct dti_dequant_part *part, struct dt
         return DTI_OK;
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
     if (tensor->refusal || !tensor->format)
-        return dti_dequant_refuse(part, reterr, "%s",
+        return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
                                   tensor->refusal ? tensor->refusal : "its dtype is not known");
     if (tensor->fortran)
-        return dti_dequant_refuse(part, reterr,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "the parts of a quantized tensor are read in row-major order "
                                   "alone, and it is in column-major order");
     if (tensor->rank > DTI_QUANT_RANK_MAX)
-        return dti_dequant_refuse(part, reterr, "it has %u dimensions, and the limit is %u",
-                                  tensor->rank, (unsigned)DTI_QUANT_RANK_MAX);
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it has %u dimensions, and the limit is %u", tensor->rank,
+                                  (unsigned)DTI_QUANT_RANK_MAX);
     return DTI_OK;
 }
 
@@ -60,7 +62,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     unsigned char raw[8 * DTI_QUANT_RANK_MAX];
     if ((tensor->format->id != DTI_INT64 && tensor->format->id != DTI_INT32) ||
         tensor->elements != rank)
-        return dti_dequant_refuse(part, reterr,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "it should hold the %u dimensions of the tensor that was "
                                   "quantized, as I64",
                                   rank);
@@ -82,7 +84,8 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
     const bool floats = tensor->format->id == DTI_FP32 || tensor->format->id == DTI_FP16 ||
                         tensor->format->id == DTI_BF16;
     if (!floats || tensor->elements != 1)
-        return dti_dequant_refuse(part, reterr, "it should hold one scale of the whole tensor");
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "it should hold one scale of the whole tensor");
     const struct dti_plan *const plan =
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
@@ -93,7 +96,8 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     if (!(scale > 0) || scale > 3.4028235e38f)
-        return dti_dequant_refuse(part, reterr, "a tensor's scale is a finite number above 0");
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
+                                  "a tensor's scale is a finite number above 0");
     *ret = inverse ? 1 / scale : scale;
     return DTI_OK;
 }
@@ -111,16 +115,17 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
         if (!scheme->asymmetric)
             return DTI_OK;
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr,
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
                                   "config.json says symmetric false, and there is no tensor "
-                                  "'..._zero_point'; --bits or --block overrides it");
+                                  "'..._zero_point'");
     }
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     found->form.zero_points = true;
     how->zeros = *part;
     if (scheme->block || dti_format_is_float(&scheme->code))
-        return dti_dequant_refuse(part, reterr, "%s codes have no zero points", scheme->row->dtype);
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE, "%s codes have no zero points",
+                                  scheme->row->dtype);
     if (words && zeros->format->id == DTI_INT32 && scales->rank >= 2 &&
         zeros->rank == scales->rank) {
         const unsigned last = scales->rank - 1, in_word = 32 / scheme->bits;
@@ -139,7 +144,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     const bool integers = id == DTI_INT8 || id == DTI_UINT8 || id == DTI_INT16 ||
                           id == DTI_UINT16 || id == DTI_INT32 || id == DTI_INT64;
     if (!integers || zeros->elements != scales->elements)
-        return dti_dequant_refuse(part, reterr,
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "it has %llu elements of %s; a zero point of %s codes was "
                                   "expected for each of %llu scales",
                                   (unsigned long long)zeros->elements, zeros->format->name,
@@ -182,7 +187,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
         if (!how->parts)
             return dti_dequant_no_memory(reterr);
         if (dti_format_container(scale) > 1 && dti_is_big_endian(&scales->layout))
-            return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
+            return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
                                       "scales of blocks are read in little-endian order alone");
         scale = dti_format_get(scheme->block->scale);
     } else {
@@ -226,7 +231,7 @@ static enum dti_status check_words(const struct dti_dequant_group *group, enum d
         dti_dequant_of(group, which)->format->id != DTI_INT32 ||
         !dti_is_big_endian(&dti_dequant_of(group, which)->layout))
         return DTI_OK;
-    return dti_dequant_refuse(&group->part[which], reterr,
+    return dti_dequant_refuse(&group->part[which], reterr, DTI_REMEDY_NONE,
                               "codes packed in words are read in little-endian order alone");
 }
 

@@ -69,6 +69,6 @@ enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_deq
     const uint64_t length = dequant->request.block;
     const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};
     const struct dti_dequant_knowledge known = {
-        .hints = &hint, .count = 1, .source = "--bits or --block"};
+        .hints = &hint, .count = 1, .source = dequant->request.said_by};
     return dti_dequant_match(dequant, &known, &group, found[0], reterr);
 }

@@ -123,7 +123,7 @@ static bool put_name(struct dti_buffer *path, const struct line *line)
     return true;
 }
 
-struct reading {
+struct list_reading {
     struct dti_digest_list list;
     const struct dti_input *input;
     struct dti_buffer path; /* of a file in the list */
@@ -131,7 +131,7 @@ struct reading {
     size_t capacity;
 };
 
-static enum dti_status fail_line(const struct reading *reading, size_t number,
+static enum dti_status fail_line(const struct list_reading *reading, size_t number,
                                  struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
@@ -141,7 +141,7 @@ static enum dti_status fail_line(const struct reading *reading, size_t number,
 }
 
 /* What is not there may be in the list all the same. */
-static enum dti_status add_line(struct reading *reading, const char *text, size_t length,
+static enum dti_status add_line(struct list_reading *reading, const char *text, size_t length,
                                 size_t number, struct dti_error *reterr)
 {
     struct dti_digest_list *const list = &reading->list;
@@ -184,7 +184,7 @@ static int by_file(const void *a, const void *b)
     return (left->inode > right->inode) - (left->inode < right->inode);
 }
 
-static enum dti_status read_lines(struct reading *reading, const struct dti_buffer *text,
+static enum dti_status read_lines(struct list_reading *reading, const struct dti_buffer *text,
                                   struct dti_error *reterr)
 {
     const char *at = text->data, *const end = at + text->length;
@@ -215,7 +215,7 @@ enum dti_status dti_digest_list_read(struct dti_digest_list *ret, const char *pa
 {
     struct dti_input input;
     struct dti_buffer text;
-    struct reading reading = {.list = {.path = path}, .input = &input};
+    struct list_reading reading = {.list = {.path = path}, .input = &input};
     enum dti_status status = dti_input_open(&input, path, reterr);
     if (status != DTI_OK)
         return status;

@@ -40,10 +40,14 @@ static void warn_of_no_cast(const struct dti_file_cast *cast)
             return;
         integers = integers && cast->tensors[i].fate == DTI_FATE_INTEGER;
     }
+    const struct dti_note note = {
+        .code = "nothing_cast",
+        .text = integers ? "nothing is cast: there are integers alone"
+                         : "nothing is cast: all tensors keep their dtypes",
+        .remedy = integers ? DTI_REMEDY_CAST_INTEGERS : DTI_REMEDY_NONE,
+    };
     if (request->warn && cast->tensor_count > 0 && cast->cast_count == 0)
-        request->warn(request->warn_context, "nothing_cast",
-                      integers ? "nothing is cast: there are integers alone; --ints casts them"
-                               : "nothing is cast: all tensors keep their dtypes");
+        request->warn(request->warn_context, &note);
 }
 
 /* Codes are cast as they are. A view has applied scales. */
@@ -64,9 +68,10 @@ static enum dti_status warn_of_codes(const struct dti_file_cast *cast, struct dt
     free((void *)those);
     if (!done)
         return dti_file_cast_no_memory(reterr);
-    if (codes.count > 0)
-        request->warn(request->warn_context, DTI_SCALED_CODES_NOTE,
-                      dti_scaled_codes_words(&codes, text));
+    if (codes.count == 0)
+        return DTI_OK;
+    const struct dti_note note = dti_scaled_codes_note(&codes, text);
+    request->warn(request->warn_context, &note);
     return DTI_OK;
 }
 

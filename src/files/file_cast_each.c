@@ -7,13 +7,13 @@
 
 enum { BLOCK = 16 * DTI_TILE };
 
-struct block {
+struct file_cast_chunk {
     struct dti_file_cast_source source;
     struct dti_loss loss;
     uint64_t from[BLOCK], to[BLOCK]; /* elements of at most 8 bytes */
 };
 
-static enum dti_status each(struct dti_file_cast *cast, struct block *block,
+static enum dti_status each(struct dti_file_cast *cast, struct file_cast_chunk *block,
                             const struct dti_file_cast_options *options, dti_file_cast_take *take,
                             void *context, struct dti_error *reterr)
 {
@@ -55,7 +55,7 @@ enum dti_status dti_file_cast_each(struct dti_file_cast *cast,
                                    dti_file_cast_take *take, void *context,
                                    struct dti_error *reterr)
 {
-    struct block *const block = malloc(sizeof *block);
+    struct file_cast_chunk *const block = malloc(sizeof *block);
     if (!block)
         return dti_file_cast_no_memory(reterr);
     dti_loss_init(&block->loss);

@@ -16,11 +16,12 @@ static enum dti_status check_count(const struct dti_file_cast *cast, struct dti_
     if (cast->tensor_count == 1 || (kind != DTI_CONTAINER_NPY && kind != DTI_CONTAINER_RAW))
         return DTI_OK;
     const char *const path = cast->container->path;
-    return dti_fail(reterr, DTI_USAGE, "%s has %zu tensors, and %s file holds one; %s",
-                    dti_quote(label, path, strlen(path)), cast->tensor_count,
-                    kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
-                    cast->tensor_count > 0 ? "pick it with --select NAME"
-                                           : "there is nothing to write");
+    const bool several = cast->tensor_count > 0;
+    return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
+                           "%s has %zu tensors, and %s file holds one%s",
+                           dti_quote(label, path, strlen(path)), cast->tensor_count,
+                           kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
+                           several ? "" : "; there is nothing to write");
 }
 
 /* metadata: taken, whatever comes of it. */

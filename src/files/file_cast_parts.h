@@ -28,8 +28,8 @@ struct dti_file_cast_source {
     const struct dti_batch_source *source; /* not NULL: in place of input */
     const struct dti_input *input;
     uint64_t offset;
-    struct dti_input turned; /* row-major, when the file is not */
-    bool is_turned;
+    struct dti_input reordered; /* row-major, when the file is not */
+    bool is_reordered;
 };
 enum dti_status dti_file_cast_source_open(struct dti_file_cast *cast, size_t at,
                                           uint64_t max_memory, struct dti_file_cast_source *ret,

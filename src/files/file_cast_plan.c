@@ -10,7 +10,7 @@
 /* The elements of a tensor's array: the parts of complex numbers. */
 static const struct dti_format *real_format(const struct dti_format *format)
 {
-    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
 }
 
 static bool is_safetensors(enum dti_container_kind kind)
@@ -24,12 +24,12 @@ static const char *kind_name(enum dti_container_kind kind)
 }
 
 /* Both sides of one tensor. Open: the order of codes within a byte is not known. */
-struct sides {
+struct cast_sides {
     struct dti_layout src, dst;
     bool src_open, dst_open;
 };
 
-static bool same_layout(const struct dti_format *format, const struct sides *sides)
+static bool same_layout(const struct dti_format *format, const struct cast_sides *sides)
 {
     const bool order =
         dti_format_container(format) == 1 || sides->src.swapped == sides->dst.swapped;
@@ -42,24 +42,22 @@ static enum dti_status no_such_dtype(const struct dti_file_cast *cast, size_t at
     char place[DTI_TENSOR_PLACE];
     const enum dti_container_kind kind = cast->request.kind;
     if (cast->tensors[at].fate == DTI_FATE_CAST)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s files have no name for %s; --as raw writes the codes of one tensor",
-                        kind_name(kind), format->name);
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "%s is %s, for which %s files have no name; cast it too, or leave it out with "
-                    "--select",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
-                    format->name, kind_name(kind));
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_WRITE_RAW,
+                               "%s files have no name for %s", kind_name(kind), format->name);
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_CAST_OR_LEAVE_OUT,
+                           "%s is %s, for which %s files have no name",
+                           dti_tensor_place(cast->container, cast->tensors[at].source, place),
+                           format->name, kind_name(kind));
 }
 
 /* safetensors says that codes of less than 8 bits are packed, and not in which order. */
 static enum dti_status find_sides(const struct dti_file_cast *cast, size_t at,
-                                  const struct dti_format *format, struct sides *ret,
+                                  const struct dti_format *format, struct cast_sides *ret,
                                   struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
-    *ret = (struct sides){.src = tensor->layout};
+    *ret = (struct cast_sides){.src = tensor->layout};
     if (!dti_container_stores(request->kind, format, &ret->dst))
         return no_such_dtype(cast, at, format, reterr);
     if (tensor->format->width < 8 && is_safetensors(cast->container->kind)) {
@@ -77,22 +75,22 @@ static enum dti_status find_sides(const struct dti_file_cast *cast, size_t at,
 }
 
 static enum dti_status check_sides(const struct dti_file_cast *cast, size_t at,
-                                   const struct dti_format *format, const struct sides *sides,
+                                   const struct dti_format *format, const struct cast_sides *sides,
                                    struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
     dti_tensor_place(cast->container, cast->tensors[at].source, place);
     if (sides->src_open)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is %s, and safetensors does not define the order of its codes in a "
-                        "byte; say --from-packing low or high, or keep it with --keep",
-                        place, tensor->format->name);
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_SAY_INPUT_PACKING,
+            "%s is %s, and safetensors does not define the order of its codes in a byte", place,
+            tensor->format->name);
     if (sides->dst_open)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s becomes %s, and safetensors does not define the order of its codes in "
-                        "a byte; say --packing low or high",
-                        place, format->name);
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_SAY_PACKING,
+            "%s becomes %s, and safetensors does not define the order of its codes in a byte",
+            place, format->name);
     return DTI_OK;
 }
 
@@ -104,11 +102,11 @@ static enum dti_status check_bits(const struct dti_file_cast *cast, size_t at,
     const uint64_t elements = dti_file_cast_source(cast, at)->elements;
     if (!is_safetensors(cast->request.kind) || elements % 8 * format->width % 8 == 0)
         return DTI_OK;
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "%s: %llu elements of %s end within a byte, which safetensors does not allow; "
-                    "keep it with --keep",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place),
-                    (unsigned long long)elements, format->name);
+    return dti_fail_remedy(
+        reterr, DTI_WRONG_KIND, DTI_REMEDY_KEEP_INSTEAD,
+        "%s: %llu elements of %s end within a byte, which safetensors does not allow",
+        dti_tensor_place(cast->container, cast->tensors[at].source, place),
+        (unsigned long long)elements, format->name);
 }
 
 static bool same_cast(const struct dti_request *a, const struct dti_request *b)
@@ -165,7 +163,7 @@ static enum dti_status find_plan(struct dti_file_cast *cast, const struct dti_re
     return status;
 }
 
-static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct sides *sides,
+static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct cast_sides *sides,
                                    struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
@@ -201,7 +199,7 @@ static enum dti_status plan_tensor(struct dti_file_cast *cast, size_t at, struct
     return find_plan(cast, &plan, &tensor->plan, reterr);
 }
 
-/* Options that say how codes lie, where no code has a choice. */
+/* The request says how codes lie, and no code has a choice. */
 static enum dti_status check_packing(const struct dti_file_cast *cast, struct dti_error *reterr)
 {
     const struct dti_file_cast_request *const request = &cast->request;
@@ -213,17 +211,16 @@ static enum dti_status check_packing(const struct dti_file_cast *cast, struct dt
     const enum dti_container_kind from = cast->container->kind;
     source = source && (is_safetensors(from) || from == DTI_CONTAINER_RAW);
     if (request->from_packing_given && !source)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--from-packing is for codes of less than 8 bits whose file does not say "
-                        "how they lie, and there are none: leave it out");
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
+            "there are no codes of less than 8 bits whose file does not say how they lie");
     if (request->packing_given && result && request->kind == DTI_CONTAINER_NPY &&
         request->packing != DTI_PACKING_BYTES)
-        return dti_fail(reterr, DTI_USAGE,
-                        "npy files hold one code a byte; leave out --packing, or write --as raw");
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
+                               "npy files hold one code a byte");
     if (request->packing_given && !source && !result)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--packing is for codes of less than 8 bits, and there are none: leave it "
-                        "out");
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
+                               "there are no codes of less than 8 bits");
     const bool bytes = (request->packing_given && request->packing == DTI_PACKING_BYTES && result &&
                         is_safetensors(request->kind)) ||
                        (request->from_packing_given && is_safetensors(from) &&
@@ -242,7 +239,7 @@ enum dti_status dti_file_cast_plan(struct dti_file_cast *cast, struct dti_new_te
     enum dti_status status = list ? DTI_OK : dti_file_cast_no_memory(reterr);
     for (size_t i = 0; i < cast->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = dti_file_cast_source(cast, i);
-        struct sides sides;
+        struct cast_sides sides;
         status = plan_tensor(cast, i, &sides, reterr);
         if (status != DTI_OK)
             break;

@@ -88,8 +88,8 @@ static enum dti_status run_group(struct group *group, struct dti_error *reterr)
                                               .place_context = group};
     enum dti_status status = DTI_OK;
     group->count = 0;
-    group->source.is_turned = false;
-    while (status == DTI_OK && group->count < GROUP && !group->source.is_turned &&
+    group->source.is_reordered = false;
+    while (status == DTI_OK && group->count < GROUP && !group->source.is_reordered &&
            group->first + group->count < cast->tensor_count)
         status = add_part(group, reterr);
     if (status == DTI_OK)

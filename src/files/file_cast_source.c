@@ -23,25 +23,26 @@ enum dti_status dti_file_cast_source_open(struct dti_file_cast *cast, size_t at,
                                           struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = dti_file_cast_source(cast, at);
-    ret->is_turned = false;
+    ret->is_reordered = false;
     enum dti_status status = find(cast, at, ret, reterr);
     if (status != DTI_OK || ret->source || !tensor->fortran ||
         cast->request.kind == DTI_CONTAINER_NPY)
         return status;
-    status = dti_tensor_turn(tensor, ret->input, ret->offset, max_memory, &ret->turned, reterr);
+    status =
+        dti_tensor_reorder(tensor, ret->input, ret->offset, max_memory, &ret->reordered, reterr);
     if (status != DTI_OK)
         return status;
-    ret->is_turned = true;
-    ret->input = &ret->turned;
+    ret->is_reordered = true;
+    ret->input = &ret->reordered;
     ret->offset = 0;
     return DTI_OK;
 }
 
 void dti_file_cast_source_close(struct dti_file_cast_source *source)
 {
-    if (source->is_turned)
-        dti_input_close(&source->turned);
-    source->is_turned = false;
+    if (source->is_reordered)
+        dti_input_close(&source->reordered);
+    source->is_reordered = false;
 }
 
 static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
@@ -55,11 +56,9 @@ static enum dti_status check_nan(const struct dti_file_cast *cast, size_t at,
     if (loss->first_no_code != UINT64_MAX)
         (void)snprintf(element, sizeof element, "element %llu is NaN",
                        (unsigned long long)loss->first_no_code);
-    return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                    "%s: %s; %s has no NaN; --overflow saturate stores the largest number in its "
-                    "place",
-                    dti_tensor_place(cast->container, cast->tensors[at].source, place), element,
-                    without->name);
+    return dti_fail_remedy(
+        reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_SATURATE, "%s: %s; %s has no NaN",
+        dti_tensor_place(cast->container, cast->tensors[at].source, place), element, without->name);
 }
 
 enum dti_status dti_file_cast_add_loss(struct dti_file_cast *cast, size_t at,

@@ -119,6 +119,7 @@ static void finish(struct dti_dequant_found *found)
     shown->layout = (struct dti_layout){.swapped = false};
     shown->fortran = shown->compressed = false;
     shown->refusal = NULL;
+    shown->remedy = DTI_REMEDY_NONE;
     shown->offset = 0;
     dti_dequant_prepare(&found->how);
 }
@@ -208,10 +209,9 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
     if (kept || (request->only && !dti_glob_list_match(request->only, name, length))) {
         char place[DTI_DEQUANT_PLACE];
         const struct dti_dequant_part part = {.container = dequant->container, .tensor = at};
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s holds blocks of %s, which no file but GGUF can keep; leave it out with "
-                        "--select",
-                        dti_dequant_place(&part, place), tensor->stored_as);
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
+                               "%s holds blocks of %s, which no file but GGUF can keep",
+                               dti_dequant_place(&part, place), tensor->stored_as);
     }
     *ret = dti_dequant_found_new(dequant);
     return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_dequant_no_memory(reterr);
@@ -265,6 +265,8 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     if (!dequant)
         return dti_dequant_no_memory(reterr);
     dequant->request = *request;
+    if (!request->said_by)
+        dequant->request.said_by = "the request";
     dequant->container = container;
     dequant->view = *container;
     dequant->view.own = NULL;

@@ -9,7 +9,7 @@
 
 enum { PIECE = 1 << 20 };
 
-struct reading {
+struct digest_reading {
     unsigned char *piece;
     uint64_t done; /* bytes of all files */
     void (*progress)(void *context, uint64_t done_bytes);
@@ -24,7 +24,7 @@ uint64_t dti_digest_input_bytes(const struct dti_container *container)
     return bytes;
 }
 
-static enum dti_status hash(struct reading *reading, const struct dti_input *input,
+static enum dti_status hash(struct digest_reading *reading, const struct dti_input *input,
                             struct dti_digest *ret, struct dti_error *reterr)
 {
     struct sha256_ctx sha;
@@ -50,7 +50,8 @@ enum dti_status dti_digest_files(const struct dti_container *container, struct d
                                  void (*progress)(void *context, uint64_t done_bytes),
                                  void *context, struct dti_error *reterr)
 {
-    struct reading reading = {.piece = malloc(PIECE), .progress = progress, .context = context};
+    struct digest_reading reading = {
+        .piece = malloc(PIECE), .progress = progress, .context = context};
     if (!reading.piece)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     enum dti_status status = DTI_OK;

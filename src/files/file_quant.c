@@ -37,15 +37,12 @@ static enum dti_status find_row(struct dti_file_quant *quant, struct dti_error *
     if (quant->row) {
         if (!quant->zero_points || dti_quant_suffix(quant->row, DTI_PART_ZERO_POINT))
             return DTI_OK;
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has no place for zero points; leave out what asks for them, or say "
-                        "--layout compressed-tensors",
-                        layout);
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_ZEROS,
+                               "%s has no place for zero points", layout);
     }
     if (dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, request->dtype))
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s does not know %s; --layout compressed-tensors has names for it", layout,
-                        request->dtype);
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_NAMES,
+                               "%s does not know %s", layout, request->dtype);
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "no layout of files has a place for %s with scales; say an fp8 dtype, an "
                     "integer of 2 to 16 bits or a block format",
@@ -135,10 +132,9 @@ static enum dti_status check_beside(const struct dti_file_quant *quant, const ch
     if (!replaced && there != 0)
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     else if (!replaced)
-        status = dti_fail(reterr, DTI_USAGE,
-                          "%s exists and would be taken for a part of the output; remove it, or "
-                          "give -o another name",
-                          dti_quote(label, name, strlen(name)));
+        status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REMOVE_FILE,
+                                 "%s exists and would be taken for a part of the output",
+                                 dti_quote(label, name, strlen(name)));
     free(name);
     return status;
 }
@@ -172,10 +168,10 @@ enum dti_status dti_file_quant_open(struct dti_file_quant *quant, bool force,
         const struct dti_new_file *const file = &quant->files.list[i];
         char label[DTI_QUOTE_SIZE];
         if (!dti_output_seekable(file->output))
-            return dti_fail(reterr, DTI_USAGE,
-                            "%s is no regular file, and codes and scales are written side by "
-                            "side; give -o with the name of a file",
-                            dti_quote(label, file->path, strlen(file->path)));
+            return dti_fail_remedy(
+                reterr, DTI_USAGE, DTI_REMEDY_OUTPUT_FILE,
+                "%s is no regular file, and codes and scales are written side by side",
+                dti_quote(label, file->path, strlen(file->path)));
     }
     return status;
 }

@@ -89,9 +89,12 @@ static enum dti_quant_fate fate_of(const struct dti_file_quant_request *request,
 static void warn_of_nothing(const struct dti_file_quant *quant)
 {
     const struct dti_file_quant_request *const request = &quant->request;
+    const struct dti_note note = {
+        .code = "nothing_quantized",
+        .text = "nothing is quantized: all tensors keep their dtypes",
+    };
     if (request->warn && quant->tensor_count > 0 && quant->quantized_count == 0)
-        request->warn(request->warn_context, "nothing_quantized",
-                      "nothing is quantized: all tensors keep their dtypes");
+        request->warn(request->warn_context, &note);
 }
 
 static enum dti_status choose(struct dti_file_quant *quant, const struct parts_of_others *others,

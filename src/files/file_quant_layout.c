@@ -10,18 +10,18 @@
 #include "files/told_metadata.h"
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
-struct list {
+struct new_tensor_list {
     struct dti_new_tensor *tensors;
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
     struct dti_buffer names; /* likewise */
     size_t *name_at;         /* of each tensor: place in names, or SIZE_MAX */
-    struct dti_name_order
-        quantized; /* of the input's tensors, the names of those that become parts */
+    /* of the input's tensors, the names of those that become parts */
+    struct dti_name_order quantized;
 };
 
-static void free_list(struct list *list)
+static void free_list(struct new_tensor_list *list)
 {
     free(list->tensors);
     free(list->shapes);
@@ -30,7 +30,7 @@ static void free_list(struct list *list)
     dti_name_order_free(&list->quantized);
 }
 
-static enum dti_status init_list(const struct dti_file_quant *quant, struct list *ret,
+static enum dti_status init_list(const struct dti_file_quant *quant, struct new_tensor_list *ret,
                                  struct dti_error *reterr)
 {
     size_t tensors = 0, shapes = 0;
@@ -51,7 +51,7 @@ static enum dti_status init_list(const struct dti_file_quant *quant, struct list
     return DTI_OK;
 }
 
-static void add_kept(const struct dti_file_quant *quant, size_t at, struct list *list)
+static void add_kept(const struct dti_file_quant *quant, size_t at, struct new_tensor_list *list)
 {
     const struct dti_tensor *const source = dti_file_quant_source(quant, at);
     struct dti_new_tensor *const tensor = &list->tensors[list->count];
@@ -67,8 +67,8 @@ static void add_kept(const struct dti_file_quant *quant, size_t at, struct list 
     list->name_at[list->count++] = SIZE_MAX;
 }
 
-static enum dti_status add_parts(const struct dti_file_quant *quant, size_t at, struct list *list,
-                                 struct dti_error *reterr)
+static enum dti_status add_parts(const struct dti_file_quant *quant, size_t at,
+                                 struct new_tensor_list *list, struct dti_error *reterr)
 {
     const struct dti_tensor *const source = dti_file_quant_source(quant, at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
@@ -102,7 +102,7 @@ static enum dti_status add_parts(const struct dti_file_quant *quant, size_t at, 
     return status;
 }
 
-static enum dti_status make_list(const struct dti_file_quant *quant, struct list *ret,
+static enum dti_status make_list(const struct dti_file_quant *quant, struct new_tensor_list *ret,
                                  struct dti_error *reterr)
 {
     enum dti_status status = init_list(quant, ret, reterr);
@@ -147,7 +147,7 @@ static enum dti_status add_file(struct dti_file_quant *quant, const char *name,
     return status;
 }
 
-static enum dti_status add_shards(struct dti_file_quant *quant, struct list *list,
+static enum dti_status add_shards(struct dti_file_quant *quant, struct new_tensor_list *list,
                                   struct dti_told_metadata *metadata, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -172,7 +172,7 @@ static enum dti_status add_shards(struct dti_file_quant *quant, struct list *lis
 }
 
 /* safetensors: one file, or shards. */
-static enum dti_status add_files(struct dti_file_quant *quant, struct list *list,
+static enum dti_status add_files(struct dti_file_quant *quant, struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
     struct dti_quant_metadata metadata;
@@ -193,7 +193,7 @@ static enum dti_status add_files(struct dti_file_quant *quant, struct list *list
     return status;
 }
 
-static enum dti_status add_index(struct dti_file_quant *quant, const struct list *list,
+static enum dti_status add_index(struct dti_file_quant *quant, const struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
     size_t *const file = calloc(list->count + 1, sizeof *file);
@@ -210,17 +210,18 @@ static enum dti_status add_index(struct dti_file_quant *quant, const struct list
 }
 
 /* OUT.npy has the codes, and comes last; the other parts stand beside it. */
-static enum dti_status add_arrays(struct dti_file_quant *quant, struct list *list,
+static enum dti_status add_arrays(struct dti_file_quant *quant, struct new_tensor_list *list,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     char label[DTI_QUOTE_SIZE];
     const char *const path = quant->container->path;
+    const bool several = quant->tensor_count > 0;
     if (quant->tensor_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "%s has %zu tensors, and an npy file holds one; %s",
-                        dti_quote(label, path, strlen(path)), quant->tensor_count,
-                        quant->tensor_count > 0 ? "pick it with --select NAME"
-                                                : "there is nothing to write");
+        return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
+                               "%s has %zu tensors, and an npy file holds one%s",
+                               dti_quote(label, path, strlen(path)), quant->tensor_count,
+                               several ? "" : "; there is nothing to write");
     for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
         struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
         const enum dti_quant_part part = (enum dti_quant_part)(tensor->source % DTI_PART_COUNT);
@@ -260,7 +261,7 @@ static enum dti_status add_up(struct dti_file_quant *quant, struct dti_error *re
 
 enum dti_status dti_file_quant_layout(struct dti_file_quant *quant, struct dti_error *reterr)
 {
-    struct list list;
+    struct new_tensor_list list;
     enum dti_status status = make_list(quant, &list, reterr);
     if (status == DTI_OK) {
         if (quant->request.kind == DTI_CONTAINER_NPY)

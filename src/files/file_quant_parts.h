@@ -47,8 +47,8 @@ struct dti_quant_task {
     const struct dti_quant_plan *plan;
     const struct dti_input *input;
     uint64_t offset;
-    struct dti_input turned; /* row-major, when the file is not; else not open */
-    bool is_turned;
+    struct dti_input reordered; /* row-major, when the file is not; else not open */
+    bool is_reordered;
     struct dti_quant_stored stored;
     struct dti_quant_sizes sizes;
     size_t item;         /* bytes of an element in the input */
@@ -65,9 +65,9 @@ struct dti_quant_task {
     struct dti_quant_report report;
 };
 
-/* Bytes that a thread needs for a piece; DTI_QUANT_ROOM_MAX: too many. */
-#define DTI_QUANT_ROOM_MAX (SIZE_MAX / 16)
-struct dti_quant_room {
+/* Bytes that a thread needs for a piece; DTI_QUANT_NEEDS_MAX: too many. */
+#define DTI_QUANT_NEEDS_MAX (SIZE_MAX / 16)
+struct dti_quant_needs {
     size_t input, codes, words, scales, zero_points, scratch;
 };
 
@@ -87,7 +87,7 @@ struct dti_file_quant_job {
     size_t member_count;
     struct dti_quant_member *members;
     uint64_t piece_bytes; /* of input */
-    struct dti_quant_room room;
+    struct dti_quant_needs needs;
     size_t task_count;
     struct dti_quant_task tasks[DTI_QUANT_TASKS];
     const size_t *queued;    /* the tasks in the queue */
@@ -98,8 +98,8 @@ struct dti_file_quant_job {
 /* file_quant_task.c: all about one tensor but its pieces. */
 void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quant, size_t at,
                          uint64_t piece_bytes);
-/* Makes room as large as the task needs it. */
-void dti_quant_task_room(const struct dti_quant_task *task, struct dti_quant_room *room);
+/* Raises `needs` to what the task needs. */
+void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_needs *needs);
 enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
                                     struct dti_error *reterr);
 void dti_quant_task_close(struct dti_quant_task *task);

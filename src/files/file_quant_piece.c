@@ -45,17 +45,18 @@ enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part,
 }
 
 /* A piece in its places: of elements, code bytes of the plan, and scales. */
-struct piece {
+struct quant_chunk {
     uint64_t number, first, code, scale;
     size_t elements, codes, scales;
 };
 
-static struct piece place_piece(const struct dti_quant_task *task, uint64_t first, size_t elements)
+static struct quant_chunk place_piece(const struct dti_quant_task *task, uint64_t first,
+                                      size_t elements)
 {
     const struct dti_quant_sizes *const sizes = &task->sizes;
     const uint64_t grain = first / sizes->grain, grains = task->piece / sizes->grain;
     const bool last = first + elements == sizes->elements;
-    struct piece piece = {
+    struct quant_chunk piece = {
         .number = first / task->piece,
         .first = first,
         .code = grain * sizes->grain_code_bytes,
@@ -80,7 +81,7 @@ static uint32_t get_word(const unsigned char *bytes)
 /* Rows that end within a word, packed here. What is shared with the pieces beside this one is put
  * aside. */
 static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
-                                   const struct piece *piece, struct dti_error *reterr)
+                                   const struct quant_chunk *piece, struct dti_error *reterr)
 {
     const uint64_t columns = task->columns, end = piece->code + piece->codes;
     const unsigned in_word = 32 / task->bits;
@@ -98,7 +99,7 @@ static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant
 }
 
 static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant_member *member,
-                                   const struct piece *piece, struct dti_error *reterr)
+                                   const struct quant_chunk *piece, struct dti_error *reterr)
 {
     if (task->columns > 0)
         return write_words(task, member, piece, reterr);
@@ -111,7 +112,7 @@ static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant
 }
 
 static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quant_member *member,
-                                    const struct piece *piece, struct dti_error *reterr)
+                                    const struct quant_chunk *piece, struct dti_error *reterr)
 {
     const struct dti_quant_sizes *const sizes = &task->sizes;
     if (piece->scales == 0)
@@ -133,7 +134,7 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
     struct dti_file_quant_job *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = &job->tasks[job->queued[part]];
-    const struct piece piece = place_piece(task, first / task->item, size / task->item);
+    const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
     struct dti_quant_report report;
     enum dti_status status = read_piece(task, own->input, piece.first, size, reterr);
     if (status != DTI_OK)

@@ -20,11 +20,10 @@ static enum dti_status find_axis(struct dti_file_quant *quant, size_t at, struct
     if (request->has_axis)
         axis = request->axis < 0 ? request->axis + rank : request->axis;
     if (axis < 0 || axis >= rank)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has %u dimensions and no axis %lld; keep it with "
-                        "--keep",
-                        dti_tensor_place(quant->container, quant->tensors[at].source, place),
-                        source->rank, (long long)request->axis);
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_KEEP_INSTEAD,
+                               "%s has %u dimensions and no axis %lld",
+                               dti_tensor_place(quant->container, quant->tensors[at].source, place),
+                               source->rank, (long long)request->axis);
     quant->tensors[at].axis = (unsigned)axis;
     return DTI_OK;
 }
@@ -66,11 +65,10 @@ static enum dti_block_order order_of(const struct dti_quant_stored *stored)
 }
 
 /* What to do about a tensor whose shape does not fit. */
-static const char *remedy_of(const struct dti_file_quant *quant)
+static enum dti_remedy remedy_of(const struct dti_file_quant *quant)
 {
     const bool pads = dti_quant_suffix(quant->row, DTI_PART_SHAPE) != NULL;
-    return pads && !quant->request.pad ? "--pad fills rows up with zeros, --keep leaves it as it is"
-                                       : "--keep leaves it as it is";
+    return pads && !quant->request.pad ? DTI_REMEDY_PAD_OR_KEEP : DTI_REMEDY_KEEP;
 }
 
 /* Checks a tensor that is to be quantized. */
@@ -88,9 +86,8 @@ static enum dti_status check_quantized(struct dti_file_quant *quant, size_t at,
     dti_file_quant_stored(quant, at, &stored);
     status = dti_quant_parts(&stored, parts, &why);
     if (status != DTI_OK)
-        return dti_fail(reterr, status, "%s %s; %s",
-                        dti_tensor_place(quant->container, tensor->source, place), why.text,
-                        remedy_of(quant));
+        return dti_fail_remedy(reterr, status, remedy_of(quant), "%s %s",
+                               dti_tensor_place(quant->container, tensor->source, place), why.text);
     return DTI_OK;
 }
 
@@ -180,7 +177,7 @@ static bool is_safetensors(enum dti_container_kind kind)
 /* The elements of a tensor's array: the parts of complex numbers. */
 static const struct dti_format *real_format(const struct dti_format *format)
 {
-    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->part) : format;
+    return format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
 }
 
 static enum dti_status find_copy(struct dti_file_quant *quant, const struct dti_request *request,
@@ -214,10 +211,10 @@ static enum dti_status plan_kept(struct dti_file_quant *quant, size_t at, struct
     struct dti_request request = {.src = *format, .src_layout = source->layout};
     char place[DTI_TENSOR_PLACE];
     if (!dti_container_stores(kind, source->format, &request.dst_layout))
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s is %s, for which %s files have no name; leave it out with --select",
-                        dti_tensor_place(quant->container, quant->tensors[at].source, place),
-                        source->format->name, dti_container_name(kind));
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
+                               "%s is %s, for which %s files have no name",
+                               dti_tensor_place(quant->container, quant->tensors[at].source, place),
+                               source->format->name, dti_container_name(kind));
     const bool order = dti_format_container(format) == 1 ||
                        request.src_layout.swapped == request.dst_layout.swapped;
     const bool packing = format->width >= 8 ||

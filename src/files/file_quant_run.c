@@ -5,30 +5,24 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "dtinfo/batch.h"
 #include "dtinfo/block_queue.h"
 #include "files/file_quant_parts.h"
+#include "util/pages.h"
 
 enum {
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
     MEMORY = 16 << 20,    /* of all threads */
     PIECE_MOST = 1 << 20, /* bytes of input */
     PIECE_LEAST = 64 << 10,
     GROUP_BYTES = 256 << 20, /* of tensors that are read twice, unless it is one */
 };
 
-static size_t round_up(size_t size)
+static size_t bytes_of(const struct dti_quant_needs *needs)
 {
-    return (size + PAGE - 1) / PAGE * PAGE;
-}
-
-static size_t room_of(const struct dti_quant_room *room)
-{
-    return round_up(room->input) + round_up(room->codes) + round_up(room->words) +
-           round_up(room->scales) + round_up(room->zero_points) + round_up(room->scratch);
+    return dti_pages_round(needs->input) + dti_pages_round(needs->codes) +
+           dti_pages_round(needs->words) + dti_pages_round(needs->scales) +
+           dti_pages_round(needs->zero_points) + dti_pages_round(needs->scratch);
 }
 
 static bool is_quantized(const struct dti_file_quant *quant, size_t at)
@@ -47,15 +41,15 @@ static void choose_pieces(struct dti_file_quant_job *job)
     while (piece > PIECE_LEAST && piece > quant->quantized_input / members / 4)
         piece /= 2;
     for (;;) {
-        memset(&job->room, 0, sizeof job->room);
+        memset(&job->needs, 0, sizeof job->needs);
         for (size_t i = 0; i < quant->tensor_count; i++) {
             struct dti_quant_task task;
             if (!is_quantized(quant, i))
                 continue;
             dti_quant_task_init(&task, job->quant, i, piece);
-            dti_quant_task_room(&task, &job->room);
+            dti_quant_task_needs(&task, &job->needs);
         }
-        const bool fits = members * room_of(&job->room) <= memory;
+        const bool fits = members * bytes_of(&job->needs) <= memory;
         if (fits || (piece == PIECE_LEAST && members == 1))
             break;
         if (piece > PIECE_LEAST)
@@ -71,31 +65,26 @@ static void choose_pieces(struct dti_file_quant_job *job)
  * memory is short, fewer members will do. */
 static enum dti_status add_members(struct dti_file_quant_job *job, struct dti_error *reterr)
 {
-    const struct dti_quant_room *const room = &job->room;
-    const size_t too_much = DTI_QUANT_ROOM_MAX;
-    if (room->input >= too_much || room->codes >= too_much || room->words >= too_much ||
-        room->scales >= too_much || room->zero_points >= too_much)
+    const struct dti_quant_needs *const needs = &job->needs;
+    const size_t too_much = DTI_QUANT_NEEDS_MAX;
+    if (needs->input >= too_much || needs->codes >= too_much || needs->words >= too_much ||
+        needs->scales >= too_much || needs->zero_points >= too_much)
         return dti_file_quant_no_memory(reterr);
-    const size_t size = room_of(room) > 0 ? room_of(room) : PAGE;
-    const bool huge = size >= HUGE_PAGE;
+    const size_t size = bytes_of(needs) > 0 ? bytes_of(needs) : DTI_PAGE;
     size_t made = 0;
     job->members = calloc(job->member_count, sizeof *job->members);
     for (; job->members && made < job->member_count; made++) {
         struct dti_quant_member *const member = &job->members[made];
-        void *memory;
-        if (posix_memalign(&memory, huge ? HUGE_PAGE : PAGE, size) != 0)
+        member->memory = dti_pages_alloc(size, true);
+        if (!member->memory)
             break;
-#ifdef MADV_HUGEPAGE
-        if (huge)
-            (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
-        member->memory = memory;
         member->input = member->memory;
-        member->codes = member->input + round_up(room->input);
-        member->words = member->codes + round_up(room->codes);
-        member->scales = member->words + round_up(room->words);
-        member->scratch = member->scales + round_up(room->scales);
-        member->zero_points = (int32_t *)(void *)(member->scratch + round_up(room->scratch));
+        member->codes = member->input + dti_pages_round(needs->input);
+        member->words = member->codes + dti_pages_round(needs->codes);
+        member->scales = member->words + dti_pages_round(needs->words);
+        member->scratch = member->scales + dti_pages_round(needs->scales);
+        member->zero_points =
+            (int32_t *)(void *)(member->scratch + dti_pages_round(needs->scratch));
     }
     job->member_count = made;
     return made > 0 ? DTI_OK : dti_file_quant_no_memory(reterr);
@@ -169,20 +158,20 @@ static enum dti_status run_copy(struct dti_file_quant_job *job, size_t at, struc
     };
     const struct dti_batch_options options = {
         .max_memory = job->options->max_memory, .progress = show_progress, .progress_context = job};
-    struct dti_input turned;
+    struct dti_input reordered;
     enum dti_status status = dti_container_data(quant->container, tensor->source, &part.input,
                                                 &part.input_offset, reterr);
     if (status == DTI_OK && source->fortran) {
-        status = dti_tensor_turn(source, part.input, part.input_offset, options.max_memory, &turned,
-                                 reterr);
-        part.input = &turned;
+        status = dti_tensor_reorder(source, part.input, part.input_offset, options.max_memory,
+                                    &reordered, reterr);
+        part.input = &reordered;
         part.input_offset = 0;
     }
     if (status != DTI_OK)
         return status;
     status = dti_batch_run(&part, 1, job->options->team, &options, reterr);
     if (source->fortran)
-        dti_input_close(&turned);
+        dti_input_close(&reordered);
     job->done += source->bytes;
     return status;
 }
@@ -196,9 +185,9 @@ static enum dti_status open_group(struct dti_file_quant_job *job, size_t *at,
     struct dti_file_quant *const quant = job->quant;
     enum dti_status status = DTI_OK;
     uint64_t bytes = 0;
-    bool turned = false;
+    bool reordered = false;
     for (job->task_count = 0; *at < quant->tensor_count && job->task_count < DTI_QUANT_TASKS &&
-                              status == DTI_OK && !turned;
+                              status == DTI_OK && !reordered;
          (*at)++) {
         if (!is_quantized(quant, *at)) {
             status = run_copy(job, *at, reterr);
@@ -211,7 +200,7 @@ static enum dti_status open_group(struct dti_file_quant_job *job, size_t *at,
         dti_quant_task_init(task, quant, *at, job->piece_bytes);
         job->task_count++; /* to be closed, whatever comes */
         status = dti_quant_task_open(task, job->options->max_memory, reterr);
-        turned = task->is_turned;
+        reordered = task->is_reordered;
         bytes = more > GROUP_BYTES - bytes ? GROUP_BYTES : bytes + more;
     }
     return status;

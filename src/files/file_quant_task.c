@@ -49,12 +49,12 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quan
 /* Too much stays too much where addresses have 32 bits. */
 static size_t more(size_t a, uint64_t b)
 {
-    const uint64_t most = DTI_QUANT_ROOM_MAX;
+    const uint64_t most = DTI_QUANT_NEEDS_MAX;
     const size_t wanted = (size_t)(b < most ? b : most);
     return wanted > a ? wanted : a;
 }
 
-void dti_quant_task_room(const struct dti_quant_task *task, struct dti_quant_room *room)
+void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_needs *needs)
 {
     const struct dti_quant_sizes *const sizes = &task->sizes;
     const uint64_t n = task->piece < sizes->elements ? task->piece : sizes->elements;
@@ -66,13 +66,13 @@ void dti_quant_task_room(const struct dti_quant_task *task, struct dti_quant_roo
         grains * sizes->grain_scales < sizes->scales ? grains * sizes->grain_scales : sizes->scales;
     const bool known = sizes->grain_scales == 0;
     const size_t scale = sizes->scales > 0 ? (size_t)(sizes->scale_bytes / sizes->scales) : 0;
-    room->input = more(room->input, n * task->item);
-    room->codes = more(room->codes, codes);
+    needs->input = more(needs->input, n * task->item);
+    needs->codes = more(needs->codes, codes);
     if (task->columns > 0) /* every word of a piece has a code of it */
-        room->words = more(room->words, 4 * codes);
-    room->scales = more(room->scales, known ? 0 : scales * scale);
-    room->zero_points = more(room->zero_points, known ? 0 : scales * sizeof(int32_t));
-    room->scratch = more(room->scratch, dti_quant_plan_scratch(task->plan));
+        needs->words = more(needs->words, 4 * codes);
+    needs->scales = more(needs->scales, known ? 0 : scales * scale);
+    needs->zero_points = more(needs->zero_points, known ? 0 : scales * sizeof(int32_t));
+    needs->scratch = more(needs->scratch, dti_quant_plan_scratch(task->plan));
 }
 
 enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
@@ -84,10 +84,10 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
     enum dti_status status = dti_container_data(quant->container, quant->tensors[task->at].source,
                                                 &task->input, &task->offset, reterr);
     if (status == DTI_OK && source->fortran) {
-        status =
-            dti_tensor_turn(source, task->input, task->offset, max_memory, &task->turned, reterr);
-        task->is_turned = status == DTI_OK;
-        task->input = &task->turned;
+        status = dti_tensor_reorder(source, task->input, task->offset, max_memory, &task->reordered,
+                                    reterr);
+        task->is_reordered = status == DTI_OK;
+        task->input = &task->reordered;
         task->offset = 0;
     }
     if (status != DTI_OK)
@@ -114,9 +114,9 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
 
 void dti_quant_task_close(struct dti_quant_task *task)
 {
-    if (task->is_turned)
-        dti_input_close(&task->turned);
-    task->is_turned = false;
+    if (task->is_reordered)
+        dti_input_close(&task->reordered);
+    task->is_reordered = false;
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
     free(task->borders);

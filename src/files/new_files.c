@@ -52,10 +52,9 @@ static enum dti_status check_not_input(const struct dti_new_files *files,
     for (size_t i = 0; i < files->container->file_count; i++) {
         const struct dti_input *const input = &files->container->files[i].input;
         if (dti_output_is_file(output, input->device, input->inode))
-            return dti_fail(reterr, DTI_USAGE,
-                            "%s is also the output, which would change it while it is read; give "
-                            "-o with another name",
-                            dti_input_label(input, label));
+            return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_OTHER_OUTPUT,
+                                   "%s is also the output, which would change it while it is read",
+                                   dti_input_label(input, label));
     }
     return DTI_OK;
 }
@@ -111,15 +110,15 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
     return status == DTI_OK ? check_not_input(files, file->output, reterr) : status;
 }
 
-enum dti_status dti_new_files_strays(const struct dti_new_files *files, bool remove,
-                                     struct dti_output_strays *ret, struct dti_error *reterr)
+enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool remove,
+                                        struct dti_output_leftovers *ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (files->kind == DTI_CONTAINER_SHARDED)
-        status = dti_output_strays_find(ret, files->path, true, remove, reterr);
+        status = dti_output_leftovers_find(ret, files->path, true, remove, reterr);
     if (status == DTI_OK)
         status =
-            dti_output_strays_find(ret, files->list[lead_of(files)].path, false, remove, reterr);
+            dti_output_leftovers_find(ret, files->list[lead_of(files)].path, false, remove, reterr);
     return status;
 }
 

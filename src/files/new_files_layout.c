@@ -28,10 +28,9 @@ static bool can_hold(enum dti_container_kind kind, const struct dti_metadata *en
 }
 
 enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
-                                       void (*warn)(void *context, const char *code,
-                                                    const char *text),
-                                       void *warn_context, struct dti_metadata **ret,
-                                       size_t *ret_count, struct dti_error *reterr)
+                                       dti_warn_fn *warn, void *warn_context,
+                                       struct dti_metadata **ret, size_t *ret_count,
+                                       struct dti_error *reterr)
 {
     const struct dti_container *const container = files->container;
     struct dti_metadata *const kept =
@@ -49,7 +48,8 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
             text, sizeof text,
             "%zu of %zu metadata entries are left out: safetensors files hold UTF-8 texts alone",
             container->metadata_count - count, container->metadata_count);
-        warn(warn_context, "metadata_left_out", text);
+        const struct dti_note note = {.code = "metadata_left_out", .text = text};
+        warn(warn_context, &note);
     }
     *ret = kept;
     *ret_count = count;

@@ -13,15 +13,15 @@
 enum { CONFIG_MAX = 16 << 20 };
 
 /* Where the object may stand, the first that is there. */
-enum place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
-struct found {
+enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
+struct config_candidates {
     struct dti_config_block blocks[PLACES];
     char expert[DTI_CONFIG_WORD];
 };
 
 /* "text_config" of models that see more than text. */
-static enum dti_status read_text(struct dti_config_reading *reading, struct found *found,
-                                 struct dti_error *reterr)
+static enum dti_status read_text(struct dti_config_reading *reading,
+                                 struct config_candidates *found, struct dti_error *reterr)
 {
     char key[DTI_CONFIG_WORD];
     bool there;
@@ -36,15 +36,15 @@ static enum dti_status read_text(struct dti_config_reading *reading, struct foun
 
 /* modelopt: whether the file is ModelOpt's own, which calls the object "quantization". */
 static enum dti_status read_members(struct dti_config_reading *reading, bool modelopt,
-                                    struct found *found, struct dti_error *reterr)
+                                    struct config_candidates *found, struct dti_error *reterr)
 {
     char key[DTI_CONFIG_WORD];
     enum dti_json_token token;
     enum dti_status status = dti_config_next(reading, &token, reterr);
     const char *const name = modelopt ? "quantization" : "quantization_config";
     if (status == DTI_OK && token != DTI_JSON_OBJECT)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s is not a JSON object" DTI_CONFIG_REMEDY,
-                        reading->label);
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s is not a JSON object", reading->label);
     while (status == DTI_OK && (status = dti_config_next_key(reading, key, reterr)) == DTI_OK &&
            key[0] != '\0') {
         if (strcmp(key, name) == 0)
@@ -136,7 +136,7 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
                                        size_t length, struct dti_quant_config *ret,
                                        struct dti_error *reterr)
 {
-    struct found *const found = calloc(1, sizeof *found);
+    struct config_candidates *const found = calloc(1, sizeof *found);
     struct dti_config_reading reading;
     if (!found)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
@@ -170,12 +170,12 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     const size_t size = input.seekable && input.size <= CONFIG_MAX ? (size_t)input.size : 0;
     char *const text = malloc(size + 1);
     if (!input.seekable)
-        status =
-            dti_fail(reterr, DTI_BAD_INPUT, "%s is not a regular file" DTI_CONFIG_REMEDY, label);
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s is not a regular file", label);
     else if (input.size > CONFIG_MAX)
-        status = dti_fail(reterr, DTI_BAD_INPUT,
-                          "%s has %llu bytes, and a configuration at most %d" DTI_CONFIG_REMEDY,
-                          label, (unsigned long long)input.size, (int)CONFIG_MAX);
+        status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                                 "%s has %llu bytes, and a configuration at most %d", label,
+                                 (unsigned long long)input.size, (int)CONFIG_MAX);
     else if (!text)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)

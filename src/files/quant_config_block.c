@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum { WORD = DTI_CONFIG_WORD };
-#define REMEDY DTI_CONFIG_REMEDY
 
 static enum dti_status fail_json(struct dti_config_reading *reading, struct dti_error *reterr)
 {
     if (reading->json.string.failed)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s is not JSON: %s at byte %zu" REMEDY, reading->label,
-                    reading->json.problem, (size_t)(reading->json.at - reading->json.start));
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                           "%s is not JSON: %s at byte %zu", reading->label, reading->json.problem,
+                           (size_t)(reading->json.at - reading->json.start));
 }
 
 enum dti_status dti_config_next(struct dti_config_reading *reading, enum dti_json_token *ret,
@@ -35,8 +35,8 @@ enum dti_status dti_config_skip(struct dti_config_reading *reading, struct dti_e
 static enum dti_status fail_type(struct dti_config_reading *reading, const char *key,
                                  const char *wanted, struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s: its \"%s\" is not %s" REMEDY, reading->label, key,
-                    wanted);
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                           "%s: its \"%s\" is not %s", reading->label, key, wanted);
 }
 
 /* A member's name; one that is cut is none that is known. */
@@ -158,9 +158,9 @@ static enum dti_status add_hint(struct dti_config_reading *reading, struct dti_c
             return DTI_OK;
     }
     if (block->count == DTI_QUANT_HINTS_MAX)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: its \"config_groups\" quantize in more than %d ways" REMEDY,
-                        reading->label, (int)DTI_QUANT_HINTS_MAX);
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s: its \"config_groups\" quantize in more than %d ways",
+                               reading->label, (int)DTI_QUANT_HINTS_MAX);
     block->hints[block->count++] = *hint;
     return DTI_OK;
 }

@@ -9,8 +9,6 @@
 #include "dtinfo/json_read.h"
 #include "files/quant_config.h"
 
-#define DTI_CONFIG_REMEDY "; --bits or --block overrides it"
-
 enum { DTI_CONFIG_WORD = 32 };
 
 struct dti_config_reading {

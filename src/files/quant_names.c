@@ -12,7 +12,7 @@ bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_containe
 {
     size_t longest = 0;
     ret->container = container;
-    ret->room = NULL;
+    ret->buffer = NULL;
     if (!dti_name_order_init(&ret->order, container->tensor_count))
         return false;
     for (size_t i = 0; i < container->tensor_count; i++) {
@@ -21,24 +21,24 @@ bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_containe
         longest = tensor->name_length > longest ? tensor->name_length : longest;
     }
     dti_name_order_sort(&ret->order);
-    ret->room = malloc(longest + MORE);
-    return ret->room != NULL;
+    ret->buffer = malloc(longest + MORE);
+    return ret->buffer != NULL;
 }
 
 void dti_quant_names_free(struct dti_quant_names *names)
 {
     dti_name_order_free(&names->order);
-    free(names->room);
-    names->room = NULL;
+    free(names->buffer);
+    names->buffer = NULL;
 }
 
 bool dti_quant_names_find(const struct dti_quant_names *names, const char *name, size_t length,
                           const char *suffix, size_t *ret)
 {
     const size_t more = strlen(suffix);
-    memcpy(names->room, name, length);
-    memcpy(names->room + length, suffix, more);
-    return dti_name_order_find(&names->order, names->room, length + more, ret);
+    memcpy(names->buffer, name, length);
+    memcpy(names->buffer + length, suffix, more);
+    return dti_name_order_find(&names->order, names->buffer, length + more, ret);
 }
 
 bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)

@@ -11,7 +11,7 @@
 struct dti_quant_names {
     const struct dti_container *container;
     struct dti_name_order order; /* of its tensors, sorted */
-    char *room;                  /* for a name with what goes before or behind it */
+    char *buffer;                /* for a name with what goes before or behind it */
 };
 /* False: memory ran out. Names of `own` are those of the container, and nothing is copied. */
 bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container);

@@ -22,7 +22,7 @@ bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_contai
                            const struct dti_tensor *const *tensors, size_t count)
 {
     struct dti_scaled_codes found = {.count = 0};
-    struct dti_quant_names names = {.room = NULL};
+    struct dti_quant_names names = {.buffer = NULL};
     const bool narrow = any_narrow(tensors, count);
     const bool done = !narrow || dti_quant_names_init(&names, container);
     for (size_t i = 0; i < count && narrow && done; i++) {
@@ -41,8 +41,8 @@ bool dti_scaled_codes_find(struct dti_scaled_codes *ret, const struct dti_contai
     return done;
 }
 
-const char *dti_scaled_codes_words(const struct dti_scaled_codes *codes,
-                                   char buffer[DTI_SCALED_CODES_TEXT])
+struct dti_note dti_scaled_codes_note(const struct dti_scaled_codes *codes,
+                                      char buffer[DTI_SCALED_CODES_TEXT])
 {
     char name[DTI_QUOTE_SIZE], scale[DTI_QUOTE_SIZE], more[64] = "";
     if (codes->count == 2)
@@ -50,9 +50,9 @@ const char *dti_scaled_codes_words(const struct dti_scaled_codes *codes,
     else if (codes->count > 2)
         (void)snprintf(more, sizeof more, ", nor are those of %zu other tensors", codes->count - 1);
     (void)snprintf(buffer, DTI_SCALED_CODES_TEXT,
-                   "tensor %s holds codes, and its scale %s is not applied%s; 'quant --dequant' "
-                   "applies scales",
+                   "tensor %s holds codes, and its scale %s is not applied%s",
                    dti_quote(name, codes->first->name, codes->first->name_length),
                    dti_quote(scale, codes->scale->name, codes->scale->name_length), more);
-    return buffer;
+    return (struct dti_note){
+        .code = "scale_not_applied", .text = buffer, .remedy = DTI_REMEDY_APPLY_SCALES};
 }

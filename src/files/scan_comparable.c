@@ -44,8 +44,9 @@ static bool is_packed(const struct dti_tensor *tensor)
 }
 
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
-                         char why[DTI_SCAN_WHY_SIZE])
+                         char why[DTI_SCAN_WHY_SIZE], enum dti_remedy *ret_remedy)
 {
+    *ret_remedy = DTI_REMEDY_NONE;
     char shape_a[64], shape_b[64];
     const struct dti_tensor *const unread = a->refusal || !a->format   ? a
                                             : b->refusal || !b->format ? b
@@ -57,6 +58,7 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
     } else if (unread) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "its type %.40s %s", unread->stored_as,
                        unread->refusal ? unread->refusal : "holds blocks, which are not read yet");
+        *ret_remedy = unread->remedy;
     } else if (is_complex(a) != is_complex(b)) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is complex, the other is real");
     } else if (a->fortran != b->fortran && is_packed(b)) {

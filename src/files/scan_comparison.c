@@ -1,59 +1,53 @@
 /* SPDX-License-Identifier: MIT
  *
  * The differences of many pairs of tensors, block by block as in scan_stats.c. */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/block_queue.h"
 #include "dtinfo/transpose.h"
 #include "files/scan_side.h"
 
 enum { HUBS = DTI_COMPARISON_WIDE + 1, LINE = 64 };
 
-struct sides {
+struct compared_sides {
     struct dti_scan_side a, b;
-    struct dti_input turned; /* b in a's order */
-    bool is_turned;
+    struct dti_input reordered; /* b in a's order */
+    bool is_reordered;
     bool same_bytes; /* equal codes are equal bytes */
 };
 
 /* What one thread has seen of a pair, until it comes to another: maxima are seldom new when much
  * has been seen. */
-struct member {
+struct comparison_tally {
     struct dti_tensor_pair *pair;
     struct dti_comparison comparison;
 };
 
-struct scan {
+struct comparison_scan {
+    struct dti_scan frame;
     struct dti_tensor_pair *pairs;
-    struct sides *sides;
-    struct dti_queue_part *parts;
-    struct member *members;
-    struct dti_scan_memory memory;
+    struct compared_sides *sides;
     dti_comparison_fn *kernel[HUBS];
-    pthread_mutex_t lock; /* held while something is added to a pair's */
-    const struct dti_scan_options *options;
-    atomic_uint_fast64_t bytes; /* done, of both */
 };
 
 /* A block of both sides in memory. */
-struct block {
+struct compared_chunk {
     const unsigned char *a, *b;
     uint64_t first;
     size_t n;
 };
 
 /* *ret_equal: no bit of a code differs. */
-static enum dti_status look_at(struct scan *scan, size_t part, const struct block *block,
-                               const struct dti_scan_room *room, struct dti_comparison *comparison,
-                               bool *ret_equal, struct dti_error *reterr)
+static enum dti_status look_at(struct comparison_scan *scan, size_t part,
+                               const struct compared_chunk *block,
+                               const struct dti_scan_buffers *buffers,
+                               struct dti_comparison *comparison, bool *ret_equal,
+                               struct dti_error *reterr)
 {
     const struct dti_tensor_pair *const pair = &scan->pairs[part];
-    const struct sides *const sides = &scan->sides[part];
+    const struct compared_sides *const sides = &scan->sides[part];
     dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
-    const bool single = pair->rule.hub == DTI_COMPARISON_F32;
+    const bool single = pair->rule.hub == DTI_COMPARISON_HUB32;
     bool equal = true;
     if (sides->same_bytes)
         equal = memcmp(block->a, block->b, dti_scan_bytes(&sides->a, block->n)) == 0;
@@ -62,11 +56,11 @@ static enum dti_status look_at(struct scan *scan, size_t part, const struct bloc
         const uint64_t index = block->first + at;
         const void *a, *b;
         enum dti_status status =
-            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at), room->numbers[0],
-                             n, index, &a, reterr);
+            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at),
+                             buffers->numbers[0], n, index, &a, reterr);
         if (status == DTI_OK)
             status = dti_scan_numbers(&sides->b, block->b + dti_scan_bytes(&sides->b, at),
-                                      room->numbers[1], n, index, &b, reterr);
+                                      buffers->numbers[1], n, index, &b, reterr);
         if (status != DTI_OK)
             return status;
         if (!sides->same_bytes)
@@ -77,14 +71,15 @@ static enum dti_status look_at(struct scan *scan, size_t part, const struct bloc
     return DTI_OK;
 }
 
-static void give(struct scan *scan, struct member *member, struct dti_tensor_pair *next)
+static void give(struct comparison_scan *scan, struct comparison_tally *member,
+                 struct dti_tensor_pair *next)
 {
     if (member->pair == next)
         return;
     if (member->pair) {
-        pthread_mutex_lock(&scan->lock);
+        pthread_mutex_lock(&scan->frame.lock);
         dti_comparison_merge(&member->pair->comparison, &member->comparison);
-        pthread_mutex_unlock(&scan->lock);
+        pthread_mutex_unlock(&scan->frame.lock);
     }
     dti_comparison_init(&member->comparison);
     member->pair = next;
@@ -93,15 +88,16 @@ static void give(struct scan *scan, struct member *member, struct dti_tensor_pai
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
-    struct scan *const scan = context;
+    struct comparison_scan *const scan = context;
     struct dti_tensor_pair *const pair = &scan->pairs[part];
-    const struct sides *const sides = &scan->sides[part];
-    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const struct compared_sides *const sides = &scan->sides[part];
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
     const size_t bytes_a = dti_scan_bytes(&sides->a, n), bytes_b = dti_scan_bytes(&sides->b, n);
-    unsigned char *const a = room.raw, *const b = room.raw + (bytes_a + LINE - 1) / LINE * LINE;
-    const struct block block = {.a = a, .b = b, .first = first, .n = n};
+    unsigned char *const a = buffers.raw, *const b =
+                                              buffers.raw + (bytes_a + LINE - 1) / LINE * LINE;
+    const struct compared_chunk block = {.a = a, .b = b, .first = first, .n = n};
     const bool whole = n == sides->a.elements;
-    struct member *const mine = &scan->members[member];
+    struct comparison_tally *const mine = (struct comparison_tally *)scan->frame.members + member;
     struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
     bool equal = false;
     enum dti_status status = dti_scan_read(&sides->a, a, first, n, reterr);
@@ -110,21 +106,14 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     if (!whole)
         give(scan, mine, pair);
     if (status == DTI_OK)
-        status = look_at(scan, part, &block, &room, comparison, &equal, reterr);
+        status = look_at(scan, part, &block, &buffers, comparison, &equal, reterr);
     if (status != DTI_OK)
         return status;
-    pthread_mutex_lock(&scan->lock);
+    pthread_mutex_lock(&scan->frame.lock);
     pair->identical = pair->identical && equal;
-    pthread_mutex_unlock(&scan->lock);
-    (void)atomic_fetch_add(&scan->bytes, bytes_a + bytes_b);
+    pthread_mutex_unlock(&scan->frame.lock);
+    (void)atomic_fetch_add(&scan->frame.bytes, bytes_a + bytes_b);
     return DTI_OK;
-}
-
-static void tell_progress(void *context, uint64_t done)
-{
-    struct scan *const scan = context;
-    (void)done; /* elements, of different sizes */
-    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
 
 static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
@@ -135,8 +124,8 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
 
 /* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
  * Fortran order, that is with the dimensions the other way round. */
-static enum dti_status turn(struct sides *sides, const struct dti_tensor *b, uint64_t max_memory,
-                            struct dti_error *reterr)
+static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
+                               uint64_t max_memory, struct dti_error *reterr)
 {
     struct dti_scan_side *const side = &sides->b;
     uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
@@ -146,22 +135,23 @@ static enum dti_status turn(struct sides *sides, const struct dti_tensor *b, uin
         shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
     const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
     const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
-                                                 max_memory, &sides->turned, reterr);
+                                                 max_memory, &sides->reordered, reterr);
     free(shape);
     if (status != DTI_OK)
         return status;
-    sides->is_turned = true;
-    side->input = &sides->turned;
+    sides->is_reordered = true;
+    side->input = &sides->reordered;
     side->offset = 0;
     return DTI_OK;
 }
 
-static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_container *a,
-                                    struct dti_container *b, double atol, double rtol,
-                                    struct dti_scan_plans *plans, struct dti_error *reterr)
+static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
+                                    struct dti_container *a, struct dti_container *b, double atol,
+                                    double rtol, struct dti_error *reterr)
 {
     struct dti_tensor_pair *const pair = &scan->pairs[at];
-    struct sides *const sides = &scan->sides[at];
+    struct compared_sides *const sides = &scan->sides[at];
+    struct dti_scan_plans *const plans = &scan->frame.plans;
     const struct dti_format *const format_a = dti_scan_format(&a->tensors[pair->a]);
     const struct dti_format *const format_b = dti_scan_format(&b->tensors[pair->b]);
     dti_comparison_rule_init(&pair->rule, format_a, format_b, atol, rtol);
@@ -172,56 +162,21 @@ static enum dti_status prepare_pair(struct scan *scan, size_t at, struct dti_con
         status = dti_scan_side_init(&sides->b, b, pair->b, hub, plans, reterr);
     if (status != DTI_OK)
         return status;
+    scan->frame.parts[at] = (struct dti_queue_part){.elements = sides->a.elements,
+                                                    .block = sides->a.bits + sides->b.bits};
     pair->identical = strcmp(format_a->name, format_b->name) == 0;
     sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
     if (a->tensors[pair->a].fortran != b->tensors[pair->b].fortran && sides->b.elements > 0)
-        return turn(sides, &b->tensors[pair->b], scan->options->max_memory, reterr);
+        return reorder(sides, &b->tensors[pair->b], scan->frame.options->max_memory, reterr);
     return DTI_OK;
 }
 
-static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+static void flush(void *context, size_t member)
 {
-    unsigned most = 8;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned bits = scan->sides[i].a.bits + scan->sides[i].b.bits;
-        most = bits > most ? bits : most;
-    }
-    enum dti_status status = dti_scan_memory_init(&scan->memory, scan->options, most, reterr);
-    if (status != DTI_OK)
-        return status;
-    scan->members = calloc(scan->memory.members, sizeof *scan->members);
-    if (!scan->members) {
-        dti_scan_memory_free(&scan->memory);
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct sides *const sides = &scan->sides[i];
-        scan->parts[i] = (struct dti_queue_part){
-            .elements = sides->a.elements,
-            .block = dti_scan_block(&scan->memory, sides->a.bits + sides->b.bits),
-        };
-    }
-    for (unsigned hub = 0; hub < HUBS; hub++)
-        scan->kernel[hub] =
-            dti_comparison_kernel((enum dti_comparison_hub)hub, scan->options->level);
-    const struct dti_queue queue = {
-        .parts = scan->parts,
-        .count = count,
-        .work = do_block,
-        .context = scan,
-        .progress = scan->options->progress ? tell_progress : NULL,
-        .progress_context = scan,
-    };
-    pthread_mutex_init(&scan->lock, NULL);
-    status = dti_queue_run(&queue, scan->options->team, reterr);
-    for (size_t i = 0; i < scan->memory.members; i++)
-        give(scan, &scan->members[i], NULL);
-    pthread_mutex_destroy(&scan->lock);
-    free(scan->members);
-    dti_scan_memory_free(&scan->memory);
-    return status;
+    struct comparison_scan *const scan = context;
+    give(scan, (struct comparison_tally *)scan->frame.members + member, NULL);
 }
 
 enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
@@ -229,25 +184,30 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
                                     double rtol, const struct dti_scan_options *options,
                                     struct dti_error *reterr)
 {
-    struct dti_scan_plans plans = {.first = NULL, .level = options->level};
-    struct scan scan = {.pairs = pairs, .options = options};
+    struct comparison_scan scan = {
+        .frame = {.work = do_block,
+                  .flush = flush,
+                  .member_bytes = sizeof(struct comparison_tally)},
+        .pairs = pairs,
+    };
     if (count == 0)
         return DTI_OK;
+    scan.frame.context = &scan;
+    enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
     scan.sides = calloc(count, sizeof *scan.sides);
-    scan.parts = calloc(count, sizeof *scan.parts);
-    enum dti_status status = DTI_OK;
-    if (!scan.sides || !scan.parts)
+    if (status == DTI_OK && !scan.sides)
         status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    for (unsigned hub = 0; hub < HUBS; hub++)
+        scan.kernel[hub] = dti_comparison_kernel((enum dti_comparison_hub)hub, options->level);
     for (size_t i = 0; status == DTI_OK && i < count; i++)
-        status = prepare_pair(&scan, i, a, b, atol, rtol, &plans, reterr);
+        status = prepare_pair(&scan, i, a, b, atol, rtol, reterr);
     if (status == DTI_OK)
-        status = run(&scan, count, reterr);
-    dti_scan_plans_free(&plans);
+        status = dti_scan_run(&scan.frame, reterr);
+    dti_scan_free(&scan.frame);
     for (size_t i = 0; scan.sides && i < count; i++) {
-        if (scan.sides[i].is_turned)
-            dti_input_close(&scan.sides[i].turned);
+        if (scan.sides[i].is_reordered)
+            dti_input_close(&scan.sides[i].reordered);
     }
-    free(scan.parts);
     free(scan.sides);
     return status;
 }

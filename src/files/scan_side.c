@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of tensors as numbers, and the memory that it takes. A block is small enough to stay in
- * a core's second cache from the read to the kernel; from there on tiles stay in the first. */
+ * Elements of tensors as numbers, the memory that it takes, and the frame of a scan. A block is
+ * small enough to stay in a core's second cache from the read to the kernel; from there on tiles
+ * stay in the first. */
 #include "files/scan_side.h"
 
 #include <stdlib.h>
@@ -19,17 +20,6 @@ struct dti_scan_plan {
     struct dti_scan_plan *next;
     struct dti_plan *plan;
 };
-
-void dti_scan_plans_free(struct dti_scan_plans *plans)
-{
-    struct dti_scan_plan *next;
-    for (struct dti_scan_plan *at = plans->first; at; at = next) {
-        next = at->next;
-        dti_plan_free(at->plan);
-        free(at);
-    }
-    plans->first = NULL;
-}
 
 static bool is_for(const struct dti_plan *plan, const struct dti_format *format,
                    const struct dti_layout *layout, const struct dti_format *hub)
@@ -72,7 +62,7 @@ static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_
 
 const struct dti_format *dti_scan_format(const struct dti_tensor *tensor)
 {
-    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->part)
+    return tensor->format->kind == DTI_KIND_COMPLEX ? dti_format_get(tensor->format->component)
                                                     : tensor->format;
 }
 
@@ -132,46 +122,90 @@ static size_t lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-enum dti_status dti_scan_memory_init(struct dti_scan_memory *ret,
-                                     const struct dti_scan_options *options, unsigned bits,
-                                     struct dti_error *reterr)
+/* Memory for the members of the team: a block of all its sides, and two tiles of numbers. */
+static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struct dti_error *reterr)
 {
-    const size_t members = options->team ? dti_team_size(options->team) : 1;
-    const uint64_t all = options->max_memory > 0 ? options->max_memory : MEMORY;
-    const uint64_t share = all / members;
-    const size_t tile = DTI_TILE / 8 * (size_t)bits, numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
+    const uint64_t max = scan->options->max_memory;
+    const uint64_t share = (max > 0 ? max : MEMORY) / members;
+    const size_t numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
+    uint64_t most = 8, bytes;
+    for (size_t i = 0; i < scan->count; i++)
+        most = scan->parts[i].block > most ? scan->parts[i].block : most;
+    const size_t tile = DTI_TILE / 8 * (size_t)most;
     size_t block = tile;
     if (share > numbers + tile)
         block = share - numbers < BLOCK_BYTES ? (size_t)(share - numbers) : BLOCK_BYTES;
-    struct dti_scan_memory memory = {.members = members,
-                                     .block_bytes = block > tile ? block : tile};
+    if (block < tile)
+        block = tile;
+    for (size_t i = 0; i < scan->count; i++) {
+        const uint64_t tiles = block / (DTI_TILE / 8 * scan->parts[i].block);
+        scan->parts[i].block = (tiles > 0 ? tiles : 1) * DTI_TILE;
+    }
     /* a line more for each side, so that both begin at one */
-    memory.member_bytes = numbers + lines(memory.block_bytes) + 2 * (size_t)LINE;
-    uint64_t bytes;
-    if (!dti_mul_u64(memory.member_bytes, members, &bytes) || bytes > SIZE_MAX)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
-    memory.bytes = aligned_alloc(LINE, (size_t)bytes);
-    if (!memory.bytes)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
-    *ret = memory;
-    return DTI_OK;
+    scan->buffer_bytes = numbers + lines(block) + 2 * (size_t)LINE;
+    if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
+        scan->memory = aligned_alloc(LINE, (size_t)bytes);
+    scan->members = calloc(members, scan->member_bytes);
+    return scan->memory && scan->members ? DTI_OK
+                                         : dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
 }
 
-void dti_scan_memory_free(struct dti_scan_memory *memory)
+static void tell_progress(void *context, uint64_t done)
 {
-    free(memory->bytes);
+    struct dti_scan *const scan = context;
+    (void)done; /* elements, of different sizes */
+    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
 
-uint64_t dti_scan_block(const struct dti_scan_memory *memory, unsigned bits)
+enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
+                              const struct dti_scan_options *options, struct dti_error *reterr)
 {
-    const uint64_t tiles = memory->block_bytes / (DTI_TILE / 8 * (uint64_t)bits);
-    return (tiles > 0 ? tiles : 1) * DTI_TILE;
+    scan->options = options;
+    scan->plans.level = options->level;
+    scan->count = count;
+    scan->parts = calloc(count, sizeof *scan->parts);
+    return scan->parts ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
 }
 
-struct dti_scan_room dti_scan_room(const struct dti_scan_memory *memory, size_t member)
+enum dti_status dti_scan_run(struct dti_scan *scan, struct dti_error *reterr)
 {
-    unsigned char *const own = memory->bytes + member * memory->member_bytes;
-    return (struct dti_scan_room){
+    const size_t members = scan->options->team ? dti_team_size(scan->options->team) : 1;
+    enum dti_status status = make_buffers(scan, members, reterr);
+    if (status != DTI_OK)
+        return status;
+    const struct dti_queue queue = {
+        .parts = scan->parts,
+        .count = scan->count,
+        .work = scan->work,
+        .context = scan->context,
+        .progress = scan->options->progress ? tell_progress : NULL,
+        .progress_context = scan,
+    };
+    pthread_mutex_init(&scan->lock, NULL);
+    status = dti_queue_run(&queue, scan->options->team, reterr);
+    for (size_t i = 0; i < members; i++)
+        scan->flush(scan->context, i);
+    pthread_mutex_destroy(&scan->lock);
+    return status;
+}
+
+void dti_scan_free(struct dti_scan *scan)
+{
+    struct dti_scan_plan *next;
+    for (struct dti_scan_plan *at = scan->plans.first; at; at = next) {
+        next = at->next;
+        dti_plan_free(at->plan);
+        free(at);
+    }
+    free(scan->members);
+    free(scan->memory);
+    free(scan->parts);
+}
+
+struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t member)
+{
+    unsigned char *const own = scan->memory + member * scan->buffer_bytes;
+    return (struct dti_scan_buffers){
         .numbers = {own, own + DTI_SCAN_NUMBERS},
         .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
     };

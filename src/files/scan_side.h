@@ -5,6 +5,10 @@
 #ifndef DTINFO_FILES_SCAN_SIDE_H
 #define DTINFO_FILES_SCAN_SIDE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "dtinfo/block_queue.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/scan.h"
 
@@ -27,7 +31,6 @@ struct dti_scan_plans {
     struct dti_scan_plan *first;
     enum dti_level level;
 };
-void dti_scan_plans_free(struct dti_scan_plans *plans);
 
 /* The dtype of a tensor's elements. */
 const struct dti_format *dti_scan_format(const struct dti_tensor *tensor);
@@ -53,27 +56,34 @@ enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *r
                                  size_t n, uint64_t index, const void **ret_numbers,
                                  struct dti_error *reterr);
 
-/* Memory for the members of a team: each has room for a block and for two tiles of numbers. */
-struct dti_scan_memory {
-    size_t members;
-    size_t block_bytes;  /* of all sides of a block together */
-    size_t member_bytes; /* a multiple of a cache line */
-    unsigned char *bytes;
-};
-/* bits: the most that an element takes in all its sides together. */
-enum dti_status dti_scan_memory_init(struct dti_scan_memory *ret,
-                                     const struct dti_scan_options *options, unsigned bits,
-                                     struct dti_error *reterr);
-void dti_scan_memory_free(struct dti_scan_memory *memory);
-
-/* Elements in a block of a part: whole tiles, at least one. */
-uint64_t dti_scan_block(const struct dti_scan_memory *memory, unsigned bits);
-
 /* A member's own memory. */
-struct dti_scan_room {
+struct dti_scan_buffers {
     void *numbers[2];   /* DTI_SCAN_NUMBERS each */
     unsigned char *raw; /* the block */
 };
-struct dti_scan_room dti_scan_room(const struct dti_scan_memory *memory, size_t member);
+
+/* A scan of many arrays by a team. */
+struct dti_scan {
+    const struct dti_scan_options *options;
+    struct dti_scan_plans plans;
+    size_t count;
+    /* for each array its elements and, where the queue has blocks, the bits that an element takes
+     * in all its sides together: filled by the caller */
+    struct dti_queue_part *parts;
+    dti_queue_fn *work;
+    void (*flush)(void *context, size_t member); /* adds what a thread has counted; at the end */
+    void *context;                               /* of the two */
+    void *members; /* one of member_bytes for each thread, zeroed, while the scan runs */
+    size_t member_bytes;
+    pthread_mutex_t lock;       /* held while something is added to an array's result */
+    atomic_uint_fast64_t bytes; /* done: work() adds to it */
+    unsigned char *memory;      /* buffer_bytes for each thread */
+    size_t buffer_bytes;
+};
+enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
+                              const struct dti_scan_options *options, struct dti_error *reterr);
+enum dti_status dti_scan_run(struct dti_scan *scan, struct dti_error *reterr);
+void dti_scan_free(struct dti_scan *scan);
+struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t member);
 
 #endif

@@ -2,37 +2,29 @@
  *
  * The statistics of many tensors: each block is read, made numbers and looked at by one thread, and
  * then added to its tensor's. */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/block_queue.h"
 #include "files/scan_side.h"
 
 enum { HUBS = DTI_STATS_U64 + 1 };
 
 /* What one thread has counted, until it comes to another tensor and another histogram: extremes are
  * seldom new when much has been seen. */
-struct member {
+struct stats_tally {
     struct dti_tensor_stats *tensor;
     struct dti_stats stats;
     struct dti_histogram *into;
     struct dti_histogram counted;
 };
 
-struct scan {
+struct stats_scan {
+    struct dti_scan frame;
     struct dti_tensor_stats *tensors;
     struct dti_scan_side *sides;
-    struct dti_queue_part *parts;
     bool *begun; /* the shift of a tensor of several blocks is known; under lock */
-    struct member *members;
-    struct dti_scan_memory memory;
     dti_stats_fn *stats[HUBS];
     dti_histogram_fn *histogram[HUBS];
-    pthread_mutex_t lock; /* held while something is added to a tensor's */
-    const struct dti_scan_options *options;
-    atomic_uint_fast64_t bytes; /* done */
 };
 
 /* The first tile decides what is taken off all elements. */
@@ -43,47 +35,49 @@ static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, s
 }
 
 /* For whoever comes first to a tensor of several blocks, whichever block that is. */
-static enum dti_status begin_large(struct scan *scan, size_t part, const struct dti_scan_room *room,
-                                   struct dti_error *reterr)
+static enum dti_status begin_large(struct stats_scan *scan, size_t part,
+                                   const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_scan_side *const side = &scan->sides[part];
     const void *numbers;
-    pthread_mutex_lock(&scan->lock);
+    pthread_mutex_lock(&scan->frame.lock);
     enum dti_status status = DTI_OK;
     if (!scan->begun[part]) {
-        status = dti_scan_read(side, room->raw, 0, DTI_TILE, reterr);
+        status = dti_scan_read(side, buffers->raw, 0, DTI_TILE, reterr);
         if (status == DTI_OK)
-            status =
-                dti_scan_numbers(side, room->raw, room->numbers[0], DTI_TILE, 0, &numbers, reterr);
+            status = dti_scan_numbers(side, buffers->raw, buffers->numbers[0], DTI_TILE, 0,
+                                      &numbers, reterr);
         if (status == DTI_OK)
             begin_tensor(&scan->tensors[part], numbers, DTI_TILE);
         scan->begun[part] = status == DTI_OK;
     }
-    pthread_mutex_unlock(&scan->lock);
+    pthread_mutex_unlock(&scan->frame.lock);
     return status;
 }
 
-static void give_histogram(struct scan *scan, struct member *member, struct dti_histogram *next)
+static void give_histogram(struct stats_scan *scan, struct stats_tally *member,
+                           struct dti_histogram *next)
 {
     if (member->into == next)
         return;
     if (member->into) {
-        pthread_mutex_lock(&scan->lock);
+        pthread_mutex_lock(&scan->frame.lock);
         dti_histogram_merge(member->into, &member->counted);
-        pthread_mutex_unlock(&scan->lock);
+        pthread_mutex_unlock(&scan->frame.lock);
     }
     dti_histogram_init(&member->counted);
     member->into = next;
 }
 
-static void give_stats(struct scan *scan, struct member *member, struct dti_tensor_stats *next)
+static void give_stats(struct stats_scan *scan, struct stats_tally *member,
+                       struct dti_tensor_stats *next)
 {
     if (member->tensor == next)
         return;
     if (member->tensor) {
-        pthread_mutex_lock(&scan->lock);
+        pthread_mutex_lock(&scan->frame.lock);
         dti_stats_merge(&member->tensor->stats, &member->stats);
-        pthread_mutex_unlock(&scan->lock);
+        pthread_mutex_unlock(&scan->frame.lock);
     }
     if (next)
         dti_stats_init(&member->stats, &next->rule);
@@ -93,19 +87,19 @@ static void give_stats(struct scan *scan, struct member *member, struct dti_tens
 static enum dti_status do_block(void *context, size_t member, size_t part, uint64_t first, size_t n,
                                 struct dti_error *reterr)
 {
-    struct scan *const scan = context;
+    struct stats_scan *const scan = context;
     struct dti_tensor_stats *const tensor = &scan->tensors[part];
     const struct dti_scan_side *const side = &scan->sides[part];
-    const struct dti_scan_room room = dti_scan_room(&scan->memory, member);
+    const struct dti_scan_buffers buffers = dti_scan_buffers(&scan->frame, member);
     const bool whole = n == side->elements;
-    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &room, reterr);
+    enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &buffers, reterr);
     if (status == DTI_OK)
-        status = dti_scan_read(side, room.raw, first, n, reterr);
+        status = dti_scan_read(side, buffers.raw, first, n, reterr);
     if (status != DTI_OK)
         return status;
 
     struct dti_histogram *const into = tensor->histogram;
-    struct member *const mine = &scan->members[member];
+    struct stats_tally *const mine = (struct stats_tally *)scan->frame.members + member;
     struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
     if (!whole)
         give_stats(scan, mine, tensor);
@@ -114,8 +108,8 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t count = n - at < DTI_TILE ? n - at : DTI_TILE;
         const void *numbers;
-        status = dti_scan_numbers(side, room.raw + dti_scan_bytes(side, at), room.numbers[0], count,
-                                  first + at, &numbers, reterr);
+        status = dti_scan_numbers(side, buffers.raw + dti_scan_bytes(side, at), buffers.numbers[0],
+                                  count, first + at, &numbers, reterr);
         if (status != DTI_OK)
             return status;
         if (whole && at == 0)
@@ -124,15 +118,8 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
         if (into)
             scan->histogram[tensor->rule.hub](&tensor->rule, numbers, count, &mine->counted);
     }
-    (void)atomic_fetch_add(&scan->bytes, dti_scan_bytes(side, n));
+    (void)atomic_fetch_add(&scan->frame.bytes, dti_scan_bytes(side, n));
     return DTI_OK;
-}
-
-static void tell_progress(void *context, uint64_t done)
-{
-    struct scan *const scan = context;
-    (void)done; /* elements, of different sizes */
-    scan->options->progress(scan->options->progress_context, atomic_load(&scan->bytes));
 }
 
 /* Rules are costly: one for each dtype. */
@@ -148,11 +135,10 @@ static void init_rule(struct dti_tensor_stats *tensors, size_t at, const struct 
     dti_stats_rule_init(&tensors[at].rule, format, 0);
 }
 
-static enum dti_status prepare(struct scan *scan, struct dti_container *container, size_t count,
-                               struct dti_scan_plans *plans, struct dti_error *reterr)
+static enum dti_status prepare(struct stats_scan *scan, struct dti_container *container,
+                               struct dti_error *reterr)
 {
-    unsigned most = 8;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < scan->frame.count; i++) {
         struct dti_tensor_stats *const tensor = &scan->tensors[i];
         init_rule(scan->tensors, i, dti_scan_format(&container->tensors[tensor->tensor]));
         dti_stats_init(&tensor->stats, &tensor->rule);
@@ -160,72 +146,50 @@ static enum dti_status prepare(struct scan *scan, struct dti_container *containe
             dti_histogram_init(tensor->histogram);
         const enum dti_status status =
             dti_scan_side_init(&scan->sides[i], container, tensor->tensor,
-                               dti_stats_hub_format(tensor->rule.hub), plans, reterr);
+                               dti_stats_hub_format(tensor->rule.hub), &scan->frame.plans, reterr);
         if (status != DTI_OK)
             return status;
-        most = scan->sides[i].bits > most ? scan->sides[i].bits : most;
+        scan->frame.parts[i] = (struct dti_queue_part){.elements = scan->sides[i].elements,
+                                                       .block = scan->sides[i].bits};
     }
-    const enum dti_status status = dti_scan_memory_init(&scan->memory, scan->options, most, reterr);
-    if (status != DTI_OK)
-        return status;
-    scan->members = calloc(scan->memory.members, sizeof *scan->members);
-    if (!scan->members)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
-    for (size_t i = 0; i < count; i++)
-        scan->parts[i] = (struct dti_queue_part){
-            .elements = scan->sides[i].elements,
-            .block = dti_scan_block(&scan->memory, scan->sides[i].bits),
-        };
     for (unsigned hub = 0; hub < HUBS; hub++) {
-        scan->stats[hub] = dti_stats_kernel((enum dti_stats_hub)hub, scan->options->level);
-        scan->histogram[hub] = dti_histogram_kernel((enum dti_stats_hub)hub, scan->options->level);
+        const enum dti_level level = scan->frame.options->level;
+        scan->stats[hub] = dti_stats_kernel((enum dti_stats_hub)hub, level);
+        scan->histogram[hub] = dti_histogram_kernel((enum dti_stats_hub)hub, level);
     }
     return DTI_OK;
 }
 
-static enum dti_status run(struct scan *scan, size_t count, struct dti_error *reterr)
+static void flush(void *context, size_t member)
 {
-    const struct dti_queue queue = {
-        .parts = scan->parts,
-        .count = count,
-        .work = do_block,
-        .context = scan,
-        .progress = scan->options->progress ? tell_progress : NULL,
-        .progress_context = scan,
-    };
-    pthread_mutex_init(&scan->lock, NULL);
-    const enum dti_status status = dti_queue_run(&queue, scan->options->team, reterr);
-    for (size_t i = 0; i < scan->memory.members; i++) {
-        give_stats(scan, &scan->members[i], NULL);
-        give_histogram(scan, &scan->members[i], NULL);
-    }
-    pthread_mutex_destroy(&scan->lock);
-    return status;
+    struct stats_scan *const scan = context;
+    struct stats_tally *const mine = (struct stats_tally *)scan->frame.members + member;
+    give_stats(scan, mine, NULL);
+    give_histogram(scan, mine, NULL);
 }
 
 enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tensor_stats *tensors,
                                size_t count, const struct dti_scan_options *options,
                                struct dti_error *reterr)
 {
-    struct dti_scan_plans plans = {.first = NULL, .level = options->level};
-    struct scan scan = {.tensors = tensors, .options = options};
+    struct stats_scan scan = {
+        .frame = {.work = do_block, .flush = flush, .member_bytes = sizeof(struct stats_tally)},
+        .tensors = tensors,
+    };
     if (count == 0)
         return DTI_OK;
+    scan.frame.context = &scan;
+    enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
     scan.sides = calloc(count, sizeof *scan.sides);
-    scan.parts = calloc(count, sizeof *scan.parts);
     scan.begun = calloc(count, sizeof *scan.begun);
-    enum dti_status status = DTI_OK;
-    if (!scan.sides || !scan.parts || !scan.begun)
+    if (status == DTI_OK && (!scan.sides || !scan.begun))
         status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
     if (status == DTI_OK)
-        status = prepare(&scan, container, count, &plans, reterr);
+        status = prepare(&scan, container, reterr);
     if (status == DTI_OK)
-        status = run(&scan, count, reterr);
-    dti_scan_memory_free(&scan.memory);
-    dti_scan_plans_free(&plans);
-    free(scan.members);
+        status = dti_scan_run(&scan.frame, reterr);
+    dti_scan_free(&scan.frame);
     free(scan.begun);
-    free(scan.parts);
     free(scan.sides);
     return status;
 }

@@ -15,7 +15,8 @@ bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
     return list && dti_glob_list_match(list, tensor->name, tensor->name_length);
 }
 
-static void warn_of_list(const struct dti_idle_patterns *idle, const char *option, const char *list)
+static void warn_of_list(const struct dti_idle_patterns *idle, enum dti_remedy remedy,
+                         const char *list)
 {
     char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
     for (const char *at = list; at && idle->warn;) {
@@ -27,9 +28,9 @@ static void warn_of_list(const struct dti_idle_patterns *idle, const char *optio
         }
         used = used || (idle->fits && idle->fits(idle->fits_context, at, length));
         if (!used) {
-            (void)snprintf(text, sizeof text, "%s %s fits no tensor", option,
-                           dti_quote(quoted, at, length));
-            idle->warn(idle->warn_context, "idle_pattern", text);
+            (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
+            const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = remedy};
+            idle->warn(idle->warn_context, &note);
         }
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
@@ -38,9 +39,9 @@ static void warn_of_list(const struct dti_idle_patterns *idle, const char *optio
 void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *select,
                            const char *only, const char *keep)
 {
-    warn_of_list(idle, "--select", select);
-    warn_of_list(idle, "--only", only);
-    warn_of_list(idle, "--keep", keep);
+    warn_of_list(idle, DTI_REMEDY_CORRECT_SELECT, select);
+    warn_of_list(idle, DTI_REMEDY_CORRECT_ONLY, only);
+    warn_of_list(idle, DTI_REMEDY_CORRECT_KEEP, keep);
 }
 
 /* Names the first of `count` tensors whose values are out of reach. */
@@ -56,22 +57,23 @@ static enum dti_status refuse_unreadable(const struct dti_container *container, 
         (void)snprintf(why, sizeof why, "holds %s, which is not read", tensor->stored_as);
     if (count > 1)
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
-    const bool advised = strchr(why, ';') != NULL;
-    const char *const floats =
-        tensor->block && !advised ? "; 'dtinfo quant --dequant' makes floats of them" : "";
-    const char *const others = !rest || advised ? ""
-                               : tensor->block  ? ", --select writes the others"
-                                                : "; --select writes the others";
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s%s%s%s", dti_tensor_place(container, first, place),
-                    why, advised ? "" : such, floats, others);
+    const bool advised = tensor->remedy != DTI_REMEDY_NONE;
+    enum dti_remedy remedy = tensor->remedy;
+    if (!advised && tensor->block)
+        remedy = rest ? DTI_REMEDY_DEQUANTIZE_OR_SELECT : DTI_REMEDY_DEQUANTIZE;
+    else if (!advised && rest)
+        remedy = DTI_REMEDY_SELECT_OTHERS;
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s %s%s",
+                           dti_tensor_place(container, first, place), why, advised ? "" : such);
 }
 
 static enum dti_status refuse_selection(const struct dti_container *container, const char *list,
                                         struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE, "--select %s fits none of %zu tensors",
-                   dti_quote(quoted, list, strlen(list)), container->tensor_count);
+    (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_SELECT,
+                          "%s fits none of %zu tensors", dti_quote(quoted, list, strlen(list)),
+                          container->tensor_count);
     dti_error_argument(reterr, list, strlen(list));
     return DTI_USAGE;
 }
@@ -124,8 +126,8 @@ void dti_tensor_blame(const struct dti_container *container, size_t tensor,
     if (!reterr)
         return;
     const struct dti_error error = *reterr;
-    (void)dti_fail(reterr, error.status, "%s: %s", dti_tensor_place(container, tensor, place),
-                   error.text);
+    (void)dti_fail_remedy(reterr, error.status, error.remedy, "%s: %s",
+                          dti_tensor_place(container, tensor, place), error.text);
     dti_error_argument(reterr, error.argument, strlen(error.argument));
 }
 
@@ -133,13 +135,13 @@ void dti_tensor_blame(const struct dti_container *container, size_t tensor,
 static size_t item_bytes(const struct dti_tensor *tensor)
 {
     if (tensor->format->kind == DTI_KIND_COMPLEX)
-        return 2 * dti_format_container(dti_format_get(tensor->format->part));
+        return 2 * dti_format_container(dti_format_get(tensor->format->component));
     return dti_format_container(tensor->format);
 }
 
-enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
-                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
-                                struct dti_error *reterr)
+enum dti_status dti_tensor_reorder(const struct dti_tensor *tensor, const struct dti_input *input,
+                                   uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                   struct dti_error *reterr)
 {
     return dti_transpose(input, offset, tensor->rank, tensor->shape, item_bytes(tensor), max_memory,
                          ret, reterr);

@@ -16,15 +16,15 @@ struct dti_idle_patterns {
     const struct dti_container *container;
     bool (*fits)(void *context, const char *pattern, size_t length);
     void *fits_context;
-    void (*warn)(void *context, const char *code, const char *text);
+    dti_warn_fn *warn;
     void *warn_context;
 };
 void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *select,
                            const char *only, const char *keep);
 
-/* Which tensors are written: those that --select names (NULL: all), as an array to be freed of
+/* Which tensors are written: those that fit select (NULL: all), as an array to be freed of
  * their places in the container. Fails with DTI_BAD_INPUT when the values of one are out of reach,
- * naming the first of them, with DTI_USAGE when --select fits nothing. */
+ * naming the first of them, with DTI_USAGE when select fits nothing. */
 enum dti_status dti_choose_tensors(const struct dti_container *container, const char *select,
                                    size_t **ret_places, size_t *ret_count,
                                    struct dti_error *reterr);
@@ -39,8 +39,8 @@ void dti_tensor_blame(const struct dti_container *container, size_t tensor,
 
 /* The elements of a tensor in Fortran order, put into row-major order: a temporary file, to be
  * closed. See dti_transpose(). */
-enum dti_status dti_tensor_turn(const struct dti_tensor *tensor, const struct dti_input *input,
-                                uint64_t offset, uint64_t max_memory, struct dti_input *ret,
-                                struct dti_error *reterr);
+enum dti_status dti_tensor_reorder(const struct dti_tensor *tensor, const struct dti_input *input,
+                                   uint64_t offset, uint64_t max_memory, struct dti_input *ret,
+                                   struct dti_error *reterr);
 
 #endif

@@ -18,7 +18,7 @@
 #include "kernels/loss_tile.h"
 
 /* One pair, looked at. */
-struct pair {
+struct compared_pair {
     bool finite, unmatched, differs;
     double a, b, error;   /* finite pairs only */
     double relative, ulp; /* 0 for none */
@@ -60,9 +60,9 @@ static double ulp64(const struct dti_format *ulp, double a, double b)
 }
 
 static void look_at_floats(const struct dti_comparison_rule *rule, double a, double b,
-                           struct pair *ret)
+                           struct compared_pair *ret)
 {
-    const bool single = rule->hub == DTI_COMPARISON_F32;
+    const bool single = rule->hub == DTI_COMPARISON_HUB32;
     ret->finite = isfinite(a) && isfinite(b);
     if (!ret->finite) {
         ret->differs = ret->unmatched = !(isnan(a) && isnan(b)) && !(a <= b && a >= b);
@@ -78,7 +78,7 @@ static void look_at_floats(const struct dti_comparison_rule *rule, double a, dou
         ret->ulp = single ? ulp32(&rule->ulp, (float)a, (float)b) : ulp64(&rule->ulp, a, b);
 }
 
-static void look_at_integers(uint64_t a, uint64_t b, bool with_sign, struct pair *ret)
+static void look_at_integers(uint64_t a, uint64_t b, bool with_sign, struct compared_pair *ret)
 {
     const bool less = with_sign ? (int64_t)a < (int64_t)b : a < b;
     ret->finite = true;
@@ -147,7 +147,7 @@ static double number_of(const struct dti_value *value)
 }
 
 static void look_at_values(const struct dti_comparison_rule *rule, const struct dti_value *a,
-                           const struct dti_value *b, struct pair *ret)
+                           const struct dti_value *b, struct compared_pair *ret)
 {
     const bool special_a = a->class == DTI_CLASS_NAN || a->class == DTI_CLASS_INF;
     const bool special_b = b->class == DTI_CLASS_NAN || b->class == DTI_CLASS_INF;
@@ -188,15 +188,15 @@ static double number_at(bool single, const unsigned char *numbers, size_t i)
 }
 
 static void look(const struct dti_comparison_rule *rule, const unsigned char *a,
-                 const unsigned char *b, size_t i, struct pair *ret)
+                 const unsigned char *b, size_t i, struct compared_pair *ret)
 {
     struct dti_value value[2];
-    *ret = (struct pair){.finite = false};
+    *ret = (struct compared_pair){.finite = false};
     switch (rule->hub) {
-    case DTI_COMPARISON_F32:
+    case DTI_COMPARISON_HUB32:
         look_at_floats(rule, number_at(true, a, i), number_at(true, b, i), ret);
         break;
-    case DTI_COMPARISON_F64:
+    case DTI_COMPARISON_HUB64:
         look_at_floats(rule, number_at(false, a, i), number_at(false, b, i), ret);
         break;
     case DTI_COMPARISON_I64:
@@ -216,7 +216,7 @@ void dti_comparison_add_tile(const struct dti_comparison_rule *rule,
                              size_t n, uint64_t index, struct dti_comparison *comparison)
 {
     struct dti_comparison *const c = comparison;
-    struct pair pair;
+    struct compared_pair pair;
     size_t i = 0;
     if (tile->differing > 0 && index < c->first_differing) {
         for (look(rule, a, b, i, &pair); !pair.differs && i + 1 < n; look(rule, a, b, i, &pair))
@@ -253,7 +253,7 @@ void dti_comparison_add_tile(const struct dti_comparison_rule *rule,
 double dti_comparison_largest_ratio(const struct dti_comparison_rule *rule, const void *a,
                                     const void *b, size_t n, double most)
 {
-    const bool single = rule->hub == DTI_COMPARISON_F32;
+    const bool single = rule->hub == DTI_COMPARISON_HUB32;
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(single, a, i), y = number_at(single, b, i), size = fabs(y);
         const double error = fabs(dti_fp64_add(x, -y));
@@ -278,7 +278,7 @@ void dti_comparison_add_each(const struct dti_comparison_rule *rule, const void 
     double aa[DTI_TILE_LANES] = {0}, bb[DTI_TILE_LANES] = {0}, ab[DTI_TILE_LANES] = {0};
     for (size_t i = 0; i < n; i++) {
         const unsigned lane = i % DTI_TILE_LANES;
-        struct pair p;
+        struct compared_pair p;
         look(rule, a, b, i, &p);
         tile.differing += p.differs;
         tile.unmatched += p.unmatched;

@@ -16,10 +16,10 @@ DTI_LANE void add_integer_tile(const struct dti_comparison_rule *rule, const voi
 {
     const unsigned char *const from_a = a, *const from_b = b;
     const uint64_t middle = with_sign ? UINT64_C(1) << 63 : 0;
-    const struct look look = {
+    const struct comparison_view look = {
         .atol = rule->atol, .rtol = rule->rtol, .ratio = comparison->max_relative};
     struct dti_comparison_tile tile = {.compared = n, .max_relative = look.ratio};
-    struct sums s;
+    struct comparison_sums s;
     memset(&s, 0, sizeof s);
     for (size_t at = 0; at < n; at += LANES) {
         const unsigned count = n - at < LANES ? (unsigned)(n - at) : LANES;

@@ -14,7 +14,7 @@
 enum { LANES = DTI_TILE_LANES };
 
 /* What adds up in a tile. ulp: of the largest distance, fractions of a step. */
-struct sums {
+struct comparison_sums {
     double largest[LANES], absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
     uint64_t differing[LANES], exceeding[LANES];
     uint64_t ulp[LANES];
@@ -22,7 +22,7 @@ struct sums {
 };
 
 /* How a tile is looked at. */
-struct look {
+struct comparison_view {
     double atol, rtol, ratio; /* ratio: the largest so far */
     uint32_t base32;
     uint64_t base64;
@@ -30,8 +30,9 @@ struct look {
 
 /* Adds pairs; returns whether one may have a larger ratio: e > m |b| in real numbers means e >=
  * RN(m |b|). */
-DTI_LANE uint64_t add_numbers(struct sums *s, const struct look *look, const double a[LANES],
-                              const double b[LANES], const double error[LANES], unsigned n)
+DTI_LANE uint64_t add_numbers(struct comparison_sums *s, const struct comparison_view *look,
+                              const double a[LANES], const double b[LANES],
+                              const double error[LANES], unsigned n)
 {
     uint64_t above = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -77,8 +78,8 @@ DTI_LANE int64_t place64(double number, uint64_t base)
     return number < 0 ? -(int64_t)bits : (int64_t)bits;
 }
 
-DTI_LANE void see_ulp32(struct sums *s, const float a[LANES], const float b[LANES], uint32_t base,
-                        unsigned n)
+DTI_LANE void see_ulp32(struct comparison_sums *s, const float a[LANES], const float b[LANES],
+                        uint32_t base, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         const int32_t x = place32(a[i], base), y = place32(b[i], base);
@@ -87,8 +88,8 @@ DTI_LANE void see_ulp32(struct sums *s, const float a[LANES], const float b[LANE
     }
 }
 
-DTI_LANE void see_ulp64(struct sums *s, const double a[LANES], const double b[LANES], uint64_t base,
-                        unsigned n)
+DTI_LANE void see_ulp64(struct comparison_sums *s, const double a[LANES], const double b[LANES],
+                        uint64_t base, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         const int64_t x = place64(a[i], base), y = place64(b[i], base);
@@ -105,7 +106,7 @@ static inline uint64_t total(const uint64_t count[LANES])
     return sum;
 }
 
-static inline void end_sums(const struct sums *s, struct dti_comparison_tile *tile)
+static inline void end_sums(const struct comparison_sums *s, struct dti_comparison_tile *tile)
 {
     tile->differing = total(s->differing);
     tile->exceeding = total(s->exceeding);
@@ -119,8 +120,8 @@ static inline void end_sums(const struct sums *s, struct dti_comparison_tile *ti
             tile->max_absolute = s->largest[i];
 }
 
-static inline double steps_of(const struct dti_comparison_rule *rule, const struct sums *s,
-                              bool single)
+static inline double steps_of(const struct dti_comparison_rule *rule,
+                              const struct comparison_sums *s, bool single)
 {
     uint64_t most = 0;
     for (unsigned i = 0; i < LANES; i++) {
@@ -137,14 +138,14 @@ DTI_LANE void add_float_tile(const struct dti_comparison_rule *rule, const void 
     const size_t size = single ? sizeof(float) : sizeof(double);
     const unsigned char *const from_a = a, *const from_b = b;
     const bool steps = rule->ulp.width > 0;
-    const struct look look = {
+    const struct comparison_view look = {
         .atol = rule->atol,
         .rtol = rule->rtol,
         .ratio = comparison->max_relative,
         .base32 = steps && single ? dti_comparison_base32(&rule->ulp) : 0,
         .base64 = steps && !single ? dti_comparison_base64(&rule->ulp) : 0,
     };
-    struct sums s;
+    struct comparison_sums s;
     uint64_t above = 0;
     memset(&s, 0, sizeof s);
     for (size_t at = 0; at < n; at += LANES) {

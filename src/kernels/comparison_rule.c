@@ -23,10 +23,10 @@ enum dti_comparison_hub dti_comparison_hub_of(const struct dti_format *a,
     const struct dti_format *const ulp = ulp_of(a, b);
     const int32_t least = ulp ? dti_format_min_exponent(ulp) : 0;
     const bool integers = dti_format_is_integer(a) && dti_format_is_integer(b);
-    if (dti_format_fits_f32(a) && dti_format_fits_f32(b) && least >= -126 && least <= 100)
-        return DTI_COMPARISON_F32;
-    if (dti_format_fits_f64(a) && dti_format_fits_f64(b) && least >= -1022 && least <= 1000)
-        return DTI_COMPARISON_F64;
+    if (dti_format_fits_hub32(a) && dti_format_fits_hub32(b) && least >= -126 && least <= 100)
+        return DTI_COMPARISON_HUB32;
+    if (dti_format_fits_hub64(a) && dti_format_fits_hub64(b) && least >= -1022 && least <= 1000)
+        return DTI_COMPARISON_HUB64;
     if (integers && a->man_bits <= 63 && b->man_bits <= 63)
         return DTI_COMPARISON_I64;
     if (integers && !dti_format_is_signed(a) && !dti_format_is_signed(b))
@@ -37,8 +37,8 @@ enum dti_comparison_hub dti_comparison_hub_of(const struct dti_format *a,
 const struct dti_format *dti_comparison_hub_format(enum dti_comparison_hub hub)
 {
     static const enum dti_dtype formats[] = {
-        [DTI_COMPARISON_F32] = DTI_FP32,
-        [DTI_COMPARISON_F64] = DTI_FP64,
+        [DTI_COMPARISON_HUB32] = DTI_FP32,
+        [DTI_COMPARISON_HUB64] = DTI_FP64,
         [DTI_COMPARISON_I64] = DTI_INT64,
         [DTI_COMPARISON_U64] = DTI_UINT64,
     };

@@ -5,6 +5,8 @@
 #ifndef DTINFO_KERNELS_COMPARISON_TILE_H
 #define DTINFO_KERNELS_COMPARISON_TILE_H
 
+#include <float.h>
+
 #include "dtinfo/comparison.h"
 #include "kernels/tile_sum.h"
 
@@ -47,6 +49,26 @@ static inline double dti_comparison_steps(const struct dti_format *ulp, uint64_t
 {
     const uint64_t scale = (uint64_t)(1023 + (int)ulp->man_bits - (int)bits) << 52;
     return dti_fp64_multiply((double)fractions, dti_fp64_from_bits(scale));
+}
+
+/* The end of a kernel for fp32. above: some ratio is larger than the largest so far; ulp: the most
+ * fractions of steps. A tile whose sums are not finite goes to the definition. */
+static inline void dti_comparison_end_f32(const struct dti_comparison_rule *rule,
+                                          struct dti_comparison_tile *tile, const void *a,
+                                          const void *b, size_t n, uint64_t index, bool above,
+                                          uint32_t ulp, struct dti_comparison *comparison)
+{
+    if (!(tile->aa + tile->bb <= DBL_MAX)) {
+        dti_comparison_add_each(rule, a, b, n, index, comparison);
+        return;
+    }
+    tile->compared = n;
+    tile->max_relative = comparison->max_relative;
+    if (rule->ulp.width > 0)
+        tile->max_ulp = dti_comparison_steps(&rule->ulp, ulp, 23);
+    if (above)
+        tile->max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile->max_relative);
+    dti_comparison_add_tile(rule, tile, a, b, n, index, comparison);
 }
 
 #endif

@@ -7,12 +7,29 @@
 #include "kernels/lanes_expsin.h"
 #include "kernels/lanes_piece.h"
 
-DTI_LANE uint32_t load_half(const unsigned char *at)
-{
-    uint16_t code;
-    memcpy(&code, at, sizeof code);
-    return code;
-}
+/* Elements of `type`: near(x) of all, far(x) where is_far(x), which is 0 or has bits set. */
+#define EXPSIN_ARRAYS(name, type, far_type, near, is_far, far)     \
+    void name(void *dst, const void *src, size_t n)                \
+    {                                                              \
+        const unsigned char *in = src;                             \
+        unsigned char *out = dst;                                  \
+        type x, result[DTI_PIECE];                                 \
+        for (size_t at = 0, count; at < n; at += count) {          \
+            count = n - at < DTI_PIECE ? n - at : DTI_PIECE;       \
+            far_type some = 0;                                     \
+            for (size_t i = 0; i < count; i++) {                   \
+                memcpy(&x, in + sizeof x * (at + i), sizeof x);    \
+                some |= is_far(x);                                 \
+                result[i] = near(x);                               \
+            }                                                      \
+            for (size_t i = 0; some && i < count; i++) {           \
+                memcpy(&x, in + sizeof x * (at + i), sizeof x);    \
+                if (is_far(x))                                     \
+                    result[i] = far(x);                            \
+            }                                                      \
+            memcpy(out + sizeof x * at, result, sizeof x * count); \
+        }                                                          \
+    }
 
 DTI_LANE float number_of(uint32_t bits)
 {
@@ -21,109 +38,45 @@ DTI_LANE float number_of(uint32_t bits)
     return number;
 }
 
-/* Arguments beyond the limit, of which there are some. */
-static void far_f32(uint32_t *result, const unsigned char *src, size_t n)
+DTI_LANE uint32_t is_far_f32(uint32_t bits)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t bits = dti_lane_load32(src + 4 * i);
-        if (dti_lane_expsin_mask_f32(bits))
-            continue;
-        const float far = (float)dti_expsin_far(number_of(bits));
-        memcpy(&result[i], &far, sizeof far);
-    }
+    return ~dti_lane_expsin_mask_f32(bits);
 }
 
-void dti_expsin_fp32_scalar(void *dst, const void *src, size_t n)
+static uint32_t far_f32(uint32_t bits)
 {
-    const unsigned char *in = src;
-    unsigned char *out = dst;
-    uint32_t result[DTI_PIECE];
-    for (size_t at = 0, count; at < n; at += count) {
-        count = n - at < DTI_PIECE ? n - at : DTI_PIECE;
-        uint32_t far = 0;
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t bits = dti_lane_load32(in + 4 * (at + i));
-            far |= ~dti_lane_expsin_mask_f32(bits);
-            result[i] = dti_lane_expsin_code_f32(bits);
-        }
-        if (far)
-            far_f32(result, in + 4 * at, count);
-        memcpy(out + 4 * at, result, 4 * count);
-    }
+    const float result = (float)dti_expsin_far(number_of(bits));
+    memcpy(&bits, &result, sizeof bits);
+    return bits;
 }
 
-void dti_expsin_fp16_scalar(void *dst, const void *src, size_t n)
+DTI_LANE uint32_t is_far_f16(uint16_t code)
 {
-    const unsigned char *in = src;
-    unsigned char *out = dst;
-    uint16_t result[DTI_PIECE];
-    for (size_t at = 0, count; at < n; at += count) {
-        count = n - at < DTI_PIECE ? n - at : DTI_PIECE;
-        for (size_t i = 0; i < count; i++)
-            result[i] = dti_lane_expsin_f16((uint16_t)load_half(in + 2 * (at + i)));
-        memcpy(out + 2 * at, result, 2 * count);
-    }
+    (void)code; /* every number is near */
+    return 0;
 }
 
-static void far_bf16(uint16_t *result, const unsigned char *src, size_t n)
+DTI_LANE uint32_t is_far_bf16(uint16_t code)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float x = number_of(load_half(src + 2 * i) << 16);
-        if (!dti_lane_expsin_takes(x) && isfinite(x))
-            result[i] = dti_lane_round_bf16((float)dti_expsin_far(x));
-    }
+    return is_far_f32((uint32_t)code << 16);
 }
 
-void dti_expsin_bf16_scalar(void *dst, const void *src, size_t n)
+static uint16_t far_bf16(uint16_t code)
 {
-    const unsigned char *in = src;
-    unsigned char *out = dst;
-    uint16_t result[DTI_PIECE];
-    for (size_t at = 0, count; at < n; at += count) {
-        count = n - at < DTI_PIECE ? n - at : DTI_PIECE;
-        uint32_t far = 0;
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t code = load_half(in + 2 * (at + i));
-            far |= ~dti_lane_expsin_mask_f32(code << 16);
-            result[i] = dti_lane_expsin_bf16((uint16_t)code);
-        }
-        if (far)
-            far_bf16(result, in + 2 * at, count);
-        memcpy(out + 2 * at, result, 2 * count);
-    }
+    const float x = number_of((uint32_t)code << 16);
+    return isfinite(x) ? dti_lane_round_bf16((float)dti_expsin_far(x)) : dti_lane_expsin_bf16(code);
 }
 
-DTI_LANE double load_f64(const unsigned char *at)
+DTI_LANE uint64_t is_far_f64(double x)
 {
-    double x;
-    memcpy(&x, at, sizeof x);
-    return x;
+    return dti_lane_expsin_takes(x) ? 0 : 1;
 }
 
-static void far_f64(double *result, const unsigned char *src, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double x = load_f64(src + 8 * i);
-        if (!dti_lane_expsin_takes(x))
-            result[i] = dti_expsin_far(x);
-    }
-}
-
-void dti_expsin_fp64_scalar(void *dst, const void *src, size_t n)
-{
-    const unsigned char *in = src;
-    unsigned char *out = dst;
-    double result[DTI_PIECE];
-    for (size_t at = 0, count; at < n; at += count) {
-        count = n - at < DTI_PIECE ? n - at : DTI_PIECE;
-        uint64_t far = 0;
-        for (size_t i = 0; i < count; i++) {
-            const double x = load_f64(in + 8 * (at + i));
-            far |= dti_lane_expsin_takes(x) ? 0 : 1;
-            result[i] = dti_lane_expsin_f64(x);
-        }
-        if (far)
-            far_f64(result, in + 8 * at, count);
-        memcpy(out + 8 * at, result, 8 * count);
-    }
-}
+EXPSIN_ARRAYS(dti_expsin_fp32_scalar, uint32_t, uint32_t, dti_lane_expsin_code_f32, is_far_f32,
+              far_f32)
+EXPSIN_ARRAYS(dti_expsin_fp16_scalar, uint16_t, uint32_t, dti_lane_expsin_f16, is_far_f16,
+              dti_lane_expsin_f16)
+EXPSIN_ARRAYS(dti_expsin_bf16_scalar, uint16_t, uint32_t, dti_lane_expsin_bf16, is_far_bf16,
+              far_bf16)
+EXPSIN_ARRAYS(dti_expsin_fp64_scalar, double, uint64_t, dti_lane_expsin_f64, is_far_f64,
+              dti_expsin_far)

@@ -8,7 +8,7 @@
 #include "kernels/stats_kernels.h"
 #include "kernels/stats_tile.h"
 
-enum { RANGES = DTI_STATS_RANGES, TABLES = 4, FIELDS_F32 = 256 };
+enum { RANGES = DTI_STATS_RANGES, TABLES = 4, FIELDS_HUB32 = 256 };
 
 static unsigned log2_of(uint64_t word) /* word != 0 */
 {
@@ -111,18 +111,18 @@ void DTI_LANES_NAME(dti_histogram_f32)(const struct dti_stats_rule *rule, const 
                                        size_t n, struct dti_histogram *h)
 {
     uint32_t magnitude[DTI_TILE];
-    uint16_t table[TABLES][FIELDS_F32] = {{0}};
+    uint16_t table[TABLES][FIELDS_HUB32] = {{0}};
     memcpy(magnitude, numbers, n * sizeof magnitude[0]);
     for (size_t i = 0; i < n; i++)
         magnitude[i] &= INT32_MAX;
     for (size_t i = 0; i < n; i++)
         table[i % TABLES][magnitude[i] >> 23]++;
 
-    uint32_t count[FIELDS_F32];
-    for (unsigned field = 0; field < FIELDS_F32; field++)
+    uint32_t count[FIELDS_HUB32];
+    for (unsigned field = 0; field < FIELDS_HUB32; field++)
         count[field] =
             (uint32_t)table[0][field] + table[1][field] + table[2][field] + table[3][field];
-    for (unsigned field = 1; field < FIELDS_F32 - 1; field++)
+    for (unsigned field = 1; field < FIELDS_HUB32 - 1; field++)
         h->binade[DTI_BINADE_ZERO + field - 127] += count[field];
     uint32_t zeros = 0;
     for (size_t i = 0; count[0] > 0 && i < n; i++) {
@@ -139,7 +139,7 @@ void DTI_LANES_NAME(dti_histogram_f32)(const struct dti_stats_rule *rule, const 
         above.nonzero[i] = count32(magnitude, n, b.nonzero[i]);
         above.normal[i] = count32(magnitude, n, b.normal[i]);
     }
-    add_ranges(h, &above, count[FIELDS_F32 - 1], n - zeros);
+    add_ranges(h, &above, count[FIELDS_HUB32 - 1], n - zeros);
 }
 
 void DTI_LANES_NAME(dti_histogram_f64)(const struct dti_stats_rule *rule, const void *numbers,

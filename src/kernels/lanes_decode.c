@@ -5,35 +5,36 @@
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 
-static void floats_f32(const struct dti_decoder *decoder, unsigned char *restrict dst,
-                       const uint32_t *restrict containers, size_t n)
-{
-    const struct dti_decoder d = *decoder;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t bits = dti_lane_decode_f32(&d, containers[i]);
-        memcpy(dst + 4 * i, &bits, sizeof bits);
+/* name(): the numbers of n elements in containers of `width` bits, each by number_of(). */
+#define LOOP(name, width, type, number_of)                                           \
+    static void name(const struct dti_decoder *decoder, unsigned char *restrict dst, \
+                     const uint##width##_t *restrict containers, size_t n)           \
+    {                                                                                \
+        const struct dti_decoder d = *decoder;                                       \
+        for (size_t i = 0; i < n; i++) {                                             \
+            const type number = number_of(&d, containers[i]);                        \
+            memcpy(dst + i * sizeof number, &number, sizeof number);                 \
+        }                                                                            \
     }
+
+DTI_LANE float integer_f32(const struct dti_decoder *d, uint32_t container)
+{
+    return (float)(int32_t)dti_lane_decode_i64(d, container);
 }
 
-static void integers_f32(const struct dti_decoder *decoder, unsigned char *restrict dst,
-                         const uint32_t *restrict containers, size_t n)
+/* Integers of 32 bits or less: added to 2^52 + 2^51 in its mantissa. */
+DTI_LANE double integer_f64(const struct dti_decoder *d, uint64_t container)
 {
-    const struct dti_decoder d = *decoder;
-    for (size_t i = 0; i < n; i++) {
-        const float number = (float)(int32_t)dti_lane_decode_i64(&d, containers[i]);
-        memcpy(dst + 4 * i, &number, sizeof number);
-    }
+    const uint64_t base = UINT64_C(0x4338000000000000);
+    const uint64_t shifted = base + (uint64_t)dti_lane_decode_i64(d, container);
+    return dti_lane_f64(shifted) - dti_lane_f64(base);
 }
 
-static void floats_f64(const struct dti_decoder *decoder, unsigned char *restrict dst,
-                       const uint64_t *restrict containers, size_t n)
-{
-    const struct dti_decoder d = *decoder;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t bits = dti_lane_decode_f64(&d, containers[i]);
-        memcpy(dst + 8 * i, &bits, sizeof bits);
-    }
-}
+LOOP(floats_f32, 32, uint32_t, dti_lane_decode_f32)
+LOOP(integers_f32, 32, float, integer_f32)
+LOOP(floats_f64, 64, uint64_t, dti_lane_decode_f64)
+LOOP(integers_f64, 64, double, integer_f64)
+LOOP(integers_i64, 64, int64_t, dti_lane_decode_i64)
 
 static void narrow_floats_f64(const struct dti_decoder *decoder, unsigned char *restrict dst,
                               const uint32_t *restrict containers, size_t n)
@@ -45,29 +46,6 @@ static void narrow_floats_f64(const struct dti_decoder *decoder, unsigned char *
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = dti_lane_finish_wide(&d, wide[i], containers[i]);
         memcpy(dst + 8 * i, &bits, sizeof bits);
-    }
-}
-
-/* Integers of 32 bits or less: added to 2^52 + 2^51 in its mantissa. */
-static void integers_f64(const struct dti_decoder *decoder, unsigned char *restrict dst,
-                         const uint64_t *restrict containers, size_t n)
-{
-    const struct dti_decoder d = *decoder;
-    const uint64_t base = UINT64_C(0x4338000000000000);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t shifted = base + (uint64_t)dti_lane_decode_i64(&d, containers[i]);
-        const double number = dti_lane_f64(shifted) - dti_lane_f64(base);
-        memcpy(dst + 8 * i, &number, sizeof number);
-    }
-}
-
-static void integers_i64(const struct dti_decoder *decoder, unsigned char *restrict dst,
-                         const uint64_t *restrict containers, size_t n)
-{
-    const struct dti_decoder d = *decoder;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t number = dti_lane_decode_i64(&d, containers[i]);
-        memcpy(dst + 8 * i, &number, sizeof number);
     }
 }
 
@@ -92,7 +70,7 @@ void DTI_LANES_NAME(dti_decode_f64)(const struct dti_kernel_args *args, void *re
                                     const void *restrict src, size_t n)
 {
     const struct dti_decoder *d = args->decoder;
-    const bool narrow = !dti_format_is_integer(&d->format) && dti_format_fits_f32(&d->format);
+    const bool narrow = !dti_format_is_integer(&d->format) && dti_format_fits_hub32(&d->format);
     uint32_t containers32[DTI_PIECE];
     uint64_t containers[DTI_PIECE];
     for (size_t done = 0; done < n; done += DTI_PIECE) {

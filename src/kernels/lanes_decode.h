@@ -85,7 +85,7 @@ DTI_LANE uint32_t dti_lane_decode_f32(const struct dti_decoder *d, uint32_t cont
     return code == (uint32_t)d->nan && d->nan != 0 ? inf | UINT32_C(0x400000) : bits;
 }
 
-/* The same number to fp64 in two steps, for formats of dti_format_fits_f32(). First, in 32-bit
+/* The same number to fp64 in two steps, for formats of dti_format_fits_hub32(). First, in 32-bit
  * lanes, something like fp32 with a ninth exponent bit instead of a sign and exponents that are 160
  * larger, so that nothing is subnormal: cheaper than fp32 itself. Zero is 2^q, which is less than
  * any other number k x 2^q. */

@@ -45,7 +45,7 @@ DTI_LANE uint64_t dti_lane_sign64(const struct dti_encoder *e, uint64_t magnitud
     return (magnitude & (is_signed | ~marked)) | (mark & marked);
 }
 
-/* fp32 bits; formats of dti_encoder_takes_f32() that are floats. */
+/* fp32 bits; formats of dti_encoder_takes_hub32() that are floats. */
 DTI_LANE uint32_t dti_lane_float_f32(const struct dti_encoder *e, uint32_t bits,
                                      enum dti_round round, uint32_t random)
 {
@@ -71,7 +71,7 @@ DTI_LANE uint32_t dti_lane_float_f32(const struct dti_encoder *e, uint32_t bits,
     return a > inf ? dti_lane_pick32(e->nan, minus) | payload : code;
 }
 
-/* fp64 bits; formats of dti_encoder_takes_f64() that are floats. */
+/* fp64 bits; formats of dti_encoder_takes_hub64() that are floats. */
 DTI_LANE uint64_t dti_lane_float_f64(const struct dti_encoder *e, uint64_t bits,
                                      enum dti_round round, uint64_t random)
 {

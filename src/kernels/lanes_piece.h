@@ -77,81 +77,65 @@ static inline const uint32_t *dti_piece_random(uint32_t random[DTI_PIECE_RANDOM]
     return random + index % 4;
 }
 
+/* Codes of all sizes to and from containers of `type`, in the functions below. */
+#define DTI_PIECE_STORE(type, code)                              \
+    for (size_t i = 0; i < n; i++) {                             \
+        const type narrow = (type)(code);                        \
+        memcpy(dst + i * sizeof narrow, &narrow, sizeof narrow); \
+    }
+#define DTI_PIECE_LOAD(type)                                     \
+    for (size_t i = 0; i < n; i++) {                             \
+        type narrow;                                             \
+        memcpy(&narrow, src + i * sizeof narrow, sizeof narrow); \
+        containers[i] = narrow;                                  \
+    }
+
 static inline void dti_piece_narrow32(unsigned char *dst, const uint32_t *codes, size_t n,
                                       unsigned container, unsigned code_shift)
 {
-    if (container == 1) {
-        for (size_t i = 0; i < n; i++)
-            dst[i] = (unsigned char)codes[i];
-    } else if (container == 2) {
-        for (size_t i = 0; i < n; i++) {
-            const uint16_t half = (uint16_t)codes[i];
-            memcpy(dst + 2 * i, &half, sizeof half);
-        }
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t word = codes[i] << code_shift;
-            memcpy(dst + 4 * i, &word, sizeof word);
-        }
-    }
+    if (container == 1)
+        DTI_PIECE_STORE(uint8_t, codes[i])
+    else if (container == 2)
+        DTI_PIECE_STORE(uint16_t, codes[i])
+    else
+        DTI_PIECE_STORE(uint32_t, codes[i] << code_shift)
 }
 
 static inline void dti_piece_narrow64(unsigned char *dst, const uint64_t *codes, size_t n,
                                       unsigned container, unsigned code_shift)
 {
-    if (container == 1) {
-        for (size_t i = 0; i < n; i++)
-            dst[i] = (unsigned char)codes[i];
-    } else if (container == 2) {
-        for (size_t i = 0; i < n; i++) {
-            const uint16_t half = (uint16_t)codes[i];
-            memcpy(dst + 2 * i, &half, sizeof half);
-        }
-    } else if (container == 4) {
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t word = (uint32_t)(codes[i] << code_shift);
-            memcpy(dst + 4 * i, &word, sizeof word);
-        }
-    } else {
+    if (container == 1)
+        DTI_PIECE_STORE(uint8_t, codes[i])
+    else if (container == 2)
+        DTI_PIECE_STORE(uint16_t, codes[i])
+    else if (container == 4)
+        DTI_PIECE_STORE(uint32_t, codes[i] << code_shift)
+    else
         memcpy(dst, codes, 8 * n);
-    }
 }
 
 static inline void dti_piece_widen32(uint32_t *containers, const unsigned char *src, size_t n,
                                      unsigned container)
 {
-    if (container == 1) {
-        for (size_t i = 0; i < n; i++)
-            containers[i] = src[i];
-    } else if (container == 2) {
-        for (size_t i = 0; i < n; i++) {
-            uint16_t half;
-            memcpy(&half, src + 2 * i, sizeof half);
-            containers[i] = half;
-        }
-    } else {
+    if (container == 1)
+        DTI_PIECE_LOAD(uint8_t)
+    else if (container == 2)
+        DTI_PIECE_LOAD(uint16_t)
+    else
         memcpy(containers, src, 4 * n);
-    }
 }
 
 static inline void dti_piece_widen64(uint64_t *containers, const unsigned char *src, size_t n,
                                      unsigned container)
 {
-    if (container == 1) {
-        for (size_t i = 0; i < n; i++)
-            containers[i] = src[i];
-    } else if (container == 2) {
-        for (size_t i = 0; i < n; i++) {
-            uint16_t half;
-            memcpy(&half, src + 2 * i, sizeof half);
-            containers[i] = half;
-        }
-    } else if (container == 4) {
-        for (size_t i = 0; i < n; i++)
-            containers[i] = dti_lane_load32(src + 4 * i);
-    } else {
+    if (container == 1)
+        DTI_PIECE_LOAD(uint8_t)
+    else if (container == 2)
+        DTI_PIECE_LOAD(uint16_t)
+    else if (container == 4)
+        DTI_PIECE_LOAD(uint32_t)
+    else
         memcpy(containers, src, 8 * n);
-    }
 }
 
 #endif

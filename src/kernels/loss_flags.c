@@ -58,7 +58,7 @@ void dti_loss_add_flags(const struct dti_loss_rule *rule, const void *source, co
     const unsigned char *const x = source, *const y = stored;
     struct seen seen = {false, {false, false}, false};
     for (size_t i = 0; i < n; i++) {
-        if (rule->hub == DTI_LOSS_F32) {
+        if (rule->hub == DTI_LOSS_HUB32) {
             float fx, fy;
             memcpy(&fx, x + i * sizeof fx, sizeof fx);
             memcpy(&fy, y + i * sizeof fy, sizeof fy);

@@ -2,6 +2,7 @@
  *
  * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops a
  * compiler makes vectors of; codes of any format by the definition. */
+#include "kernels/lanes.h"
 #include "kernels/loss_kernels.h"
 #include "kernels/loss_tile.h"
 
@@ -9,7 +10,7 @@
 
 enum { LANES = DTI_LOSS_LANES };
 
-struct block {
+struct lane_numbers {
     double x[LANES], y[LANES], error[LANES];
 };
 
@@ -46,7 +47,7 @@ static bool count_element(const struct dti_loss_rule *rule, double x, double y, 
 }
 
 /* Whether any element may be more than inexact. */
-static bool is_odd(const struct block *b, const struct dti_loss_rule *rule)
+static bool is_odd(const struct lane_numbers *b, const struct dti_loss_rule *rule)
 {
     const double limit = overflow_limit(rule);
     const double smallest = rule->dst_smallest_normal > 0 ? rule->dst_smallest_normal : DBL_MIN;
@@ -87,7 +88,7 @@ static void add_squares(double sum[LANES], const double number[LANES])
 
 /* The largest errors. e > m |x| in real numbers means e >= RN(m |x|), so that no ratio above the
  * largest so far escapes the multiplication. */
-static void look_for_peaks(const struct block *b, uint64_t index, struct dti_loss_peak *peak,
+static void look_for_peaks(const struct lane_numbers *b, uint64_t index, struct dti_loss_peak *peak,
                            struct dti_loss *loss)
 {
     unsigned above = 0;
@@ -106,8 +107,8 @@ static void look_for_peaks(const struct block *b, uint64_t index, struct dti_los
     }
 }
 
-static void add_block(const struct dti_loss_rule *rule, struct block *b, size_t n, uint64_t index,
-                      struct dti_loss *loss, struct dti_loss_lanes *lanes,
+static void add_block(const struct dti_loss_rule *rule, struct lane_numbers *b, size_t n,
+                      uint64_t index, struct dti_loss *loss, struct dti_loss_lanes *lanes,
                       struct dti_loss_peak *peak)
 {
     loss->compared += n;
@@ -131,45 +132,47 @@ static void add_block(const struct dti_loss_rule *rule, struct block *b, size_t 
     look_for_peaks(b, index, peak, loss);
 }
 
-void dti_loss_f32_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                         size_t n, uint64_t index, struct dti_loss *loss)
+/* Elements from `at` on, of which there are `count`; zeros behind them. */
+DTI_LANE void load_lanes(double ret[LANES], const unsigned char *from, size_t at, size_t count,
+                         bool single)
+{
+    float narrow[LANES] = {0};
+    if (!single) {
+        memcpy(ret, from + at * sizeof *ret, count * sizeof *ret);
+        return;
+    }
+    memcpy(narrow, from + at * sizeof *narrow, count * sizeof *narrow);
+    for (unsigned i = 0; i < LANES; i++)
+        ret[i] = narrow[i];
+}
+
+DTI_LANE void add_arrays(const struct dti_loss_rule *rule, const void *source, const void *stored,
+                         size_t n, uint64_t index, bool single, struct dti_loss *loss)
 {
     struct dti_loss_lanes lanes = {{0}, {0}, {0}};
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const unsigned char *x = source, *y = stored;
     loss->elements += n;
     for (size_t at = 0; at < n; at += LANES) {
         const size_t count = n - at < LANES ? n - at : LANES;
-        float fx[LANES] = {0}, fy[LANES] = {0};
-        struct block block;
-        memcpy(fx, x + at * sizeof *fx, count * sizeof *fx);
-        memcpy(fy, y + at * sizeof *fy, count * sizeof *fy);
-        for (unsigned i = 0; i < LANES; i++) {
-            block.x[i] = fx[i];
-            block.y[i] = fy[i];
-        }
+        struct lane_numbers block = {{0}, {0}, {0}};
+        load_lanes(block.x, source, at, count, single);
+        load_lanes(block.y, stored, at, count, single);
         add_block(rule, &block, count, index + at, loss, &lanes, &peak);
     }
     dti_loss_peak_end(&peak, loss);
     dti_loss_add_lanes(loss, &lanes);
 }
 
+void dti_loss_f32_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
+                         size_t n, uint64_t index, struct dti_loss *loss)
+{
+    add_arrays(rule, source, stored, n, index, true, loss);
+}
+
 void dti_loss_f64_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,
                          size_t n, uint64_t index, struct dti_loss *loss)
 {
-    struct dti_loss_lanes lanes = {{0}, {0}, {0}};
-    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const unsigned char *x = source, *y = stored;
-    loss->elements += n;
-    for (size_t at = 0; at < n; at += LANES) {
-        const size_t count = n - at < LANES ? n - at : LANES;
-        struct block block = {{0}, {0}, {0}};
-        memcpy(block.x, x + at * sizeof *block.x, count * sizeof *block.x);
-        memcpy(block.y, y + at * sizeof *block.y, count * sizeof *block.y);
-        add_block(rule, &block, count, index + at, loss, &lanes, &peak);
-    }
-    dti_loss_peak_end(&peak, loss);
-    dti_loss_add_lanes(loss, &lanes);
+    add_arrays(rule, source, stored, n, index, false, loss);
 }
 
 void dti_loss_wide_scalar(const struct dti_loss_rule *rule, const void *source, const void *stored,

@@ -44,10 +44,10 @@ bool dti_loss_overflows(const struct dti_loss_rule *rule, double source, uint64_
 
 static enum dti_loss_hub hub_of(const struct dti_format *src, const struct dti_format *dst)
 {
-    if (dti_format_fits_f32(src) && dti_format_fits_f32(dst))
-        return DTI_LOSS_F32;
-    if (dti_format_fits_f64(src) && dti_format_fits_f64(dst))
-        return DTI_LOSS_F64;
+    if (dti_format_fits_hub32(src) && dti_format_fits_hub32(dst))
+        return DTI_LOSS_HUB32;
+    if (dti_format_fits_hub64(src) && dti_format_fits_hub64(dst))
+        return DTI_LOSS_HUB64;
     return DTI_LOSS_WIDE;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/loss_tile.h"
+#include "kernels/tile_sum.h"
 
 void dti_loss_init(struct dti_loss *ret)
 {
@@ -46,21 +47,13 @@ void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part)
     dti_exact_sum_merge(&loss->sum_source_squared, &part->sum_source_squared);
 }
 
-static double tree_sum(const double lane[DTI_LOSS_LANES])
-{
-    double sum[DTI_LOSS_LANES];
-    memcpy(sum, lane, sizeof sum);
-    for (unsigned half = DTI_LOSS_LANES / 2; half > 0; half /= 2)
-        for (unsigned i = 0; i < half; i++)
-            sum[i] = dti_fp64_add(sum[i], sum[i + half]);
-    return sum[0];
-}
+_Static_assert((int)DTI_LOSS_LANES == (int)DTI_TILE_LANES, "one order of additions");
 
 void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lanes)
 {
-    dti_exact_sum_add(&loss->sum_absolute, tree_sum(lanes->absolute));
-    dti_exact_sum_add(&loss->sum_squared, tree_sum(lanes->squared));
-    dti_exact_sum_add(&loss->sum_source_squared, tree_sum(lanes->source_squared));
+    dti_exact_sum_add(&loss->sum_absolute, dti_tile_sum(lanes->absolute));
+    dti_exact_sum_add(&loss->sum_squared, dti_tile_sum(lanes->squared));
+    dti_exact_sum_add(&loss->sum_source_squared, dti_tile_sum(lanes->source_squared));
 }
 
 /* A sum of squares; NaN where fp64 does not hold it well. Below 2^-960 the smaller of the squares

@@ -224,7 +224,7 @@ static void fetch_later(const unsigned char *p)
 }
 
 /* What is multiplied at a time: a strip and a block of panels. */
-struct block {
+struct strip_product {
     const struct dti_matmul_tile *tile;
     const struct share *share;
     size_t columns_of_tile, panel_bytes;
@@ -234,8 +234,8 @@ struct block {
 
 /* A row of tiles of C at c. Meanwhile the strip after this one, at `next` (NULL: none) with rows
  * of next_bytes, is brought nearer. */
-static void multiply(const struct block *block, unsigned char *c, size_t stride, size_t rows,
-                     const unsigned char *next, size_t next_stride, size_t next_bytes)
+static void multiply(const struct strip_product *block, unsigned char *c, size_t stride,
+                     size_t rows, const unsigned char *next, size_t next_stride, size_t next_bytes)
 {
     const struct dti_matmul_tile *const tile = block->tile;
     const size_t width = block->columns_of_tile * tile->step;
@@ -273,13 +273,13 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
     const struct dti_matmul_tile *const tile = matmul->tile;
     const size_t a_stride = matmul->k * tile->element, b_stride = matmul->n * tile->element;
     const size_t c_stride = matmul->n * tile->step, tall = matmul->kernel->rows;
-    const struct block block = {.tile = tile,
-                                .share = share,
-                                .columns_of_tile = matmul->kernel->columns,
-                                .panel_bytes = matmul->panel_bytes,
-                                .columns = columns,
-                                .steps = ceiling(deep, tile->group),
-                                .add = first_k > 0};
+    const struct strip_product block = {.tile = tile,
+                                        .share = share,
+                                        .columns_of_tile = matmul->kernel->columns,
+                                        .panel_bytes = matmul->panel_bytes,
+                                        .columns = columns,
+                                        .steps = ceiling(deep, tile->group),
+                                        .add = first_k > 0};
     tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
                  columns, deep, matmul->panel_bytes);
     for (size_t row = 0; row < share->rows; row += tall) {

@@ -2,16 +2,17 @@
  *
  * Tiles of a level, to be included once for each dtype after these are defined:
  *   NAME, HEIGHT      f32_avx512; the rows of the tallest tile, 6, 12 or 14
- *   VECTOR, LANES     the type of a register, and how many elements of C it holds
- *   LEAD              bytes of a panel before its first step
+ *   VECTOR            the type of a register; ELEMENT: bytes of an element of A and B
  *   LOAD(p) STORE(p, v) ADD(v, w)
  *   BROADCAST(p)      a step of a row of A, in all lanes
  *   MULTIPLY(c, a, b) c plus the products of a step
- *   BEGIN(p)          what a tile begins with, p being the lead of a panel
- *   KEEP(v)           the compiler may not know what v is
  *   FIRST             of lane 0, as a number: FIRST(v)
- *   ELEMENT PACKED    bytes of an element of A and B, and of one in strips and panels
- *   PACK_A PACK_B     functions
+ *   PACK_A            the function
+ * and, where they are not as below,
+ *   LEAD BEGIN(p)     bytes of a panel before its first step, and what a tile begins with, p being
+ *                     these
+ *   PACKED            bytes of an element in strips and panels
+ *   PACK_B            the function
  *   ROW ROW_COLUMNS ROW_K, where a step is more than one element: a product of one row
  * It leaves tiles of two registers a row, dti_tile_NAME and dti_peak_NAME(). */
 #ifdef NAME
@@ -19,6 +20,27 @@
 #ifndef JOIN
 #define JOIN_(a, b, c) a##b##_##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)
+#endif
+
+/* elements of C in a register: of 8 bytes or of 4 */
+#define LANES (sizeof(VECTOR) / (ELEMENT == 8 ? 8 : 4))
+#ifndef LEAD
+#define LEAD 0
+#endif
+#ifndef PACKED
+#define PACKED ELEMENT
+#endif
+#ifndef BEGIN
+#define BEGIN(p) LOAD(matmul_zeros)
+#endif
+#ifndef PACK_B
+#define PACK_B JOIN(pack_, NAME, b)
+static void PACK_B(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
+                   size_t k, size_t panel_bytes)
+{
+    matmul_pack_panels(panels, b, stride, columns, k, panel_bytes, 2 * LANES, ELEMENT, 1, ELEMENT,
+                       0, NULL);
+}
 #endif
 
 #if HEIGHT == 14
@@ -69,6 +91,14 @@
     }
 
 #ifndef ROWS_8
+static const unsigned char matmul_zeros[64] = {0};
+#ifdef __aarch64__
+#define IN_REGISTER "+w"
+#else
+#define IN_REGISTER "+v"
+#endif
+/* the compiler may not know what v is */
+#define KEEP(v)    __asm__ volatile("" : IN_REGISTER(v))
 #define ROWS_8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define ROWS_4(DO) DO(0) DO(1) DO(2) DO(3)
 #define ROWS_2(DO) DO(0) DO(1)
@@ -131,7 +161,7 @@ const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
                {1, JOIN(tile_, NAME, 1)}},
 };
 
-#define PEAK_BEGIN(i) VECTOR c##i##a = LOAD(zeros), c##i##b = LOAD(zeros);
+#define PEAK_BEGIN(i) VECTOR c##i##a = LOAD(matmul_zeros), c##i##b = LOAD(matmul_zeros);
 #define PEAK_STEP(i)                   \
     KEEP(x);                           \
     c##i##a = MULTIPLY(c##i##a, x, y); \
@@ -142,8 +172,7 @@ const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
  * equal, some sums would be too, and not be computed. */
 double JOIN(dti_, peak, NAME)(uint64_t count)
 {
-    static const unsigned char zeros[sizeof(VECTOR)] = {0};
-    VECTOR x = LOAD(zeros), y = LOAD(zeros), z = LOAD(zeros);
+    VECTOR x = LOAD(matmul_zeros), y = x, z = x;
     KEEP(y);
     KEEP(z);
     ROWS_ALL(PEAK_BEGIN)
@@ -165,7 +194,6 @@ double JOIN(dti_, peak, NAME)(uint64_t count)
 #undef BROADCAST
 #undef MULTIPLY
 #undef BEGIN
-#undef KEEP
 #undef FIRST
 #undef ELEMENT
 #undef PACKED

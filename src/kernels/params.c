@@ -104,23 +104,23 @@ static bool float_fits(const struct dti_format *format, unsigned man_bits, int32
            max_exponent(format) <= largest;
 }
 
-bool dti_format_fits_f32(const struct dti_format *format)
+bool dti_format_fits_hub32(const struct dti_format *format)
 {
     return integer_fits(format, 24) || float_fits(format, 23, -149, 127);
 }
 
-bool dti_format_fits_f64(const struct dti_format *format)
+bool dti_format_fits_hub64(const struct dti_format *format)
 {
     return integer_fits(format, 53) || float_fits(format, 52, -1074, 1023);
 }
 
-bool dti_encoder_takes_f32(const struct dti_format *format)
+bool dti_encoder_takes_hub32(const struct dti_format *format)
 {
     return dti_format_is_integer(format) ||
            (float_fits(format, 23, -149, 127) && dti_format_min_exponent(format) >= -126);
 }
 
-bool dti_encoder_takes_f64(const struct dti_format *format)
+bool dti_encoder_takes_hub64(const struct dti_format *format)
 {
     return dti_format_is_integer(format) ||
            (float_fits(format, 52, -1074, 1023) && dti_format_min_exponent(format) >= -1022);
@@ -128,8 +128,8 @@ bool dti_encoder_takes_f64(const struct dti_format *format)
 
 /* Rounding to odd with p bits loses nothing that a later rounding to p - 2 bits could see: the last
  * bit kept tells whether anything was cut off. That holds for subnormals too, since those of what
- * dti_encoder_takes_f32() allows end as far above fp32's as their precision is less. Integers: the
- * same up to 2^(p - 2), beyond which they must clamp rather than wrap. */
+ * dti_encoder_takes_hub32() allows end as far above fp32's as their precision is less. Integers:
+ * the same up to 2^(p - 2), beyond which they must clamp rather than wrap. */
 static bool takes_odd(const struct dti_encoder *encoder, unsigned precision)
 {
     const struct dti_format *f = &encoder->format;
@@ -142,12 +142,12 @@ static bool takes_odd(const struct dti_encoder *encoder, unsigned precision)
     return f->man_bits + 1u <= precision - 2;
 }
 
-bool dti_encoder_takes_odd_f32(const struct dti_encoder *encoder)
+bool dti_encoder_takes_odd_hub32(const struct dti_encoder *encoder)
 {
-    return dti_encoder_takes_f32(&encoder->format) && takes_odd(encoder, 24);
+    return dti_encoder_takes_hub32(&encoder->format) && takes_odd(encoder, 24);
 }
 
-bool dti_encoder_takes_odd_f64(const struct dti_encoder *encoder)
+bool dti_encoder_takes_odd_hub64(const struct dti_encoder *encoder)
 {
-    return dti_encoder_takes_f64(&encoder->format) && takes_odd(encoder, 53);
+    return dti_encoder_takes_hub64(&encoder->format) && takes_odd(encoder, 53);
 }

@@ -5,7 +5,7 @@
 #include "kernels/quant_lanes_blocks.h"
 
 /* Blocks side by side, the last one filled up with zeros. */
-struct tile {
+struct lane_blocks {
     float x[DTI_PIECE], q[DTI_PIECE]; /* numbers, quotients */
     uint32_t amax[DTI_BLOCKS_AT_ONCE];
     uint32_t scale[DTI_BLOCKS_AT_ONCE]; /* codes */
@@ -15,12 +15,12 @@ struct tile {
     size_t blocks, elements, length, last; /* last: elements of the last block */
 };
 
-static bool is_special(const struct tile *t, size_t block)
+static bool is_special(const struct lane_blocks *t, size_t block)
 {
     return t->amax[block] >= DTI_LANE_INF;
 }
 
-static void load_tile(struct tile *t, const unsigned char *x, size_t n)
+static void load_tile(struct lane_blocks *t, const unsigned char *x, size_t n)
 {
     t->blocks = (n + t->length - 1) / t->length;
     t->elements = n;
@@ -62,7 +62,7 @@ static int32_t mx_exponent(enum dti_mx_scale rule, uint32_t amax, unsigned man_b
     return exponent;
 }
 
-static void scale_mx(const struct dti_block_args *args, struct tile *t)
+static void scale_mx(const struct dti_block_args *args, struct lane_blocks *t)
 {
     const struct dti_block_recipe *const recipe = args->recipe;
     const bool integer = recipe->format->code == DTI_INT8;
@@ -87,7 +87,7 @@ static void scale_mx(const struct dti_block_args *args, struct tile *t)
 }
 
 /* x / by of a block. An inverse that overflows is not used. */
-static void divide(const struct tile *t, size_t block, enum dti_quant_division division,
+static void divide(const struct lane_blocks *t, size_t block, enum dti_quant_division division,
                    float inverse, float *q)
 {
     const float *const x = t->x + block * t->length, by = t->by[block];
@@ -104,7 +104,8 @@ static void divide(const struct tile *t, size_t block, enum dti_quant_division d
 }
 
 /* Encodes one number a block into the format of the scales. */
-static void encode_scales(const struct dti_block_args *args, struct tile *t, const float *numbers)
+static void encode_scales(const struct dti_block_args *args, struct lane_blocks *t,
+                          const float *numbers)
 {
     const struct dti_encoder *const encoder = &args->parts->scale_encoder;
     const struct dti_kernel_args encode = {.encoder = encoder};
@@ -116,7 +117,7 @@ static void encode_scales(const struct dti_block_args *args, struct tile *t, con
             t->scale[b] = (uint32_t)encoder->nan[0];
 }
 
-static void scale_nv(const struct dti_block_args *args, struct tile *t)
+static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
 {
     const float tensor_scale = dti_lane_f32(args->recipe->tensor_scale);
     const float inverse = 1 / tensor_scale;
@@ -137,7 +138,7 @@ static void scale_nv(const struct dti_block_args *args, struct tile *t)
     }
 }
 
-static void scale_nf(const struct dti_block_args *args, struct tile *t)
+static void scale_nf(const struct dti_block_args *args, struct lane_blocks *t)
 {
     for (size_t b = 0; b < t->blocks; b++) {
         t->scale[b] = is_special(t, b) ? DTI_LANE_NAN : t->amax[b];
@@ -148,7 +149,7 @@ static void scale_nf(const struct dti_block_args *args, struct tile *t)
 }
 
 /* The first number of the largest magnitude; +0 when all are zeros. */
-static float extreme(const struct tile *t, size_t block)
+static float extreme(const struct lane_blocks *t, size_t block)
 {
     const float *const x = t->x + block * t->length;
     size_t i = 0;
@@ -157,7 +158,7 @@ static float extreme(const struct tile *t, size_t block)
     return t->amax[block] > 0 ? x[i] : 0;
 }
 
-static void scale_ggml(const struct dti_block_args *args, struct tile *t)
+static void scale_ggml(const struct dti_block_args *args, struct lane_blocks *t)
 {
     const bool q4 = args->recipe->format->family == DTI_BLOCKS_Q4;
     float scale[DTI_BLOCKS_AT_ONCE];
@@ -171,7 +172,7 @@ static void scale_ggml(const struct dti_block_args *args, struct tile *t)
     encode_scales(args, t, scale);
 }
 
-static void clear_blocks(struct tile *t)
+static void clear_blocks(struct lane_blocks *t)
 {
     for (size_t b = 0; b < t->blocks; b++)
         for (size_t i = b * t->length; t->zero[b] && i < (b + 1) * t->length; i++)
@@ -180,7 +181,7 @@ static void clear_blocks(struct tile *t)
 
 /* Quotients to codes; each returns how many of a block are beyond the largest. */
 
-static uint32_t clipped_floats(const struct tile *t, size_t block, uint32_t beyond)
+static uint32_t clipped_floats(const struct lane_blocks *t, size_t block, uint32_t beyond)
 {
     const float *const q = t->q + block * t->length;
     uint32_t clipped = 0;
@@ -190,7 +191,7 @@ static uint32_t clipped_floats(const struct tile *t, size_t block, uint32_t beyo
 }
 
 /* mxint8, in steps of 1/64. */
-static uint32_t encode_steps(struct tile *t, size_t block)
+static uint32_t encode_steps(struct lane_blocks *t, size_t block)
 {
     const float *const q = t->q + block * t->length;
     unsigned char *const codes = t->codes + block * t->length;
@@ -206,7 +207,7 @@ static uint32_t encode_steps(struct tile *t, size_t block)
 }
 
 /* q8_0: halves away from zero. */
-static uint32_t encode_q8(struct tile *t, size_t block)
+static uint32_t encode_q8(struct lane_blocks *t, size_t block)
 {
     const float *const q = t->q + block * t->length;
     unsigned char *const codes = t->codes + block * t->length;
@@ -219,7 +220,7 @@ static uint32_t encode_q8(struct tile *t, size_t block)
     return 0;
 }
 
-static uint32_t encode_q4(struct tile *t, size_t block)
+static uint32_t encode_q4(struct lane_blocks *t, size_t block)
 {
     const float *const q = t->q + block * t->length;
     unsigned char *const codes = t->codes + block * t->length;
@@ -242,7 +243,7 @@ DTI_LANE double nf4_middle(unsigned place)
 
 /* nf4: so many midpoints of the table are below. A quotient in fp32 is above one if it is above the
  * largest fp32 number that is not. */
-static uint32_t encode_nf4(struct tile *t, size_t block)
+static uint32_t encode_nf4(struct lane_blocks *t, size_t block)
 {
     const float *const q = t->q + block * t->length;
     uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
@@ -261,7 +262,7 @@ static uint32_t encode_nf4(struct tile *t, size_t block)
 
 /* The same by exact quotients. One of 24-bit integers A / B that is not the midpoint M, of 26 bits,
  * differs from it by more than 2^-50 of it, so that its rounding in fp64 is on the same side. */
-static uint32_t encode_nf4_exact(struct tile *t, size_t block)
+static uint32_t encode_nf4_exact(struct lane_blocks *t, size_t block)
 {
     const float *const x = t->x + block * t->length;
     const double by = (double)t->by[block];
@@ -275,7 +276,7 @@ static uint32_t encode_nf4_exact(struct tile *t, size_t block)
     return 0;
 }
 
-static uint32_t encode_block(const struct dti_block_args *args, struct tile *t, size_t block,
+static uint32_t encode_block(const struct dti_block_args *args, struct lane_blocks *t, size_t block,
                              uint32_t beyond)
 {
     switch (args->recipe->format->family) {
@@ -300,7 +301,7 @@ static bool scale_is_infinite(const struct dti_block_args *args, uint32_t scale)
     return dti_format_has_inf(&e->format) && (scale == e->inf[0] || scale == e->inf[1]);
 }
 
-static void encode_tile(const struct dti_block_args *args, struct tile *t,
+static void encode_tile(const struct dti_block_args *args, struct lane_blocks *t,
                         struct dti_quant_count *count)
 {
     const struct dti_encoder *const encoder = &args->parts->encoder;
@@ -320,7 +321,7 @@ static void encode_tile(const struct dti_block_args *args, struct tile *t,
     }
 }
 
-static void save_scales(const struct dti_block_shape *shape, const struct tile *t,
+static void save_scales(const struct dti_block_shape *shape, const struct lane_blocks *t,
                         unsigned char *to)
 {
     for (size_t b = 0; b < t->blocks; b++)
@@ -332,7 +333,7 @@ void DTI_LANES_NAME(dti_quantize_blocks)(const struct dti_block_args *args, void
                                          void *scales, const float *x, size_t n,
                                          struct dti_quant_count *count)
 {
-    static void (*const scale_of[])(const struct dti_block_args *, struct tile *) = {
+    static void (*const scale_of[])(const struct dti_block_args *, struct lane_blocks *) = {
         [DTI_BLOCKS_MX] = scale_mx,   [DTI_BLOCKS_NV] = scale_nv,   [DTI_BLOCKS_NF] = scale_nf,
         [DTI_BLOCKS_Q8] = scale_ggml, [DTI_BLOCKS_Q4] = scale_ggml,
     };
@@ -340,7 +341,7 @@ void DTI_LANES_NAME(dti_quantize_blocks)(const struct dti_block_args *args, void
     const size_t at_once = DTI_PIECE / shape.length * shape.length;
     const unsigned char *const from = (const unsigned char *)x;
     unsigned char *code = codes, *scale = scales;
-    struct tile t = {.length = shape.length};
+    struct lane_blocks t = {.length = shape.length};
     for (size_t at = 0; at < n; at += at_once) {
         load_tile(&t, from + 4 * at, n - at < at_once ? n - at : at_once);
         scale_of[args->recipe->format->family](args, &t);

@@ -2,8 +2,7 @@
  *
  * The rows of quant_kernels.def as a table, and which row does a piece of work: the first that
  * fits. */
-#include <assert.h>
-
+#include "kernels/first_row.h"
 #include "kernels/quant_kernels.h"
 
 /* The words of the rows. */
@@ -68,37 +67,25 @@ bool dti_quant_kernel_takes_blocks(const struct dti_quant_kernel *kernel, bool b
            (kernel->blocks >> format->id & 1) != 0 && (kernel->orders >> order & 1) != 0;
 }
 
+#define RETURN_FIRST(fits)                                         \
+    const struct dti_quant_kernel *const rows = dti_quant_kernels; \
+    size_t i;                                                      \
+    DTI_FIRST_ROW(i, rows, dti_quant_kernel_count, allowed, fits); \
+    return &rows[i]
+
 const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed)
 {
-    const enum dti_quant_work work = columns ? DTI_QUANT_RANGE_COLUMNS : DTI_QUANT_RANGE;
-    size_t i = 0;
-    while (i < dti_quant_kernel_count && !(dti_quant_kernels[i].work == work &&
-                                           dti_level_includes(allowed, dti_quant_kernels[i].level)))
-        i++;
-    assert(i < dti_quant_kernel_count);
-    return &dti_quant_kernels[i];
+    RETURN_FIRST(rows[i].work == (columns ? DTI_QUANT_RANGE_COLUMNS : DTI_QUANT_RANGE));
 }
 
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed)
 {
-    size_t i = 0;
-    while (i < dti_quant_kernel_count &&
-           !(dti_level_includes(allowed, dti_quant_kernels[i].level) &&
-             dti_quant_kernel_takes_affine(&dti_quant_kernels[i], back, args)))
-        i++;
-    assert(i < dti_quant_kernel_count);
-    return &dti_quant_kernels[i];
+    RETURN_FIRST(dti_quant_kernel_takes_affine(&rows[i], back, args));
 }
 
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
                                                      enum dti_level allowed)
 {
-    size_t i = 0;
-    while (i < dti_quant_kernel_count &&
-           !(dti_level_includes(allowed, dti_quant_kernels[i].level) &&
-             dti_quant_kernel_takes_blocks(&dti_quant_kernels[i], back, args)))
-        i++;
-    assert(i < dti_quant_kernel_count);
-    return &dti_quant_kernels[i];
+    RETURN_FIRST(dti_quant_kernel_takes_blocks(&rows[i], back, args));
 }

@@ -26,16 +26,16 @@ const char *dti_operation_name(enum dti_operation op)
 {
     static const char *const names[DTI_OP_COUNT] = {
         [DTI_OP_TABLE] = "table",
-        [DTI_OP_DECODE_F32] = "decode_f32",
-        [DTI_OP_DECODE_F64] = "decode_f64",
+        [DTI_OP_DECODE_HUB32] = "decode_f32",
+        [DTI_OP_DECODE_HUB64] = "decode_f64",
         [DTI_OP_DECODE_I64] = "decode_i64",
-        [DTI_OP_ENCODE_F32] = "encode_f32",
-        [DTI_OP_ENCODE_F64] = "encode_f64",
+        [DTI_OP_ENCODE_HUB32] = "encode_f32",
+        [DTI_OP_ENCODE_HUB64] = "encode_f64",
         [DTI_OP_ENCODE_I64] = "encode_i64",
         [DTI_OP_ENCODE_U64] = "encode_u64",
-        [DTI_OP_ODD_F64_F32] = "odd_f64_f32",
-        [DTI_OP_ODD_I64_F64] = "odd_i64_f64",
-        [DTI_OP_ODD_U64_F64] = "odd_u64_f64",
+        [DTI_OP_ODD_HUB64_HUB32] = "odd_f64_f32",
+        [DTI_OP_ODD_I64_HUB64] = "odd_i64_f64",
+        [DTI_OP_ODD_U64_HUB64] = "odd_u64_f64",
         [DTI_OP_UNPACK] = "unpack",
         [DTI_OP_PACK] = "pack",
         [DTI_OP_SWAP] = "swap",
@@ -50,18 +50,18 @@ static const struct dti_format *subject(enum dti_operation op, const struct dti_
     switch (op) {
     case DTI_OP_TABLE:
         return &args->table->dst;
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_DECODE_F64:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_DECODE_HUB64:
     case DTI_OP_DECODE_I64:
         return &args->decoder->format;
-    case DTI_OP_ENCODE_F32:
-    case DTI_OP_ENCODE_F64:
+    case DTI_OP_ENCODE_HUB32:
+    case DTI_OP_ENCODE_HUB64:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
         return &args->encoder->format;
-    case DTI_OP_ODD_F64_F32:
-    case DTI_OP_ODD_I64_F64:
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_HUB64_HUB32:
+    case DTI_OP_ODD_I64_HUB64:
+    case DTI_OP_ODD_U64_HUB64:
     case DTI_OP_UNPACK:
     case DTI_OP_PACK:
     case DTI_OP_SWAP:
@@ -77,16 +77,16 @@ static bool operation_takes(enum dti_operation op, const struct dti_kernel_args 
                             const struct dti_format *format)
 {
     switch (op) {
-    case DTI_OP_DECODE_F32:
-        return dti_format_fits_f32(format);
-    case DTI_OP_DECODE_F64:
-        return dti_format_fits_f64(format);
+    case DTI_OP_DECODE_HUB32:
+        return dti_format_fits_hub32(format);
+    case DTI_OP_DECODE_HUB64:
+        return dti_format_fits_hub64(format);
     case DTI_OP_DECODE_I64:
         return dti_format_is_integer(format) && format->man_bits <= 63;
-    case DTI_OP_ENCODE_F32:
-        return dti_encoder_takes_f32(format);
-    case DTI_OP_ENCODE_F64:
-        return dti_encoder_takes_f64(format);
+    case DTI_OP_ENCODE_HUB32:
+        return dti_encoder_takes_hub32(format);
+    case DTI_OP_ENCODE_HUB64:
+        return dti_encoder_takes_hub64(format);
     case DTI_OP_UNPACK:
     case DTI_OP_PACK:
         return args->bits >= 1 && args->bits <= 7;
@@ -97,9 +97,9 @@ static bool operation_takes(enum dti_operation op, const struct dti_kernel_args 
     case DTI_OP_TABLE:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
-    case DTI_OP_ODD_F64_F32:
-    case DTI_OP_ODD_I64_F64:
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_HUB64_HUB32:
+    case DTI_OP_ODD_I64_HUB64:
+    case DTI_OP_ODD_U64_HUB64:
     case DTI_OP_COUNT:
         break;
     }
@@ -153,7 +153,7 @@ static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_arg
 
 static bool is_encoding(enum dti_operation op)
 {
-    return op == DTI_OP_ENCODE_F32 || op == DTI_OP_ENCODE_F64 || op == DTI_OP_ENCODE_I64 ||
+    return op == DTI_OP_ENCODE_HUB32 || op == DTI_OP_ENCODE_HUB64 || op == DTI_OP_ENCODE_I64 ||
            op == DTI_OP_ENCODE_U64;
 }
 

@@ -15,7 +15,7 @@
 
 static uint64_t code_at(enum dti_stats_hub hub, const unsigned char *numbers, size_t i)
 {
-    if (hub == DTI_STATS_F32) {
+    if (hub == DTI_STATS_HUB32) {
         uint32_t bits;
         memcpy(&bits, numbers + i * sizeof bits, sizeof bits);
         return bits;
@@ -48,7 +48,7 @@ static size_t find(enum dti_stats_hub hub, const unsigned char *numbers, size_t 
     const uint32_t narrow = (uint32_t)code;
     float single;
     memcpy(&single, &narrow, sizeof single);
-    size_t i = hub == DTI_STATS_F32 ? skip_single(numbers, n, single) : 0;
+    size_t i = hub == DTI_STATS_HUB32 ? skip_single(numbers, n, single) : 0;
     while (i + 1 < n && dti_stats_key(hub, code_at(hub, numbers, i)) != key)
         i++;
     return i;
@@ -74,9 +74,9 @@ static void see_extreme(struct dti_stats *stats, bool smaller, uint64_t code, co
 
 static uint64_t magnitude_of(enum dti_stats_hub hub, uint64_t code)
 {
-    if (hub == DTI_STATS_F32)
+    if (hub == DTI_STATS_HUB32)
         return code & INT32_MAX;
-    if (hub == DTI_STATS_F64)
+    if (hub == DTI_STATS_HUB64)
         return code & INT64_MAX;
     return hub == DTI_STATS_I64 && code >> 63 ? 0 - code : code;
 }
@@ -109,7 +109,7 @@ void dti_stats_add_tile(struct dti_stats *stats, const struct dti_stats_tile *ti
 static double number_at(enum dti_stats_hub hub, const unsigned char *numbers, size_t i)
 {
     const uint64_t code = code_at(hub, numbers, i);
-    if (hub != DTI_STATS_F32)
+    if (hub != DTI_STATS_HUB32)
         return dti_fp64_from_bits(code);
     const uint32_t bits = (uint32_t)code;
     float single;

@@ -23,14 +23,14 @@ enum dti_stats_hub dti_stats_hub_of(const struct dti_format *format)
         return DTI_STATS_I64;
     if (is_wide(format, DTI_KIND_UINT))
         return DTI_STATS_U64;
-    return dti_format_fits_f32(format) ? DTI_STATS_F32 : DTI_STATS_F64;
+    return dti_format_fits_hub32(format) ? DTI_STATS_HUB32 : DTI_STATS_HUB64;
 }
 
 const struct dti_format *dti_stats_hub_format(enum dti_stats_hub hub)
 {
     static const enum dti_dtype formats[] = {
-        [DTI_STATS_F32] = DTI_FP32,
-        [DTI_STATS_F64] = DTI_FP64,
+        [DTI_STATS_HUB32] = DTI_FP32,
+        [DTI_STATS_HUB64] = DTI_FP64,
         [DTI_STATS_I64] = DTI_INT64,
         [DTI_STATS_U64] = DTI_UINT64,
     };
@@ -100,10 +100,10 @@ static double number_at(enum dti_stats_hub hub, const unsigned char *numbers, si
     int64_t with_sign;
     uint64_t word;
     switch (hub) {
-    case DTI_STATS_F32:
+    case DTI_STATS_HUB32:
         memcpy(&single, numbers + i * sizeof single, sizeof single);
         return single;
-    case DTI_STATS_F64:
+    case DTI_STATS_HUB64:
         memcpy(&number, numbers + i * sizeof number, sizeof number);
         return number;
     case DTI_STATS_I64:
@@ -130,7 +130,7 @@ double dti_stats_choose_shift(const struct dti_stats_rule *rule, const void *num
     double mean = finite > 0 ? dti_fp64_divide(fabs(sum), (double)finite) : 0;
     if (!isfinite(mean))
         return 0;
-    if (rule->hub == DTI_STATS_F32)
+    if (rule->hub == DTI_STATS_HUB32)
         mean = (double)(float)mean;
     const double shift = sum < 0 ? -mean : mean;
     for (size_t i = 0; i < n; i++) {

@@ -5,6 +5,9 @@
 #ifndef DTINFO_KERNELS_STATS_TILE_H
 #define DTINFO_KERNELS_STATS_TILE_H
 
+#include <float.h>
+#include <math.h>
+
 #include "dtinfo/stats.h"
 #include "kernels/tile_sum.h"
 
@@ -28,12 +31,41 @@ void dti_stats_add_each(const struct dti_stats_rule *rule, const void *numbers, 
 /* The largest magnitude is that of an extreme; of two equal ones that of the earlier. */
 void dti_stats_see_absmax(struct dti_stats *stats);
 
+/* The end of a kernel for fp32. tile: sums and signs; min, max, least: the extremes and the least
+ * magnitude. count_small counts zeros, numbers below the smallest normal and those below zero,
+ * where there are any. A tile whose sums are not finite goes to the definition. */
+static inline void dti_stats_end_f32(const struct dti_stats_rule *rule, struct dti_stats_tile *tile,
+                                     const float *numbers, size_t n, uint64_t index, float min,
+                                     float max, float least,
+                                     void (*count_small)(const float *x, size_t n,
+                                                         float smallest_normal,
+                                                         struct dti_stats_tile *tile),
+                                     struct dti_stats *stats)
+{
+    uint32_t bits[2];
+    if (!(fabs(tile->sum) <= DBL_MAX)) {
+        dti_stats_add_each(rule, numbers, n, index, stats);
+        return;
+    }
+    if (n == 0)
+        return;
+    memcpy(&bits[0], &min, sizeof min);
+    memcpy(&bits[1], &max, sizeof max);
+    tile->finite = n;
+    tile->min = bits[0];
+    tile->max = bits[1];
+    if (!(least > 0) || (double)least < rule->smallest_normal)
+        count_small(numbers, n, (float)rule->smallest_normal, tile);
+    stats->elements += n;
+    dti_stats_add_tile(stats, tile, numbers, n, index);
+}
+
 /* A number in the order of its hub: smaller ones have smaller keys, both zeros have one. */
 static inline uint64_t dti_stats_key(enum dti_stats_hub hub, uint64_t code)
 {
     const uint64_t middle = UINT64_C(1) << 63;
-    const uint64_t magnitude = hub == DTI_STATS_F32 ? code & INT32_MAX : code & INT64_MAX;
-    const uint64_t sign = hub == DTI_STATS_F32 ? code >> 31 : code >> 63;
+    const uint64_t magnitude = hub == DTI_STATS_HUB32 ? code & INT32_MAX : code & INT64_MAX;
+    const uint64_t sign = hub == DTI_STATS_HUB32 ? code >> 31 : code >> 63;
     if (hub == DTI_STATS_U64)
         return code;
     if (hub == DTI_STATS_I64)

@@ -8,8 +8,8 @@
 
 #include "kernels/kernels.h"
 
-void dti_table_init(struct dti_table *ret, const struct dti_format *src,
-                    const struct dti_format *dst, const struct dti_policy *policy)
+void dti_code_table_init(struct dti_code_table *ret, const struct dti_format *src,
+                         const struct dti_format *dst, const struct dti_policy *policy)
 {
     memset(ret, 0, sizeof *ret);
     ret->container = (unsigned)dti_format_container(dst);
@@ -32,7 +32,7 @@ void dti_table_init(struct dti_table *ret, const struct dti_format *src,
 void dti_table_scalar(const struct dti_kernel_args *args, void *restrict dst,
                       const void *restrict src, size_t n)
 {
-    const struct dti_table *table = args->table;
+    const struct dti_code_table *table = args->table;
     const uint8_t *from = src;
     unsigned char *to = dst;
     switch (table->container) {

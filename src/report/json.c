@@ -324,8 +324,8 @@ enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_erro
     struct dti_buffer *const text = &json->text;
     dti_buffer_append(text, "}\n", 2);
     if (text->failed)
-        return dti_fail(reterr, DTI_NO_MEMORY,
-                        "out of memory for one JSON document; --jsonl needs less");
+        return dti_fail_remedy(reterr, DTI_NO_MEMORY, DTI_REMEDY_DOCUMENT_A_LINE,
+                               "out of memory for one JSON document");
     assert(json->depth == 1);
     if (fwrite(text->data, 1, text->length, out) != text->length)
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write the JSON document");

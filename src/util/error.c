@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filling errors, and what a status means to the outside: its exit code and its name in JSON. */
+ * Filling errors, and what statuses and remedies mean to the outside. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +18,12 @@ static const struct {
 #undef STATUS
 };
 
+static const char *const meanings[DTI_REMEDY_COUNT] = {
+#define REMEDY(id, text) [DTI_REMEDY_##id] = text,
+#include "dtinfo/remedies.def"
+#undef REMEDY
+};
+
 /* Length of text, cut to at most `limit` bytes and never inside a UTF-8 sequence. */
 static size_t cut_length(const char *text, size_t length, size_t limit)
 {
@@ -29,21 +35,37 @@ static size_t cut_length(const char *text, size_t length, size_t limit)
     return cut;
 }
 
-enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const char *format, ...)
+static void fill(struct dti_error *reterr, enum dti_status status, enum dti_remedy remedy,
+                 const char *format, va_list args)
 {
     if (!reterr)
-        return status;
+        return;
     reterr->status = status;
+    reterr->remedy = remedy;
     reterr->argument[0] = '\0';
     for (size_t i = 0; i < DTI_ERROR_SUGGESTIONS; i++)
         reterr->suggestions[i][0] = '\0';
-
-    va_list args;
-    va_start(args, format);
     const int length = vsnprintf(reterr->text, sizeof reterr->text, format, args);
-    va_end(args);
     if (length < 0)
         reterr->text[0] = '\0';
+}
+
+enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(reterr, status, DTI_REMEDY_NONE, format, args);
+    va_end(args);
+    return status;
+}
+
+enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status,
+                                enum dti_remedy remedy, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fill(reterr, status, remedy, format, args);
+    va_end(args);
     return status;
 }
 
@@ -90,4 +112,9 @@ const char *dti_status_code(enum dti_status status)
 const char *dti_status_meaning(enum dti_status status)
 {
     return statuses[known(status)].meaning;
+}
+
+const char *dti_remedy_meaning(enum dti_remedy remedy)
+{
+    return meanings[remedy];
 }

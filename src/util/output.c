@@ -21,7 +21,7 @@ enum { WRITE_BEHIND = 32 << 20 };
 
 enum dti_status dti_output_fail_exists(const char *label, struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_USAGE, "%s exists; --force replaces it", label);
+    return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REPLACE, "%s exists", label);
 }
 
 /* errno of a write that ended at byte `offset`. */

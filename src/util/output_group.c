@@ -94,10 +94,9 @@ static enum dti_status open_file(const struct dti_output_group *group, size_t at
     if (!group->is_new && fstat(file->target.folder, &st) != 0)
         return dti_output_fail(reterr, file->label, errno);
     if (!group->is_new && st.st_dev != device)
-        return dti_fail(reterr, DTI_WRITE_FAILED,
-                        "%s is a link to another file system than the files that belong to it; "
-                        "remove the link, or give -o another name",
-                        file->label);
+        return dti_fail_remedy(
+            reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
+            "%s is a link to another file system than the files that belong to it", file->label);
     const char *const name = dti_output_base(group->paths[at]);
     if (strlen(name) > NAME_MAX)
         return dti_output_fail(reterr, file->label, ENAMETOOLONG);
@@ -198,11 +197,11 @@ static enum dti_status fail_between(const struct dti_output_group *group, size_t
         (void)snprintf(others, sizeof others, "the other %zu files", left);
     dti_quote(first, from, strlen(from));
     dti_quote(last, to, strlen(to));
-    return dti_fail(reterr, DTI_WRITE_FAILED,
-                    "cannot put %s in place: %s; %s%s%s %s new, and %s %s not in place; run it "
-                    "again with --force",
-                    label, strerror(error), first, done > 1 ? " to " : "", done > 1 ? last : "",
-                    done > 1 ? "are" : "is", others, left > 1 ? "are" : "is");
+    return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE_AGAIN,
+                           "cannot put %s in place: %s; %s%s%s %s new, and %s %s not in place",
+                           label, strerror(error), first, done > 1 ? " to " : "",
+                           done > 1 ? last : "", done > 1 ? "are" : "is", others,
+                           left > 1 ? "are" : "is");
 }
 
 static enum dti_status publish_files(struct dti_output_group *group, struct dti_error *reterr)

@@ -17,7 +17,7 @@
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 
 /* The way that is left, from at.folder on. */
-struct walk {
+struct path_walk {
     struct dti_output_path at;
     char rest[PATH_SIZE];
     int links;
@@ -55,7 +55,7 @@ static int enter(struct dti_output_path *at, const char *name)
 
 /* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule
  * (fs.protected_symlinks) for links that it follows itself. */
-static int check_link(struct walk *walk)
+static int check_link(struct path_walk *walk)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
     const struct stat *const link = &walk->at.old;
@@ -69,7 +69,7 @@ static int check_link(struct walk *walk)
 }
 
 /* Puts what a link points to in front of the rest. */
-static int follow(struct walk *walk, bool slash)
+static int follow(struct path_walk *walk, bool slash)
 {
     char target[PATH_SIZE];
     const int error = walk->links++ == LINKS_MAX ? ELOOP : check_link(walk);
@@ -89,7 +89,7 @@ static int follow(struct walk *walk, bool slash)
 }
 
 /* Takes the next name off the rest; whether a slash was behind it. */
-static bool take_name(struct walk *walk, size_t length)
+static bool take_name(struct path_walk *walk, size_t length)
 {
     const size_t slashes = strspn(walk->rest + length, "/");
     memcpy(walk->at.name, walk->rest, length);
@@ -99,7 +99,7 @@ static bool take_name(struct walk *walk, size_t length)
 }
 
 /* One name of the path: 0 or an errno value. */
-static int step(struct walk *walk)
+static int step(struct path_walk *walk)
 {
     struct dti_output_path *const at = &walk->at;
     const size_t length = strcspn(walk->rest, "/");
@@ -128,7 +128,7 @@ static int step(struct walk *walk)
 enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char *path,
                                         bool as_folder, const char *label, struct dti_error *reterr)
 {
-    struct walk walk = {.at = {.folder = -1}, .as_folder = as_folder};
+    struct path_walk walk = {.at = {.folder = -1}, .as_folder = as_folder};
     const size_t length = strlen(path);
     int error = length == 0 ? ENOENT : length >= PATH_SIZE ? ENAMETOOLONG : 0;
     if (error == 0) {

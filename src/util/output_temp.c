@@ -60,10 +60,10 @@ static uint64_t random_number(unsigned attempt)
 /* All but the random letters; its length. */
 static size_t make_prefix(char ret[NAME_MAX + 1], const char *name)
 {
-    const size_t room = NAME_MAX - 1 - (sizeof infix - 1) - RANDOM_LETTERS;
+    const size_t available = NAME_MAX - 1 - (sizeof infix - 1) - RANDOM_LETTERS;
     size_t length = strlen(name);
-    if (length > room) {
-        length = room;
+    if (length > available) {
+        length = available;
         while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
             length--; /* not inside a UTF-8 sequence */
     }

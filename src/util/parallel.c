@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "util/thread.h"
 
 enum {
     STACK_BYTES = 1 << 20, /* a member's: tiles live on the stack, little else does */
@@ -22,7 +23,7 @@ enum {
 
 typedef void team_job(void *context, size_t member, size_t size);
 
-struct member {
+struct team_member {
     struct dti_team *team;
     size_t index;
     pthread_t thread;
@@ -40,16 +41,19 @@ struct dti_team {
     team_job *job;
     void *context;
     struct cpu_list *cpus; /* NULL: not pinned */
-    struct member member[];
+    struct team_member member[];
 };
 
 /* CPUs that may be used. */
-#if defined __linux__
 struct cpu_list {
-    size_t count, bytes;
+    size_t count;
+#if defined __linux__
+    size_t bytes;
     cpu_set_t *set;
+#endif
 };
 
+#if defined __linux__
 static void list_free(struct cpu_list *list)
 {
     if (list)
@@ -102,10 +106,6 @@ static void unpin(const struct cpu_list *list)
     (void)pthread_setaffinity_np(pthread_self(), list->bytes, list->set);
 }
 #else
-struct cpu_list {
-    size_t count;
-};
-
 static void list_free(struct cpu_list *list)
 {
     free(list);
@@ -186,7 +186,7 @@ static void report_end(struct dti_team *team)
 
 static void *member_main(void *argument)
 {
-    struct member *const self = argument;
+    struct team_member *const self = argument;
     struct dti_team *const team = self->team;
     unsigned seen = 0;
     for (;;) {
@@ -225,35 +225,20 @@ static void wait_end(struct dti_team *team)
     pthread_mutex_unlock(&team->mutex);
 }
 
-/* Signals go to the thread that was there first; only faults stay with the thread that made them.
- */
 static int start(struct dti_team *team)
 {
-    sigset_t blocked, before;
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGSEGV);
-    sigdelset(&blocked, SIGBUS);
-    sigdelset(&blocked, SIGFPE);
-    sigdelset(&blocked, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = 0;
     while (!error && team->started < team->size - 1) {
-        struct member *const member = &team->member[team->started + 1];
+        struct team_member *const member = &team->member[team->started + 1];
         member->team = team;
         member->index = team->started + 1;
-        error = pthread_create(&member->thread, &attributes, member_main, member);
+        error = dti_thread_start(&member->thread, STACK_BYTES, member_main, member);
         if (!error) {
             team->started++;
             if (team->cpus)
                 pin(team->cpus, member->thread, member->index);
         }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return error;
 }
 

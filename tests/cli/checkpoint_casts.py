@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Casts of files of tensors, as treat_checkpoint*.py make them: checkpoints, runs, a reader of what came
+"""Casts of files of tensors, as survive_*checkpoint*.py make them: checkpoints, runs, a reader of what came
 out, and what must have come."""
 import functools
 import json
@@ -11,7 +11,7 @@ import sys
 
 from file_casts import MIB, folder, read, write
 from make_checkpoint import model, safetensors, write_others, write_sharded, write_single
-from treatment import PROGRAM, SECONDS, environment, require
+from survival import PROGRAM, SECONDS, environment, require
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "oracle"))
 import formats  # noqa: E402  (the reference of the oracle tests: exact, and not ours)

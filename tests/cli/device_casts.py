@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Casts on the pretend CUDA devices, as treat_device_*.py make them: inputs, runs, and the verdict on a run in
+"""Casts on the pretend CUDA devices, as survive_device_faults.py makes them: inputs, runs, and the verdict on a run in
 which something failed: the CPU's bytes, or a clean failure."""
 import concurrent.futures
 import os
@@ -9,7 +9,7 @@ import tempfile
 
 from file_casts import arrays
 from make_checkpoint import safetensors
-from treatment import PROGRAM, environment, require
+from survival import PROGRAM, environment, require
 
 FAKE = os.path.abspath(sys.argv[3])
 MISSING = "/nowhere/libcuda.so.1"

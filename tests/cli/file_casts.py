@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bulk casts of files, as treat_file*.py make them: arrays, folders, runs and what is required of them."""
+"""Bulk casts of files, as survive_file_failures.py and its like make them: arrays, folders, runs and what is required of them."""
 import contextlib
 import os
 import random
@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import tempfile
 
-from treatment import PROGRAM, SANITIZED, SECONDS, environment, require, require_one_line
+from survival import PROGRAM, SANITIZED, SECONDS, environment, require, require_one_line
 
 MIB = 1 << 20
-ROUNDS = 20 if SANITIZED else 100
+ROUNDS = 10 if SANITIZED else 50
 RANDOM = random.Random(20240229)
 
 
@@ -39,9 +39,9 @@ def read(path):
 
 
 @contextlib.contextmanager
-def folder():
+def folder(within=None):
     """A folder with in.bin; what is left in it at the end must be what the check expects."""
-    with tempfile.TemporaryDirectory(prefix="dtinfo-files-") as path:
+    with tempfile.TemporaryDirectory(prefix="dtinfo-files-", dir=within) as path:
         before = os.getcwd()
         os.chdir(path)
         try:

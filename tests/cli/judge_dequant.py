@@ -12,7 +12,7 @@ import math
 import os
 import struct
 
-from dequant_check import RANDOM, check, judge, run, run_parts
+from quant_check import RANDOM, check, judge, run, run_parts
 from dequant_files import (BLOCKS, E4M3, E5M2, bits_of, f32, floats, gguf_blocks, half, npy, pack, read_file,
                            scale_bytes, scale_number, scale_shapes, words, write_file, write_gguf)
 

@@ -10,7 +10,7 @@ import os
 import struct
 import subprocess
 
-from dequant_check import PROGRAM, RANDOM, check, judge, numbers_of, run, run_parts
+from quant_check import PROGRAM, RANDOM, check, judge, numbers_of, run, run_parts
 from dequant_files import BLOCKS, bits_of, floats, pack, read_file, words, write_file
 
 

@@ -14,7 +14,9 @@ import subprocess
 import sys
 from fractions import Fraction
 
-from quant_model import (BLOCKS, FLOATS, FORMATS, INF, INTEGERS, NF4, Affine, Block, bits32, fp32, pack)
+from quant_groups import group_of, model, pack
+
+BLOCKS, FORMATS, NF4, fp32 = model.BLOCKS, model.FORMATS, model.NF4, model.round32
 
 PROGRAM = os.path.abspath(sys.argv[1])
 RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 400
@@ -68,7 +70,7 @@ def draw(rng, count, scale):
         return "%.*g" % (rng.randrange(1, 25), rng.gauss(0, 1) * size)
 
     texts = [one() for _ in range(count)]
-    numbers = [fp32(rational(text), -1 if text[0] == "-" else 1)
+    numbers = [fp32(rational(text), text[0] == "-")
                if text not in ("nan", "inf", "-inf") else float(text) for text in texts]
     return texts, numbers
 
@@ -88,7 +90,7 @@ def draw_edges(rng, name, how, count):
         largest = 6 * Fraction(how.get("tensor", 1.0)) * step * (1 + Fraction(2 * rng.randrange(8) + 1, 16))
         grid = largest / 24
     else:
-        code = FORMATS[BLOCKS[name][0]]
+        code = FORMATS[BLOCKS[name][1]]
         largest = Fraction(127, 64) if name == "mxint8" else code.magnitude(code.max_code())
         largest = rng.choice([largest, Fraction(1), largest + code.magnitude(1) / 2])
         grid = largest / 128
@@ -134,7 +136,7 @@ def draw_options(rng, name):
     if fixed:
         how["scale"], symmetric = fp32(Fraction(rng.choice([0.1, 0.01, 1.0, rng.uniform(0, 3)]))), False
         words += ["--scale", how["scale"].hex()]
-    if name in INTEGERS:
+    if name in model.INTEGERS:
         kind = rng.choice(["--symmetric", "--affine", "", "--symmetry"])
         if kind == "--affine" and not fixed:
             symmetric = False
@@ -145,13 +147,13 @@ def draw_options(rng, name):
         elif kind == "--symmetry" and not like:
             symmetric = True
     how["symmetry"] = "none"
-    if symmetric and name in INTEGERS:
+    if symmetric and name in model.INTEGERS:
         how["symmetry"] = "half" if like == "torch" else "full"
         if kind == "--symmetry" and not like:
             how["symmetry"] = rng.choice(["full", "half"])
             words += ["--symmetry", how["symmetry"]]
     how["zero"] = 0
-    if fixed and name in INTEGERS:
+    if fixed and name in model.INTEGERS:
         width = FORMATS[name].width
         if how["symmetry"] != "none":
             how["zero"] = 0 if name.startswith("int") else 1 << width - 1
@@ -173,7 +175,7 @@ def draw_options(rng, name):
 
 
 def judge_element(found, x, text, group):
-    if found["input"] != text or found["x"]["bits"] != "0x%08x" % bits32(x):
+    if found["input"] != text or found["x"]["bits"] != "0x%08x" % model.bits(x):
         wrong("input", found["input"], text, found["x"]["bits"], x)
     rounded = text not in ("nan", "inf", "-inf") and (
         not math.isfinite(x) or rational(text) != Fraction(x))
@@ -181,11 +183,11 @@ def judge_element(found, x, text, group):
         wrong("rounded", text, rounded)
     quotient = group.quotient(x)
     scaled = None if quotient is None or not math.isfinite(x) or quotient in (
-        INF, -INF) or quotient != quotient else float(quotient)
+        math.inf, -math.inf) or quotient != quotient else float(quotient)
     if found["scaled"] != scaled:
         wrong("scaled", text, found["scaled"], scaled)
     code, clipped = group.store(x)
-    width = FORMATS[getattr(group, "code_name", group.name)].width
+    width = FORMATS[group.code_name].width
     if int(found["bits"], 16) != code or found["clipped"] != clipped:
         wrong("code", text, found["bits"], hex(code), found["clipped"], clipped)
     if len(found["bits"]) != 2 + (width + 3) // 4 or found["code"] % (1 << width) != code:
@@ -208,7 +210,7 @@ def judge_element(found, x, text, group):
 
 
 def judge_group(found, numbers, texts, name, how):
-    group = (Block if name in BLOCKS else Affine)(name, how, numbers)
+    group = group_of(name, how, numbers)
     if name in BLOCKS:
         if int(found["scale"]["bits"], 16) != group.scale_code:
             wrong("scale", found["scale"], hex(group.scale_code), group.amax)
@@ -234,7 +236,7 @@ def judge_group(found, numbers, texts, name, how):
     codes = [code for code, _, _ in done]
     if name in BLOCKS:
         codes += [{"nf4": 7, "q4_0": 8}.get(name, 0)] * (group.length - len(codes))
-    width = FORMATS[getattr(group, "code_name", name)].width
+    width = FORMATS[group.code_name].width
     if bytes.fromhex(found["packed"]) != pack(width, codes, how["high"]):
         wrong("packed", found["packed"])
     if name in ("q8_0", "q4_0"):
@@ -269,7 +271,7 @@ def judge_loss(found, numbers, errors):
 
 def judge_run(rng, name):
     words, how = draw_options(rng, name)
-    width = FORMATS[BLOCKS[name][0] if name in BLOCKS else name].width
+    width = FORMATS[BLOCKS[name][1] if name in BLOCKS else name].width
     how["high"] = width < 8 and rng.random() < 0.4
     if how["high"]:
         words += ["--nibble", "high"]
@@ -289,7 +291,7 @@ def judge_run(rng, name):
             how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / 2688) or 1.0
         if name == "nvfp4":
             is_number(result["tensor_scale"], how.get("tensor", 1.0), "tensor scale")
-        length = BLOCKS[name][2] if name in BLOCKS else how.get("block", count)
+        length = BLOCKS[name][3] if name in BLOCKS else how.get("block", count)
         groups, done = result["groups"], []
         if len(groups) != -(-count // length):
             wrong("groups", len(groups))
@@ -309,7 +311,7 @@ def judge_run(rng, name):
 
 def main():
     rng, failed, clipped = random.Random(20), 0, 0
-    names = INTEGERS + FLOATS + 2 * list(BLOCKS) + 3 * ["nvfp4"]
+    names = [*model.INTEGERS, *model.FLOATS] + 2 * list(BLOCKS) + 3 * ["nvfp4"]
     for number in range(RUNS):
         try:
             clipped += judge_run(rng, names[number % len(names)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files that quant makes, against codes and scales computed again in exact rationals (quant_model.py), with names,
+"""Files that quant makes, against codes and scales computed again in exact rationals (tests/oracle/quant_model.py), with names,
 shapes and places of the parts written again from the description of the layouts. Files are read and written by hand.
 
 usage: judge_quant_files.py DTINFO
@@ -11,25 +11,13 @@ import math
 import os
 import random
 import struct
-import subprocess
-import sys
-import tempfile
 from fractions import Fraction
 
-import quant_model as model
+from quant_check import judge, run, run_parts
+from quant_groups import model, pack
 from quant_parts import SIZES, Expected, product
 
-PROGRAM = os.path.abspath(sys.argv[1])
 RANDOM = random.Random(20240607)
-checked = different = 0
-
-
-def judge(what, got, want):
-    global checked, different
-    checked += 1
-    if got != want:
-        different += 1
-        print("DIFFERENT %s\n    got  %s\n    want %s" % (what, repr(got)[:300], repr(want)[:300]))
 
 
 def write_file(path, tensors, metadata=None):
@@ -64,13 +52,6 @@ def read_file(path):
     return {name: (t["dtype"], t["shape"], data[slice(*t["data_offsets"])]) for name, t in header.items()}, metadata
 
 
-def run(words, code=0):
-    done = subprocess.run([PROGRAM, "quant"] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode != code:
-        sys.exit("quant %s: exit %d\n%s" % (" ".join(words), done.returncode, done.stderr.decode()))
-    return done.stdout
-
-
 def make_numbers(dtype, count):
     """Numbers that the dtype holds, and their bytes."""
     sigma = RANDOM.choice([0.02, 1, 30])
@@ -84,7 +65,7 @@ def make_numbers(dtype, count):
         else:
             code = struct.pack({"F32": "<f", "F16": "<e", "F64": "<d"}[dtype], x)
             number = struct.unpack({"F32": "<f", "F16": "<e", "F64": "<d"}[dtype], code)[0]
-            numbers.append(model.fp32(Fraction(number), number) if dtype == "F64" else number)
+            numbers.append(model.round32(Fraction(number), math.copysign(1, number) < 0) if dtype == "F64" else number)
         raw += code
     return numbers, raw
 
@@ -151,7 +132,7 @@ def judge_case(number, source, shape, dtype, ask):
     write_file("in.safetensors", dict({"w": (source, shape, raw)}, **others), {"format": "pt"})
     expected = Expected("w", dtype, shape, numbers, ask)
     words = ["in.safetensors", "-o", "out.safetensors", "--force", "--threads", str(1 + number % 3), "--json"]
-    report = json.loads(run(words + options_of(dtype, ask)))
+    report = json.loads(run(*words, *options_of(dtype, ask))[0])
     tensors, metadata = read_file("out.safetensors")
     what = "%s of %s %s %s" % (dtype, source, shape, ask)
     want = dict(expected.parts(), **others)
@@ -201,17 +182,17 @@ def judge_cases():
         case("F32", [8, 5], dtype, how=dict(torch["how"], symmetry="half"), words=torch["words"])
         case("F32", [8, 5], dtype, how=dict(channel, symmetry="none"), per="channel", specials=True,
              words=torch["words"] + ["--affine"])
-        case("F32", [3, 4], dtype, how={"symmetry": "none", "scale": model.fp32(Fraction(1, 10)), "zero": -3},
+        case("F32", [3, 4], dtype, how={"symmetry": "none", "scale": model.round32(Fraction(1, 10)), "zero": -3},
              words=["--scale", "0.1", "--zero-point", "-3"])
         case("F32", [3, 4], dtype, how={"min": -1.0, "max": 1.5}, words=["--min", "-1", "--max", "1.5"])
     case("F32", [4, 6], "uint2", per="channel")
     case("F32", [3, 20, 6], "uint4", per="channel", axis=2)
-    for dtype, (_, _, length) in model.BLOCKS.items():
+    for dtype, (_, _, _, length) in model.BLOCKS.items():
         case("F32", [3, 2 * length], dtype)
         case("BF16", [2, length + 4], dtype, pad=True)
         case("F16", [length, 8], dtype, axis=0)
         case("F32", [2, length], dtype, specials=True)
-        if model.FORMATS[model.BLOCKS[dtype][0]].width < 8:
+        if model.FORMATS[model.BLOCKS[dtype][1]].width < 8:
             case("F32", [2, length], dtype, high=True)
     for rule in ("ceil", "rceil", "even"):
         case("F32", [3, 64], "mxfp4", how={"mx_scale": rule}, words=["--mx-scale", rule])
@@ -229,10 +210,9 @@ def judge_pieces():
         width = int(dtype.lstrip("uint"))
         low = 0 if dtype[0] == "u" else -1 << width - 1
         codes = [min(max(round(2 * x), low), low + (1 << width) - 1) % (1 << width) for x in numbers]
-        zero = ["--zero-point", "0"]
         for threads, memory in ((1, "16MiB"), (3, "100KiB")):
-            run(["in.safetensors", dtype, "-o", "out.safetensors", "--force", "-q", "--scale", "0.5", "--threads",
-                 str(threads), "--max-memory", memory] + zero)
+            run("in.safetensors", dtype, "-o", "out.safetensors", "--force", "-q", "--scale", "0.5", "--threads",
+                str(threads), "--max-memory", memory, "--zero-point", "0")
             tensors, _ = read_file("out.safetensors")
             raw = tensors["w_packed" if width < 8 else "w"][2]
             if width >= 8:
@@ -241,7 +221,7 @@ def judge_pieces():
                 want = b""
                 for first in range(0, len(codes), columns):
                     row = [c ^ (1 << width - 1 if low else 0) for c in codes[first:first + columns]]
-                    want += model.pack(width, row + [0] * (-columns % (32 // width)), False)
+                    want += pack(width, row + [0] * (-columns % (32 // width)), False)
             judge("pieces of %s, %d threads" % (dtype, threads), raw == want, True)
 
 
@@ -255,9 +235,9 @@ def judge_npy():
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
             file.write(struct.pack("<%df" % len(body), *body))
         for dtype, descr in (("uint8", "|u1"), ("mxfp4", "|u1"), ("int4", "<i4")):
-            run(["in.npy", dtype, "-o", "out.npy", "--force", "-q"])
+            run("in.npy", dtype, "-o", "out.npy", "--force", "-q")
             if dtype == "uint8":    # its zero points would be read as those of other codes
-                run(["in.npy", "int8", "-o", "out.npy", "--force", "-q"], 2)
+                run("in.npy", "int8", "-o", "out.npy", "--force", "-q", code=2)
             want = Expected("", dtype, [6, 32], numbers, {}).parts()
             for name, (kind, shape, part) in want.items():
                 path = "out%s.npy" % ("" if name == "_packed" else name)
@@ -289,7 +269,7 @@ def judge_shards():
         write_file("shards/m-%d.safetensors" % shard, tensors, {"shard": str(shard)})
     with open("shards/model.safetensors.index.json", "w") as file:
         json.dump({"metadata": {"total_size": 6 * 256}, "weight_map": names}, file)
-    run(["shards", "mxfp6_e3m2", "-o", "made/", "-q", "--keep", "b*"])
+    run("shards", "mxfp6_e3m2", "-o", "made/", "-q", "--keep", "b*")
     with open("made/model.safetensors.index.json") as file:
         index = json.load(file)
     total = 0
@@ -312,16 +292,4 @@ def judge_shards():
     judge("index: total_size", index["metadata"]["total_size"], total)
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="dtinfo-quant-") as path:
-        os.chdir(path)
-        judge_cases()
-        judge_pieces()
-        judge_npy()
-        judge_shards()
-        os.chdir("/")
-    print("%d checks, %d different" % (checked, different))
-    return 1 if different or not checked else 0
-
-
-sys.exit(main())
+run_parts((judge_cases, judge_pieces, judge_npy, judge_shards))

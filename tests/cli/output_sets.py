@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Sets of shards, as treat_output_*.py make them: tiny ones by the hundred, runs, and what runs leave."""
+"""Sets of shards for survive_interrupted_sets.py and survive_output_errors.py: tiny ones by the hundred, runs,
+and what runs leave."""
+import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 
 from checkpoint_casts import read, safetensors, write
+from file_casts import folder as folder_on_disk
 from make_checkpoint import pack
-from treatment import PROGRAM, SECONDS, environment, require
+from survival import PROGRAM, SECONDS, Broken, environment, require
 
 SHARDS = 700
 INDEX = "model.safetensors.index.json"
 NUMBERS = [[float(i % 128), -1.0, 2.0, 3.0] for i in range(SHARDS)]
+
+
+def folder():
+    """In memory where that can be, since every one of the files is synced."""
+    shared = os.access("/dev/shm", os.W_OK) and os.statvfs("/dev/shm")
+    ample = shared and shared.f_bavail * shared.f_frsize > 48 << 20
+    return folder_on_disk("/dev/shm" if ample else None)
 
 
 def name_of(at, count):
@@ -50,6 +62,29 @@ def remove(*paths):
             shutil.rmtree(path)
         elif os.path.lexists(path):
             os.unlink(path)
+
+
+def staged():
+    """The files that a run has made, or is making, where they are not yet seen."""
+    return glob.glob(".*.dtinfo-*/*") + glob.glob("new/.*.dtinfo-*/*")
+
+
+def stopped_at_work(prepare, *words):
+    """A run that is held while it writes its files. One that was over before is made again."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < SECONDS:
+        prepare()
+        child = start(*words)
+        while not staged() and child.poll() is None:
+            pass
+        child.send_signal(signal.SIGSTOP)
+        if child.returncode is None:
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if staged():
+                return child
+        child.send_signal(signal.SIGCONT)
+        child.communicate(timeout=SECONDS)
+    raise Broken("no run was met at work")
 
 
 def fill_old(wanted):

@@ -5,7 +5,7 @@ import math
 import struct
 from fractions import Fraction
 
-import quant_model as model
+from quant_groups import group_of, model, pack
 
 SIZES = {"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "I64": 8,
          "F8_E4M3": 1, "F8_E5M2": 1, "F8_E4M3FNUZ": 1, "F8_E5M2FNUZ": 1}
@@ -33,11 +33,11 @@ class Expected:
         self.axis = ask.get("axis", 0 if ask.get("per") == "channel" else len(shape) - 1) % len(shape)
         self.how = dict({"symmetry": "none" if dtype.startswith("uint") else "full", "rule": "onnx",
                          "division": "true", "specials": "clamp", "mx_scale": "floor"}, **ask.get("how", {}))
-        self.width = model.FORMATS[model.BLOCKS[dtype][0] if self.block else dtype].width
+        self.width = model.FORMATS[model.BLOCKS[dtype][1] if self.block else dtype].width
         self.signed = dtype in ("int2", "int4")
         outer, length, inner = product(shape[:self.axis]), shape[self.axis], product(shape[self.axis + 1:])
         per = self.per
-        group = model.BLOCKS[dtype][2] if self.block else ask.get("block")
+        group = model.BLOCKS[dtype][3] if self.block else ask.get("block")
         places = -(-length // group) * group if per == "group" else length
         self.padded = places != length
         self.code_shape = shape[:self.axis] + [places] + shape[self.axis + 1:]
@@ -74,7 +74,7 @@ class Expected:
 
     def quantize(self, numbers, at, to):
         values = [0.0 if i is None else numbers[i] for i in at]
-        made = (model.Block if self.block else model.Affine)(self.dtype, self.how, values)
+        made = group_of(self.dtype, self.how, values)
         self.scales.append(made)
         clipped = 0
         for i, place, x in zip(at, to, values):
@@ -100,7 +100,7 @@ class Expected:
         for first in range(0, len(codes), columns):
             row = [code ^ (1 << self.width - 1 if self.signed else 0) for code in codes[first:first + columns]]
             row += [0] * (-len(row) % in_word)
-            raw += model.pack(self.width, row, False)
+            raw += pack(self.width, row, False)
         return raw
 
     def zero_points(self):
@@ -130,7 +130,7 @@ class Expected:
             raw = self.words(self.codes, self.code_shape[-1])
         elif how == "bits":
             shape[-1] = shape[-1] * self.width // 8
-            raw = model.pack(self.width, self.codes, self.ask.get("high", False))
+            raw = pack(self.width, self.codes, self.ask.get("high", False))
         else:
             raw = b"".join(c.to_bytes(how // 8, "little") for c in self.codes)
         parts[name + ("_packed" if how in ("words", "bits") and not bare else "")] = code, shape, raw
@@ -140,7 +140,7 @@ class Expected:
         if bare and self.per == "channel":
             scale_shape = [product(scale_shape)]
         if self.block:
-            kind = SCALES[model.BLOCKS[self.dtype][1]]
+            kind = SCALES[model.BLOCKS[self.dtype][2]]
             raw = b"".join(s.scale_code.to_bytes(SIZES[kind], "little") for s in self.scales)
         else:
             kind, raw = "F32", b"".join(struct.pack("<f", s.scale) for s in self.scales)

@@ -105,11 +105,11 @@ static uint64_t bits_read(enum dti_operation op, const struct dti_gpu_cast_args 
     case DTI_OP_TABLE:
     case DTI_OP_PACK:
         return 8;
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_DECODE_F64:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_DECODE_HUB64:
     case DTI_OP_DECODE_I64:
         return 8 * (uint64_t)args->decoder.container;
-    case DTI_OP_ENCODE_F32:
+    case DTI_OP_ENCODE_HUB32:
         return 32;
     case DTI_OP_UNPACK:
         return args->bits;
@@ -122,18 +122,18 @@ static uint64_t bits_read(enum dti_operation op, const struct dti_gpu_cast_args 
 }
 
 static uint64_t bits_written(enum dti_operation op, const struct dti_gpu_cast_args *args,
-                             const struct dti_table *table)
+                             const struct dti_code_table *table)
 {
     switch (op) {
     case DTI_OP_TABLE:
         return 8 * (uint64_t)table->container;
-    case DTI_OP_ENCODE_F32:
-    case DTI_OP_ENCODE_F64:
+    case DTI_OP_ENCODE_HUB32:
+    case DTI_OP_ENCODE_HUB64:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
         return 8 * (uint64_t)args->encoder.container;
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_ODD_F64_F32:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_ODD_HUB64_HUB32:
         return 32;
     case DTI_OP_UNPACK:
         return 8;
@@ -159,7 +159,8 @@ static void run_cast(enum dti_gpu_kernel kernel, const struct dti_gpu_cast_args 
 {
     const struct dti_gpu_row *const row = &dti_gpu_rows[kernel];
     const enum dti_operation last = row->then == DTI_OP_COUNT ? row->op : row->then;
-    const struct dti_table *const table = (const struct dti_table *)(uintptr_t)host->table;
+    const struct dti_code_table *const table =
+        (const struct dti_code_table *)(uintptr_t)host->table;
     struct dti_gpu_cast_args args = *host;
     args.src = put(&arrays[0], host->src, bytes_of(host->n, bits_read(row->op, host)));
     args.dst = clear(&arrays[1], host->dst, bytes_of(host->n, bits_written(last, host, table)));
@@ -174,7 +175,7 @@ static void run_loss(enum dti_gpu_kernel kernel, const struct dti_gpu_loss_args 
 {
     const uint64_t tiles = host->n / DTI_TILE + (host->n % DTI_TILE != 0);
     const uint64_t lanes = tiles * LANES * sizeof(struct dti_gpu_loss_lane);
-    const uint64_t bytes = host->n * (kernel == DTI_GPU_LOSS_F32 ? 4 : 8);
+    const uint64_t bytes = host->n * (kernel == DTI_GPU_LOSS_HUB32 ? 4 : 8);
     struct dti_gpu_loss_args args = *host;
     args.x = args.y = args.lanes = args.tiles = 0;
     if (kernel == DTI_GPU_LOSS_FOLD) {
@@ -211,7 +212,7 @@ void dti_gpu_host_run(enum dti_gpu_kernel kernel, const void *args, uint64_t siz
         open_device();
     if (dti_gpu_rows[kernel].cast)
         run_cast(kernel, args, size);
-    else if (kernel == DTI_GPU_LOSS_F32 || kernel == DTI_GPU_LOSS_F64 ||
+    else if (kernel == DTI_GPU_LOSS_HUB32 || kernel == DTI_GPU_LOSS_HUB64 ||
              kernel == DTI_GPU_LOSS_FOLD)
         run_loss(kernel, args, size);
     else

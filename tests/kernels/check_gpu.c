@@ -51,7 +51,7 @@ const struct dti_kernel *gpu_as_kernel(enum dti_gpu_kernel kernel)
 
 static bool encodes_at_all(enum dti_operation op)
 {
-    return op == DTI_OP_ENCODE_F32 || op == DTI_OP_ENCODE_F64 || op == DTI_OP_ENCODE_I64;
+    return op == DTI_OP_ENCODE_HUB32 || op == DTI_OP_ENCODE_HUB64 || op == DTI_OP_ENCODE_I64;
 }
 
 /* Whether the pair's operations take the formats: one rounding for what two steps do. */
@@ -59,14 +59,14 @@ static bool pair_takes(const struct dti_gpu_row *row, const struct dti_format *s
                        const struct dti_encoder *encoder)
 {
     switch (row->op) {
-    case DTI_OP_DECODE_F32:
-        return dti_format_fits_f32(src) && dti_encoder_takes_f32(&encoder->format);
-    case DTI_OP_DECODE_F64:
-        return dti_format_fits_f64(src) && dti_encoder_takes_f64(&encoder->format);
+    case DTI_OP_DECODE_HUB32:
+        return dti_format_fits_hub32(src) && dti_encoder_takes_hub32(&encoder->format);
+    case DTI_OP_DECODE_HUB64:
+        return dti_format_fits_hub64(src) && dti_encoder_takes_hub64(&encoder->format);
     case DTI_OP_DECODE_I64:
         return dti_format_is_integer(src) && src->man_bits <= 63;
-    case DTI_OP_ODD_F64_F32:
-        return src->id == DTI_FP64 && dti_encoder_takes_odd_f32(encoder);
+    case DTI_OP_ODD_HUB64_HUB32:
+        return src->id == DTI_FP64 && dti_encoder_takes_odd_hub32(encoder);
     default:
         return false;
     }
@@ -100,7 +100,7 @@ static bool check_casts(struct check *check, enum dti_gpu_kernel kernel, size_t 
                                                         : 500;
     struct job job = {.check = check, .row = gpu_as_kernel(kernel)};
     for (size_t turn = 0; turn < turns; turn++) {
-        job.src = dti_gpu_rows[kernel].op == DTI_OP_ODD_F64_F32 ? *dti_format_get(DTI_FP64)
+        job.src = dti_gpu_rows[kernel].op == DTI_OP_ODD_HUB64_HUB32 ? *dti_format_get(DTI_FP64)
                   : turn % 3 == 0 ? *dti_format_get(halves[check_below(check, 4)])
                                   : formats[check_below(check, count)];
         job.dst = formats[check_below(check, count)];
@@ -171,7 +171,7 @@ static bool run_packed(struct check *check, const struct dti_kernel *row,
 
 static bool check_packed(struct check *check, enum dti_gpu_kernel kernel, size_t *runs)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_gpu_row *const row = &dti_gpu_rows[kernel];
     const struct dti_kernel *const as = gpu_as_kernel(kernel);
     const struct dti_format *formats;
@@ -180,7 +180,7 @@ static bool check_packed(struct check *check, enum dti_gpu_kernel kernel, size_t
                          : check->effort == EFFORT_PUSH ? 1500
                                                         : 300;
     for (size_t turn = 0; turn < turns; turn++) {
-        const bool small = row->op == DTI_OP_ENCODE_F32;
+        const bool small = row->op == DTI_OP_ENCODE_HUB32;
         struct packed packed = {
             .src = small ? *dti_format_get(DTI_FP32) : formats[check_below(check, count)],
             .dst = formats[check_below(check, count)],
@@ -195,8 +195,8 @@ static bool check_packed(struct check *check, enum dti_gpu_kernel kernel, size_t
         struct dti_encoder encoder;
         if (codes->width >= 8 || (!small && packed.src.width > 8))
             continue;
-        dti_table_init(&table, packed.src.width > 8 ? &packed.dst : &packed.src, &packed.dst,
-                       &packed.policy);
+        dti_code_table_init(&table, packed.src.width > 8 ? &packed.dst : &packed.src, &packed.dst,
+                            &packed.policy);
         dti_encoder_init(&encoder, &packed.dst, &packed.policy);
         const struct dti_kernel_args args = {.table = &table,
                                              .encoder = small ? &encoder : NULL,

@@ -26,7 +26,8 @@ static void count(const struct dti_loss_rule *rule, const void *source, const vo
     args.index = index;
     args.lanes = (uintptr_t)lanes;
     args.tiles = (uintptr_t)tiles;
-    dti_gpu_host_run(rule->hub == DTI_LOSS_F32 ? DTI_GPU_LOSS_F32 : DTI_GPU_LOSS_F64, &args, grid);
+    dti_gpu_host_run(rule->hub == DTI_LOSS_HUB32 ? DTI_GPU_LOSS_HUB32 : DTI_GPU_LOSS_HUB64, &args,
+                     grid);
     dti_gpu_host_run(DTI_GPU_LOSS_FOLD, &args, grid);
 }
 
@@ -45,12 +46,13 @@ static void count_tile(const struct dti_loss_rule *rule, const void *source, con
 const struct dti_loss_kernel *gpu_as_loss_kernel(enum dti_gpu_kernel kernel)
 {
     static struct dti_loss_kernel as;
-    if (kernel != DTI_GPU_LOSS_F32 && kernel != DTI_GPU_LOSS_F64)
+    if (kernel != DTI_GPU_LOSS_HUB32 && kernel != DTI_GPU_LOSS_HUB64)
         return NULL;
     current = kernel;
     as = (struct dti_loss_kernel){.name = dti_gpu_rows[current].name,
                                   .run = count_tile,
-                                  .hub = kernel == DTI_GPU_LOSS_F32 ? DTI_LOSS_F32 : DTI_LOSS_F64,
+                                  .hub = kernel == DTI_GPU_LOSS_HUB32 ? DTI_LOSS_HUB32
+                                                                      : DTI_LOSS_HUB64,
                                   .level = DTI_LEVEL_SCALAR};
     return &as;
 }

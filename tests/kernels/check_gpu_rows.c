@@ -10,9 +10,9 @@
 /* Every operation that kernels of the CPU do for a format. */
 bool check_gpu_find(struct check *check)
 {
-    static const enum dti_operation encodings[] = {DTI_OP_ENCODE_F32, DTI_OP_ENCODE_F64,
+    static const enum dti_operation encodings[] = {DTI_OP_ENCODE_HUB32, DTI_OP_ENCODE_HUB64,
                                                    DTI_OP_ENCODE_I64, DTI_OP_ENCODE_U64};
-    static const enum dti_operation decodings[] = {DTI_OP_DECODE_F32, DTI_OP_DECODE_F64,
+    static const enum dti_operation decodings[] = {DTI_OP_DECODE_HUB32, DTI_OP_DECODE_HUB64,
                                                    DTI_OP_DECODE_I64};
     const struct dti_format *formats;
     const size_t count = check_formats(&formats);
@@ -58,9 +58,9 @@ static bool check_all_into(struct check *check, enum dti_dtype dtype)
     dti_encoder_init(&encoder, dst, &policy);
     const struct dti_kernel_args args = {.encoder = &encoder};
     const struct dti_kernel *const cpu =
-        dti_kernel_find(DTI_OP_ENCODE_F32, &args, DTI_LEVEL_SCALAR);
+        dti_kernel_find(DTI_OP_ENCODE_HUB32, &args, DTI_LEVEL_SCALAR);
     const struct dti_kernel *const gpu =
-        gpu_as_kernel(dti_gpu_kernel_find(DTI_OP_ENCODE_F32, DTI_OP_COUNT, &args, NULL));
+        gpu_as_kernel(dti_gpu_kernel_find(DTI_OP_ENCODE_HUB32, DTI_OP_COUNT, &args, NULL));
     for (uint64_t base = 0; base < UINT64_C(1) << 32; base += BLOCK) {
         for (uint32_t i = 0; i < BLOCK; i++)
             source[i] = (uint32_t)base + i;

@@ -92,7 +92,7 @@ static uint64_t hub_code(const struct dti_loss_rule *rule, const struct dti_valu
     struct dti_outcome outcome;
     if (rule->hub == DTI_LOSS_WIDE)
         return code;
-    dti_encode(dti_format_get(rule->hub == DTI_LOSS_F32 ? DTI_FP32 : DTI_FP64), value, &policy, 0,
+    dti_encode(dti_format_get(rule->hub == DTI_LOSS_HUB32 ? DTI_FP32 : DTI_FP64), value, &policy, 0,
                &outcome);
     return outcome.code;
 }
@@ -118,7 +118,7 @@ static bool check_tile(struct check *check, struct tile *tile, const struct pool
     static struct dti_value values[DTI_TILE];
     static uint64_t codes[DTI_TILE];
     const struct dti_loss_rule *rule = tile->rule;
-    const size_t bytes = rule->hub == DTI_LOSS_F32 ? 4 : 8;
+    const size_t bytes = rule->hub == DTI_LOSS_HUB32 ? 4 : 8;
     uint8_t *source = edge_buffer(0, tile->n * bytes), *stored = edge_buffer(1, tile->n * bytes);
     for (size_t i = 0; i < tile->n; i++) {
         struct dti_outcome outcome;

@@ -11,17 +11,17 @@
 #include "dtinfo/quant_kernel.h"
 
 /* Memory with bytes around it that must stay as they are, and pages around those that must not be
- * touched. A room holds one array at a time. */
-enum { ROOMS = 5, ROOM_BYTES_MAX = 1 << 20 };
-/* Room for an array, against the page behind it or at a random offset; filled with poison. */
-uint8_t *room_new(struct check *check, size_t which, size_t bytes);
+ * touched. Each place holds one array at a time. */
+enum { GUARDED_ARRAYS = 5, GUARDED_BYTES_MAX = 1 << 20 };
+/* A place for an array, against the page behind it or at a random offset; filled with poison. */
+uint8_t *guarded_new(struct check *check, size_t which, size_t bytes);
 /* The same with a copy of an array in it. */
-void *room_copy(struct check *check, size_t which, const void *array, size_t bytes);
+void *guarded_copy(struct check *check, size_t which, const void *array, size_t bytes);
 /* The same with floats, at a place for floats. */
-float *room_copy_floats(struct check *check, size_t which, const float *array, size_t n);
+float *guarded_copy_floats(struct check *check, size_t which, const float *array, size_t n);
 /* Whether nothing was written beside the array. */
-bool room_is_whole(size_t which);
-uint8_t room_poison(size_t which);
+bool guarded_is_whole(size_t which);
+uint8_t guarded_poison(size_t which);
 
 static inline uint32_t bits_of(float number)
 {

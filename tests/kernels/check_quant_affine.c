@@ -36,7 +36,7 @@ size_t quant_formats(enum dti_quant_codes codes, struct dti_format formats[QUANT
                                          : all[i].width <= 8 ? DTI_QUANT_CODES_8
                                                              : DTI_QUANT_CODES_16;
         if (dti_affine_recipe_init(&recipe, &all[i], DTI_SYMMETRY_NONE) &&
-            dti_encoder_takes_f32(&all[i]) && (codes == DTI_QUANT_CODES_ANY || codes == own))
+            dti_encoder_takes_hub32(&all[i]) && (codes == DTI_QUANT_CODES_ANY || codes == own))
             formats[taken++] = all[i];
     }
     return taken;
@@ -133,17 +133,17 @@ static bool check_slice(struct check *check, const struct affine_trial *trial, s
 {
     struct affine_call call = {.row = trial->row, .args = trial->args, .n = n, .count = {3, 4, 5}};
     uint64_t clipped = 3, special = 5;
-    call.x = room_copy(check, 0, trial->numbers + first, n * 4);
-    call.codes = room_new(check, 1, n * trial->bytes);
+    call.x = guarded_copy(check, 0, trial->numbers + first, n * 4);
+    call.codes = guarded_new(check, 1, n * trial->bytes);
     if (trial->row->columns) {
-        call.args.scales = room_copy(check, 2, trial->scales + first, n * 4);
-        call.args.inverses = room_copy(check, 3, trial->inverses + first, n * 4);
+        call.args.scales = guarded_copy(check, 2, trial->scales + first, n * 4);
+        call.args.inverses = guarded_copy(check, 3, trial->inverses + first, n * 4);
         if (trial->args.zero_points)
-            call.args.zero_points = room_copy(check, 4, trial->zero_points + first, n * 4);
+            call.args.zero_points = guarded_copy(check, 4, trial->zero_points + first, n * 4);
     }
     call.args.stream = check_below(check, 2) != 0;
     check->arrays++;
-    if (touches_foreign_memory(run_affine, &call) || !room_is_whole(0) || !room_is_whole(1)) {
+    if (touches_foreign_memory(run_affine, &call) || !guarded_is_whole(0) || !guarded_is_whole(1)) {
         check_fail(check, "%s %s: n %zu: touches memory outside its arrays", trial->row->name,
                    trial->what, n);
         return false;

@@ -38,20 +38,20 @@ static void run_back(void *context)
 static bool check_slice(struct check *check, const struct back_trial *trial, size_t first, size_t n)
 {
     struct back_call call = {.row = trial->row, .args = trial->args, .n = n};
-    uint8_t *codes = room_new(check, 0, n * trial->bytes);
+    uint8_t *codes = guarded_new(check, 0, n * trial->bytes);
     for (size_t i = 0; i < n; i++)
         put_container(codes, trial->bytes, i, trial->codes[first + i]);
     call.codes = codes;
-    call.x = (float *)(void *)room_new(check, 1, n * 4);
+    call.x = (float *)(void *)guarded_new(check, 1, n * 4);
     if (trial->row->columns) {
-        call.args.scales = room_copy(check, 2, trial->scales + first, n * 4);
-        call.args.inverses = room_copy(check, 4, trial->inverses + first, n * 4);
+        call.args.scales = guarded_copy(check, 2, trial->scales + first, n * 4);
+        call.args.inverses = guarded_copy(check, 4, trial->inverses + first, n * 4);
         if (trial->args.zero_points)
-            call.args.zero_points = room_copy(check, 3, trial->zero_points + first, n * 4);
+            call.args.zero_points = guarded_copy(check, 3, trial->zero_points + first, n * 4);
     }
     call.args.stream = check_below(check, 2) != 0;
     check->arrays++;
-    if (touches_foreign_memory(run_back, &call) || !room_is_whole(0) || !room_is_whole(1)) {
+    if (touches_foreign_memory(run_back, &call) || !guarded_is_whole(0) || !guarded_is_whole(1)) {
         check_fail(check, "%s %s: n %zu: touches memory outside its arrays", trial->row->name,
                    trial->what, n);
         return false;
@@ -144,9 +144,9 @@ static bool check_blocks_slice(struct check *check, const struct blocks_trial *t
     const enum dti_block_order order = trial->args.order;
     const struct block_places places = quant_places(check, format, order);
     struct back_call call = {.row = trial->row, .blocks = trial->args, .n = n};
-    uint8_t *codes = room_new(check, 0, quant_codes_extent(&places, format, order, n));
+    uint8_t *codes = guarded_new(check, 0, quant_codes_extent(&places, format, order, n));
     uint8_t *scales =
-        places.together ? codes : room_new(check, 1, quant_scales_extent(&places, format, n));
+        places.together ? codes : guarded_new(check, 1, quant_scales_extent(&places, format, n));
     codes += places.code_offset;
     scales += places.scale_offset;
     for (size_t at = 0, block = 0; at < n; at += format->length, block++) {
@@ -160,9 +160,9 @@ static bool check_blocks_slice(struct check *check, const struct blocks_trial *t
     call.blocks.code_stride = places.code_stride;
     call.blocks.scale_stride = places.scale_stride;
     call.blocks.stream = check_below(check, 2) != 0;
-    call.x = (float *)(void *)room_new(check, 2, n * 4);
+    call.x = (float *)(void *)guarded_new(check, 2, n * 4);
     check->arrays++;
-    if (touches_foreign_memory(run_back, &call) || !room_is_whole(0) || !room_is_whole(2)) {
+    if (touches_foreign_memory(run_back, &call) || !guarded_is_whole(0) || !guarded_is_whole(2)) {
         check_fail(check, "%s %s %s: n %zu: touches memory outside its arrays", trial->row->name,
                    format->name, quant_orders[order], n);
         return false;

@@ -230,7 +230,7 @@ static void run_blocks(void *context)
     call->row->run.blocks(&call->args, call->codes, call->scales, call->x, call->n, &call->count);
 }
 
-/* The array as it must be in its room, gaps and all; 0 is written where it is right. */
+/* The array as it must be in its place, gaps and all; 0 is written where it is right. */
 static bool same_bytes(struct check *check, const struct blocks_trial *trial, size_t first,
                        size_t n, const char *array, const uint8_t *got, const uint8_t *want,
                        size_t bytes, size_t stride)
@@ -253,7 +253,7 @@ static bool same_bytes(struct check *check, const struct blocks_trial *trial, si
 static bool check_slice(struct check *check, const struct blocks_trial *trial, size_t first,
                         size_t n)
 {
-    static uint8_t want_codes[ROOM_BYTES_MAX], want_scales[ROOM_BYTES_MAX];
+    static uint8_t want_codes[GUARDED_BYTES_MAX], want_scales[GUARDED_BYTES_MAX];
     const struct dti_block_format *format = trial->format;
     const enum dti_block_order order = trial->args.order;
     const struct block_places places = quant_places(check, format, order);
@@ -261,9 +261,10 @@ static bool check_slice(struct check *check, const struct blocks_trial *trial, s
     const size_t scale_bytes = places.together ? 0 : quant_scales_extent(&places, format, n);
     struct blocks_call call = {.row = trial->row, .args = trial->args, .n = n, .count = {3, 4, 5}};
     struct dti_quant_count want = call.count;
-    uint8_t *codes = room_new(check, 0, code_bytes), *scales = room_new(check, 1, scale_bytes);
-    memset(want_codes, room_poison(0), code_bytes);
-    memset(want_scales, room_poison(1), scale_bytes);
+    uint8_t *codes = guarded_new(check, 0, code_bytes),
+            *scales = guarded_new(check, 1, scale_bytes);
+    memset(want_codes, guarded_poison(0), code_bytes);
+    memset(want_scales, guarded_poison(1), scale_bytes);
     for (size_t at = 0, block = 0; at < n; at += format->length, block++) {
         const struct dti_quantized_block *whole = &trial->wanted[first + block];
         struct dti_quantized_block some;
@@ -284,15 +285,15 @@ static bool check_slice(struct check *check, const struct blocks_trial *trial, s
         want.blocks += whole->clipped > 0;
         want.special += whole->special;
     }
-    call.x = room_copy(check, 2, trial->numbers + first * format->length, n * 4);
+    call.x = guarded_copy(check, 2, trial->numbers + first * format->length, n * 4);
     call.codes = codes + places.code_offset;
     call.scales = (places.together ? codes : scales) + places.scale_offset;
     call.args.code_stride = places.code_stride;
     call.args.scale_stride = places.scale_stride;
     call.args.stream = check_below(check, 2) != 0;
     check->arrays++;
-    if (touches_foreign_memory(run_blocks, &call) || !room_is_whole(0) || !room_is_whole(1) ||
-        !room_is_whole(2)) {
+    if (touches_foreign_memory(run_blocks, &call) || !guarded_is_whole(0) || !guarded_is_whole(1) ||
+        !guarded_is_whole(2)) {
         check_fail(check, "%s %s: n %zu: touches memory outside its arrays", trial->row->name,
                    trial->what, n);
         return false;

@@ -99,13 +99,13 @@ static bool check_slice(struct check *check, const struct dti_quant_kernel *row,
     want = got;
     for (size_t i = 0; i < n && columns; i++)
         start_range(check, &min[i], &max[i]);
-    call.x = room_copy(check, 0, numbers, n * sizeof *call.x);
-    call.min = room_copy_floats(check, 1, min, columns ? n : 0);
-    call.max = room_copy_floats(check, 2, max, columns ? n : 0);
+    call.x = guarded_copy(check, 0, numbers, n * sizeof *call.x);
+    call.min = guarded_copy_floats(check, 1, min, columns ? n : 0);
+    call.max = guarded_copy_floats(check, 2, max, columns ? n : 0);
     for (size_t i = 0; i < n; i++)
         add_number(numbers[i], columns ? &min[i] : &want.min, columns ? &max[i] : &want.max, &want);
     check->arrays++;
-    if (touches_foreign_memory(run_range, &call) || !room_is_whole(1) || !room_is_whole(2)) {
+    if (touches_foreign_memory(run_range, &call) || !guarded_is_whole(1) || !guarded_is_whole(2)) {
         check_fail(check, "%s: n %zu: touches memory outside its arrays", row->name, n);
         return false;
     }

@@ -30,7 +30,7 @@ enum fault {
     ORDER_IGNORED,
     STRIDE_IGNORED,
     PADDING_LEFT,
-    SCALE_BYTES_TURNED,
+    SCALE_BYTES_REVERSED,
     CODES_OF_SPECIALS_LEFT,
     BLOCKS_NOT_COUNTED,
     LAST_OF_LARGEST,
@@ -134,11 +134,11 @@ static void spoil_block(const struct dti_block_recipe *recipe, const uint32_t *x
                         struct dti_quantized_block *block)
 {
     const bool is_q4 = recipe->format->family == DTI_BLOCKS_Q4;
-    uint32_t turned[DTI_BLOCK_LENGTH_MAX];
+    uint32_t reordered[DTI_BLOCK_LENGTH_MAX];
     struct dti_quantized_block other;
     for (size_t i = 0; i < n; i++)
-        turned[i] = x[n - 1 - i];
-    dti_block_quantize(recipe, turned, n, &other);
+        reordered[i] = x[n - 1 - i];
+    dti_block_quantize(recipe, reordered, n, &other);
     for (size_t i = 0; i < n && fault == LAST_OF_LARGEST && is_q4; i++) {
         block->scale = other.scale;
         block->code[i] = other.code[n - 1 - i];
@@ -172,7 +172,7 @@ static void quantize_blocks(const struct dti_block_args *args, void *codes, void
         if (fault == SHORT_BLOCK_IS_WHOLE && some < length && some > 8)
             memset(to + bytes, 0, 1);
         quant_put_scale(format, scale_to, block.scale);
-        if (fault == SCALE_BYTES_TURNED && scale_bytes == 2) {
+        if (fault == SCALE_BYTES_REVERSED && scale_bytes == 2) {
             scale_to[0] = (uint8_t)(block.scale >> 8);
             scale_to[1] = (uint8_t)block.scale;
         }
@@ -286,7 +286,7 @@ static const struct {
     {ORDER_IGNORED, "blocks: high-first order ignored", &blocks_row},
     {STRIDE_IGNORED, "blocks: stride ignored", &blocks_row},
     {PADDING_LEFT, "blocks: padding is not zero", &blocks_row},
-    {SCALE_BYTES_TURNED, "blocks: bytes of scales swapped", &blocks_row},
+    {SCALE_BYTES_REVERSED, "blocks: bytes of scales swapped", &blocks_row},
     {CODES_OF_SPECIALS_LEFT, "blocks: codes of a NaN block are not zero", &blocks_row},
     {BLOCKS_NOT_COUNTED, "blocks: clipped blocks not counted", &blocks_row},
     {LAST_OF_LARGEST, "blocks: q4_0 takes the last of the largest", &blocks_row},

@@ -101,22 +101,23 @@ static bool is_integer_operation(enum dti_operation op)
 
 static bool encodes(enum dti_operation op, const struct dti_format *dst)
 {
-    return is_integer_operation(op) || (op == DTI_OP_ENCODE_F32 && dti_encoder_takes_f32(dst)) ||
-           (op == DTI_OP_ENCODE_F64 && dti_encoder_takes_f64(dst));
+    return is_integer_operation(op) ||
+           (op == DTI_OP_ENCODE_HUB32 && dti_encoder_takes_hub32(dst)) ||
+           (op == DTI_OP_ENCODE_HUB64 && dti_encoder_takes_hub64(dst));
 }
 
 static enum dti_dtype hub_of(enum dti_operation op)
 {
     switch (op) {
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_ENCODE_F32:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_ENCODE_HUB32:
         return DTI_FP32;
     case DTI_OP_DECODE_I64:
     case DTI_OP_ENCODE_I64:
-    case DTI_OP_ODD_I64_F64:
+    case DTI_OP_ODD_I64_HUB64:
         return DTI_INT64;
     case DTI_OP_ENCODE_U64:
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_U64_HUB64:
         return DTI_UINT64;
     default:
         return DTI_FP64;
@@ -176,10 +177,10 @@ static bool check_encode(struct check *check, const struct dti_kernel *row, size
 
 static bool decodes(enum dti_operation op, const struct dti_format *src)
 {
-    if (op == DTI_OP_DECODE_F32)
-        return dti_format_fits_f32(src);
-    if (op == DTI_OP_DECODE_F64)
-        return dti_format_fits_f64(src);
+    if (op == DTI_OP_DECODE_HUB32)
+        return dti_format_fits_hub32(src);
+    if (op == DTI_OP_DECODE_HUB64)
+        return dti_format_fits_hub64(src);
     return dti_format_is_integer(src) && src->id != DTI_UINT64;
 }
 
@@ -207,7 +208,7 @@ static bool check_decode(struct check *check, const struct dti_kernel *row, size
 
 static bool check_table(struct check *check, const struct dti_kernel *row, size_t *runs)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_format *formats;
     const size_t count = check_formats(&formats);
     const size_t turns = check->effort == EFFORT_LONG ? 10 * OVERFLOW_COUNT : 2 * OVERFLOW_COUNT;
@@ -221,7 +222,7 @@ static bool check_table(struct check *check, const struct dti_kernel *row, size_
                                 .nan = (enum dti_nan)(at / OVERFLOW_COUNT % 2)};
         if (job.src.width > 8 || (check->effort == EFFORT_QUICK && check_below(check, 40) != 0))
             continue;
-        dti_table_init(&table, &job.src, &job.dst, &job.policy);
+        dti_code_table_init(&table, &job.src, &job.dst, &job.policy);
         job.args = (struct dti_kernel_args){.table = &table};
         if (!dti_kernel_fits(row, row->op, &job.args))
             continue;
@@ -238,7 +239,8 @@ static bool check_odd(struct check *check, const struct dti_kernel *row, size_t 
     struct job job = {.check = check,
                       .row = row,
                       .src = *dti_format_get(hub_of(row->op)),
-                      .dst = *dti_format_get(row->op == DTI_OP_ODD_F64_F32 ? DTI_FP32 : DTI_FP64),
+                      .dst =
+                          *dti_format_get(row->op == DTI_OP_ODD_HUB64_HUB32 ? DTI_FP32 : DTI_FP64),
                       .policy = {.round = DTI_ROUND_ODD},
                       .all_lengths = true};
     ++*runs;
@@ -254,20 +256,20 @@ bool check_row(struct check *check, const struct dti_kernel *row)
     case DTI_OP_TABLE:
         passed = check_table(check, row, &runs);
         break;
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_DECODE_F64:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_DECODE_HUB64:
     case DTI_OP_DECODE_I64:
         passed = check_decode(check, row, &runs);
         break;
-    case DTI_OP_ENCODE_F32:
-    case DTI_OP_ENCODE_F64:
+    case DTI_OP_ENCODE_HUB32:
+    case DTI_OP_ENCODE_HUB64:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
         passed = check_encode(check, row, &runs);
         break;
-    case DTI_OP_ODD_F64_F32:
-    case DTI_OP_ODD_I64_F64:
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_HUB64_HUB32:
+    case DTI_OP_ODD_I64_HUB64:
+    case DTI_OP_ODD_U64_HUB64:
         passed = check_odd(check, row, &runs);
         break;
     default:

@@ -172,13 +172,13 @@ enum { ALL_ROUNDS = (1 << ROUND_COUNT) - 1, ALL_OVERFLOWS = (1 << OVERFLOW_COUNT
 
 static const struct dti_kernel encode_row = {.name = "encode",
                                              .run = encode,
-                                             .op = DTI_OP_ENCODE_F32,
+                                             .op = DTI_OP_ENCODE_HUB32,
                                              .domain = DTI_DOMAIN_ANY,
                                              .rounds = ALL_ROUNDS,
                                              .overflows = ALL_OVERFLOWS};
 static const struct dti_kernel pack_row = {
     .name = "pack", .run = pack, .op = DTI_OP_PACK, .domain = DTI_DOMAIN_ANY};
-static const struct dti_loss_kernel loss_row = {.name = "loss", .run = loss, .hub = DTI_LOSS_F32};
+static const struct dti_loss_kernel loss_row = {.name = "loss", .run = loss, .hub = DTI_LOSS_HUB32};
 
 static const struct {
     enum fault fault;

@@ -57,7 +57,8 @@ class Elf:
     def bytes_at(self, address, count):
         for kind, _, offset, start, _, size, _, _ in self.segments:
             if kind == PT_LOAD and start <= address < start + size:
-                return self.data[offset + address - start:][:count]
+                at = offset + address - start
+                return self.data[at:at + count]
         return b""
 
 

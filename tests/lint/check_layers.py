@@ -36,6 +36,8 @@ CROSSINGS = {
 HEADERS = {
     "status.def": "util",
     "ascii.h": "util",
+    "remedy.h": "util",
+    "remedies.def": "util",
     "value.h": "core",
     "dtypes.def": "core",
     "blocks.def": "core",
@@ -96,6 +98,8 @@ JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
 JSON_WRITERS = ("src/report/", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
                 "src/containers/sharded_write.c", "src/containers/gguf_metadata.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
+# Only the command line has options: the layers below it give the id of a remedy (remedies.def).
+OPTION = re.compile(r"(?<![\w-])-(-[a-z]|[a-zA-Z](?![\w-]))")
 FLOAT_CONVERSION = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aAeEfFgG](?![A-Za-z])")
 FLOAT_TYPE = re.compile(r"\b(float|double)\b")
 
@@ -171,6 +175,8 @@ def check_calls(name, layer, text):
                 yield "%s: libc must not print floating point" % where
             if JSON_PIECE.search(string) and not name.startswith(JSON_WRITERS):
                 yield "%s: JSON is written with dti_json_...() alone" % where
+            if OPTION.search(string) and layer != "cli":
+                yield "%s: names an option; give the id of a remedy" % where
 
 
 def main():

@@ -4,10 +4,12 @@
 Usage of every test: test_x.py PROBE [--long]. Exit 0 all right, 1 differences, 77 nothing ran.
 """
 
+import os
 import subprocess
 import sys
 
 SHOWN = 12      # differences told per test before they are only counted
+QUICK = "DTI_TEST_QUICK" in os.environ   # another run has the part that takes no peer
 
 
 def have(name):

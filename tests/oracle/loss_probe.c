@@ -45,10 +45,10 @@ static void run_kernel(const struct dti_loss_rule *rule, enum dti_level level, s
         x32[i] = (float)x64[i];
         y32[i] = (float)y64[i];
     }
-    if (rule->hub == DTI_LOSS_F32) {
+    if (rule->hub == DTI_LOSS_HUB32) {
         source = x32;
         stored = y32;
-    } else if (rule->hub == DTI_LOSS_F64) {
+    } else if (rule->hub == DTI_LOSS_HUB64) {
         source = x64;
         stored = y64;
     }

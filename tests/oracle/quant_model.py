@@ -255,60 +255,6 @@ def mx_exponent(name, rule, amax):
     return max(-127, min(127, exponent))
 
 
-def mx_block(name, rule, block, amax):
-    code = BLOCKS[name][1]
-    exponent = mx_exponent(name, rule, amax)
-    codes, clipped = [], 0
-    for x in block:
-        scaled = math.ldexp(x, -exponent)
-        if code == "int8":
-            place = round(Fraction(scaled) * 64)
-            clipped += not -128 <= place <= 127
-            codes.append(max(-128, min(127, place)) & 255)
-        else:
-            made, beyond = element(code).encode(scaled, math.copysign(1.0, x) < 0)
-            clipped += beyond
-            codes.append(made)
-    return exponent + 127, codes, clipped
-
-
-def nv_block(division, tensor, block, amax):
-    fp8, fp4 = element("fp8_e4m3fn"), element("fp4_e2m1")
-    if division == EXACT:
-        scale = fp8.encode(Fraction(amax) / (6 * Fraction(tensor)), False)[0]
-    else:
-        scale = fp8.encode(divide(divide(amax, 6.0), tensor), False)[0]
-    s = value_of("fp8_e4m3fn", scale)
-    p = multiply(s, tensor)
-    if p == 0:
-        return scale, [0] * len(block), 0
-    r = divide(divide(1.0, tensor), s)
-    if division == RECIPROCAL and math.isinf(r):
-        division = TRUE
-    codes, clipped = [], 0
-    for x in block:
-        if division == RECIPROCAL:
-            q = multiply(x, r)
-        else:
-            q = quotient(division, x, p)
-        made, beyond = fp4.encode(q, math.copysign(1.0, x) < 0)
-        codes.append(made)
-        clipped += beyond
-    return scale, codes, clipped
-
-
-def nf_block(division, block, amax):
-    if amax == 0:
-        return 0, [7] * len(block), 0
-    if division == RECIPROCAL and math.isinf(divide(1.0, amax)):
-        division = TRUE
-    codes = []
-    for x in block:
-        q = Fraction(quotient(division, x, amax))
-        codes.append(min(range(16), key=lambda k: (abs(Fraction(NF4[k]) - q), k)))
-    return bits(amax), codes, 0
-
-
 def half(d):
     """(fp16 code, whether it is infinite)."""
     magnitude = abs(d)
@@ -319,45 +265,84 @@ def half(d):
     return code | (0x8000 if math.copysign(1.0, d) < 0 else 0), code == 0x7C00
 
 
-def q8_block(block, amax):
-    d = divide(amax, 127.0)
-    inverse = divide(1.0, d)
-    inverse = 0.0 if math.isinf(inverse) else inverse
-    codes = []
-    for x in block:
-        y = Fraction(multiply(x, inverse))
-        codes.append((1 if y >= 0 else -1) * ((abs(y) + Fraction(1, 2)) // 1) & 255)
-    scale, infinite = half(d)
-    return scale, codes, len(block) if infinite else 0
+class Block:
+    """The scale of one block, and what becomes of each of its numbers."""
 
+    def __init__(self, name, block, rule=FLOOR, division=TRUE, tensor=1.0):
+        self.name, self.division, self.tensor = name, division, tensor
+        self.family, self.code_name, self.scale_name, self.length = BLOCKS[name]
+        self.special, self.all_clipped, self.inverse = is_special(block), False, math.inf
+        self.amax = math.nan if self.special else max(abs(x) for x in block)
+        self.scale_code = FORMATS[self.scale_name].canonical_nan() if self.special else self.choose(block, rule)
+        self.scale = value_of(self.scale_name, self.scale_code)
+        self.multiplier = multiply(self.scale, tensor) if self.family == "nv" else self.scale
+        if self.family == "nv":
+            self.inverse = divide(divide(1.0, tensor), self.scale)
+        elif self.family == "nf":
+            self.inverse = divide(1.0, self.scale)
 
-def q4_block(block, amax):
-    most = next(x for x in block if abs(x) == amax) if amax else 0.0
-    d = divide(most, -8.0)
-    inverse = divide(1.0, d)
-    inverse = 0.0 if math.isinf(inverse) else inverse
-    places = [math.trunc(add(multiply(x, inverse), 8.5)) for x in block]
-    scale, infinite = half(d)
-    return scale, [min(15, p) for p in places], len(block) if infinite else sum(p > 15 for p in places)
+    def choose(self, block, rule):
+        """The code of the scale."""
+        if self.family == "mx":
+            return mx_exponent(self.name, rule, self.amax) + 127
+        if self.family == "nv":
+            exact = self.division == EXACT
+            scale = Fraction(self.amax) / (6 * Fraction(self.tensor)) if exact else \
+                divide(divide(self.amax, 6.0), self.tensor)
+            return element(self.scale_name).encode(scale, False)[0]
+        if self.family == "nf":
+            return bits(self.amax)
+        d = divide(self.amax, 127.0)
+        if self.family == "q4":
+            d = divide(next(x for x in block if abs(x) == self.amax) if self.amax else 0.0, -8.0)
+        self.inverse = divide(1.0, d)
+        code, self.all_clipped = half(d)
+        return code
+
+    def quotient(self, x):
+        """A number in units of the scale; None where there is none."""
+        if self.special or not math.isfinite(x):
+            return None
+        if self.family in ("q8", "q4"):
+            return multiply(x, self.inverse) if math.isfinite(self.inverse) else None
+        if self.family == "mx":
+            return math.ldexp(x, 127 - self.scale_code)
+        if self.multiplier == 0:
+            return None
+        if self.division == RECIPROCAL:
+            return multiply(x, self.inverse) if math.isfinite(self.inverse) else divide(x, self.multiplier)
+        return quotient(self.division, x, self.multiplier)
+
+    def store(self, x):
+        """(code, whether it was clipped)."""
+        q = self.quotient(x)
+        if q is None:
+            return {"nf": 7, "q4": 8}.get(self.family, 0), self.all_clipped
+        if self.name == "mxint8":
+            place = round(Fraction(q) * 64)
+            return max(-128, min(127, place)) & 255, not -128 <= place <= 127
+        if self.family == "nf":
+            return min(range(16), key=lambda k: (abs(Fraction(NF4[k]) - Fraction(q)), k)), False
+        if self.family == "q8":
+            return (1 if q >= 0 else -1) * ((abs(Fraction(q)) + Fraction(1, 2)) // 1) & 255, self.all_clipped
+        if self.family == "q4":
+            place = math.trunc(add(q, 8.5))
+            return min(15, place), self.all_clipped or place > 15
+        return element(self.code_name).encode(q, math.copysign(1.0, x) < 0)
+
+    def number(self, code):
+        return element_value(self.name, code)
+
+    def back(self, code):
+        return multiply(self.number(code), self.multiplier)
 
 
 def block_quantize(name, rule, division, tensor, block):
     """amax, scale, clipped, special, codes."""
-    family, _, scale, _ = BLOCKS[name]
-    if is_special(block):
-        nan = FORMATS[scale].canonical_nan()
-        zero = {"nf": 7, "q4": 8}.get(family, 0)
-        return [0x7FC00000, nan, 0, 1] + [zero] * len(block)
-    amax = max(abs(x) for x in block)
-    if family == "mx":
-        scale, codes, clipped = mx_block(name, rule, block, amax)
-    elif family == "nv":
-        scale, codes, clipped = nv_block(division, tensor, block, amax)
-    elif family == "nf":
-        scale, codes, clipped = nf_block(division, block, amax)
-    else:
-        scale, codes, clipped = (q8_block if family == "q8" else q4_block)(block, amax)
-    return [bits(amax), scale, clipped, 0] + codes
+    made = Block(name, block, rule, division, tensor)
+    stored = [made.store(x) for x in block]
+    return [bits(made.amax), made.scale_code, sum(clipped for _, clipped in stored), int(made.special)] + \
+        [code for code, _ in stored]
 
 
 def element_value(name, code):
@@ -368,13 +353,6 @@ def element_value(name, code):
         return float(code - 8)
     value = value_of(dtype, code)
     return value / 64 if name == "mxint8" else value
-
-
-def block_back(name, tensor, scale, code):
-    s = value_of(BLOCKS[name][2], scale)
-    if BLOCKS[name][0] == "nv":
-        s = multiply(s, tensor)
-    return multiply(element_value(name, code), s)
 
 
 # Numbers to try.

@@ -42,8 +42,9 @@ def codes_of(fmt, long, rng):
     starts = {0, top - 40, (1 << fmt.width - 1) - 20}
     if fmt.is_float:
         starts |= {max(fmt.max_index - 20, 0), max((1 << fmt.man) - 20, 0)}
-        starts |= {(rng.randrange(1, 1 << fmt.exp) << fmt.man) - 10 for _ in range(30)}
-    starts |= {rng.randrange(top - 40) for _ in range(2000 if long else 100)}
+        starts |= {(rng.randrange(1, 1 << fmt.exp) << fmt.man) - 10 for _ in range(30 if fmt.exp < 15 else 10)}
+    count = 100 if fmt.exp < 15 else 10     # whose digits take long
+    starts |= {rng.randrange(top - 40) for _ in range(2000 if long else count)}
     return [(a, a + 40) for a in sorted(starts)]
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rounding and overflow against formats.py: every value, every midpoint and both sides of each,
 by 1e-45 of itself, in all rounding modes and overflow policies, from decimal text. Formats up to 9
-bits completely; 16-bit formats completely with --long, else a sample; wider ones at random places.
+bits completely; 16-bit formats and the binary8 family completely with --long, else a sample; wider
+ones at random places.
 """
 
 import random
@@ -48,10 +49,10 @@ def outside(fmt, tiny):
 def cases_of(fmt, long, rng):
     """Magnitudes to try."""
     top = fmt.max_index
-    if fmt.width <= 9 or (fmt.width <= 16 and long):
+    if (fmt.width <= 9 and not fmt.name.startswith("binary8")) or (fmt.width <= 16 and long):
         lows = range(top + 1)
     elif fmt.width <= 16:
-        lows = {0, 1, top - 1, top} | {rng.randrange(top) for _ in range(900)}
+        lows = {0, 1, top - 1, top} | {rng.randrange(top) for _ in range(900 if fmt.width > 9 else 30)}
         lows |= {max(b + d, 0) for b in range(0, top + 1, 1 << fmt.man) for d in (-1, 0, 1)}
     else:
         lows = {0, 1, (1 << fmt.man) - 1, 1 << fmt.man, top - 1, top}

@@ -26,38 +26,38 @@ static inline uint64_t below(uint64_t n)
 }
 
 /* Memory of just so many bytes, at an odd address, with a guard behind. */
-struct room {
+struct guarded {
     unsigned char *memory, *at;
     size_t bytes;
 };
 
-static inline struct room room_new(uint64_t bytes, unsigned offset)
+static inline struct guarded guarded_new(uint64_t bytes, unsigned offset)
 {
-    struct room room = {.bytes = (size_t)bytes};
-    room.memory = malloc(room.bytes + offset + GUARD_BYTES);
-    if (!room.memory)
+    struct guarded guarded = {.bytes = (size_t)bytes};
+    guarded.memory = malloc(guarded.bytes + offset + GUARD_BYTES);
+    if (!guarded.memory)
         abort();
-    room.at = room.memory + offset;
-    memset(room.memory, GUARD, room.bytes + offset + GUARD_BYTES);
-    return room;
+    guarded.at = guarded.memory + offset;
+    memset(guarded.memory, GUARD, guarded.bytes + offset + GUARD_BYTES);
+    return guarded;
 }
 
-static inline bool room_is_whole(const struct room *room)
+static inline bool guarded_is_whole(const struct guarded *guarded)
 {
     for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (room->at[room->bytes + i] != GUARD)
+        if (guarded->at[guarded->bytes + i] != GUARD)
             return false;
     return true;
 }
 
-static inline void room_free(struct room *room)
+static inline void guarded_free(struct guarded *guarded)
 {
-    free(room->memory);
+    free(guarded->memory);
 }
 
 /* What an array became. */
 struct made {
-    struct room codes, scales;
+    struct guarded codes, scales;
     int32_t *zero_points;
     struct dti_quantized_array array;
     struct dti_quant_report report;
@@ -68,8 +68,8 @@ static inline struct made made_new(const struct dti_quant_plan *plan, unsigned o
     struct dti_quant_sizes sizes;
     struct made made;
     dti_quant_plan_sizes(plan, &sizes);
-    made.codes = room_new(sizes.code_bytes, offset);
-    made.scales = room_new(sizes.scale_bytes, offset);
+    made.codes = guarded_new(sizes.code_bytes, offset);
+    made.scales = guarded_new(sizes.scale_bytes, offset);
     made.zero_points = calloc((size_t)sizes.scales + 1, sizeof(int32_t));
     made.array = (struct dti_quantized_array){
         .codes = made.codes.at, .scales = made.scales.at, .zero_points = made.zero_points};
@@ -81,8 +81,8 @@ static inline struct made made_new(const struct dti_quant_plan *plan, unsigned o
 
 static inline void made_free(struct made *made)
 {
-    room_free(&made->codes);
-    room_free(&made->scales);
+    guarded_free(&made->codes);
+    guarded_free(&made->scales);
     free(made->zero_points);
 }
 
@@ -117,7 +117,7 @@ static inline bool same_made(const struct dti_quant_plan *plan, const struct mad
            CHECK(!affine || memcmp(a->zero_points, b->zero_points,
                                    (size_t)sizes.scales * sizeof(int32_t)) == 0) &&
            CHECK(memcmp(&a->array.tensor_scale, &b->array.tensor_scale, sizeof(float)) == 0) &&
-           CHECK(room_is_whole(&a->codes)) && CHECK(room_is_whole(&a->scales));
+           CHECK(guarded_is_whole(&a->codes)) && CHECK(guarded_is_whole(&a->scales));
 }
 
 /* Codes of numbers of a format: of ordinary size, near halves of steps, tiny, any bits, and now and

@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t f32(float number)
+static inline uint32_t fp32_code(float number)
 {
     uint32_t code;
     memcpy(&code, &number, sizeof code);
     return code;
 }
 
-#define F32_INF UINT32_C(0x7f800000)
-#define F32_NAN UINT32_C(0x7fc00000)
+#define FP32_INF UINT32_C(0x7f800000)
+#define FP32_NAN UINT32_C(0x7fc00000)
 
 #endif

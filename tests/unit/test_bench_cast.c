@@ -113,11 +113,11 @@ static void parts_cover_everything_once_at_whole_grains(void)
         for (size_t size = 1; size <= 9; size++) {
             size_t next = 0;
             for (size_t member = 0; member < size; member++) {
-                const struct dti_part part = dti_part_of(n, 16, member, size);
-                if (part.count > 0)
-                    CHECK_SIZE(part.first, next);
-                CHECK(part.count == 0 || part.first % 16 == 0);
-                next += part.count;
+                const struct dti_share share = dti_share_of(n, 16, member, size);
+                if (share.count > 0)
+                    CHECK_SIZE(share.first, next);
+                CHECK(share.count == 0 || share.first % 16 == 0);
+                next += share.count;
             }
             if (!CHECK_SIZE(next, n))
                 return;

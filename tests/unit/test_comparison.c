@@ -63,13 +63,13 @@ static void the_hub_holds_both_dtypes(void)
         enum dti_comparison_hub hub;
         const char *ulp;
     } cases[] = {
-        {"fp32", "bf16", DTI_COMPARISON_F32, "bf16"},
-        {"fp16", "bf16", DTI_COMPARISON_F32, "bf16"},
-        {"fp16", "tf32", DTI_COMPARISON_F32, "fp16"},
-        {"fp64", "fp16", DTI_COMPARISON_F64, "fp16"},
-        {"fp32", "fp8_e8m0", DTI_COMPARISON_F64, "fp8_e8m0"}, /* 2^-127 is a subnormal of fp32 */
-        {"int8", "uint8", DTI_COMPARISON_F32, ""},
-        {"int32", "fp32", DTI_COMPARISON_F64, ""},
+        {"fp32", "bf16", DTI_COMPARISON_HUB32, "bf16"},
+        {"fp16", "bf16", DTI_COMPARISON_HUB32, "bf16"},
+        {"fp16", "tf32", DTI_COMPARISON_HUB32, "fp16"},
+        {"fp64", "fp16", DTI_COMPARISON_HUB64, "fp16"},
+        {"fp32", "fp8_e8m0", DTI_COMPARISON_HUB64, "fp8_e8m0"}, /* 2^-127 is a subnormal of fp32 */
+        {"int8", "uint8", DTI_COMPARISON_HUB32, ""},
+        {"int32", "fp32", DTI_COMPARISON_HUB64, ""},
         {"int64", "int8", DTI_COMPARISON_I64, ""},
         {"uint64", "uint8", DTI_COMPARISON_U64, ""},
         {"uint64", "int64", DTI_COMPARISON_WIDE, ""},
@@ -235,7 +235,7 @@ static void fill(enum kind kind, size_t n, bool single, unsigned char *a, unsign
 static bool agree(const struct dti_comparison_rule *rule, const unsigned char *a,
                   const unsigned char *b, size_t n)
 {
-    const size_t size = rule->hub == DTI_COMPARISON_F32 ? 4 : 8;
+    const size_t size = rule->hub == DTI_COMPARISON_HUB32 ? 4 : 8;
     const uint64_t index = (random_word() >> 30) * DTI_TILE;
     struct dti_comparison want;
     dti_comparison_init(&want);
@@ -277,7 +277,7 @@ static void every_kernel_counts_as_the_definition_does(void)
                 const struct dti_comparison_rule rule =
                     rule_of(pairs[p][0], pairs[p][1], tolerance[0], tolerance[1]);
                 const size_t skew = random_word() % 8;
-                fill((enum kind)kind, lengths[i], rule.hub == DTI_COMPARISON_F32, a + skew, b);
+                fill((enum kind)kind, lengths[i], rule.hub == DTI_COMPARISON_HUB32, a + skew, b);
                 if (!agree(&rule, a + skew, b, lengths[i])) {
                     printf("  kind %u\n", kind);
                     return;

@@ -72,7 +72,7 @@ static void what_is_not_read_is_told(void)
 {
     static const char usage[] =
         "'x' is none of the kinds that are known by their content (safetensors, npy, npz, gguf, an "
-        "index); for raw codes give --from DTYPE, for text --from text";
+        "index)";
     static const char pickle[] =
         "'x' is a Python pickle, which could run code and is never read; load it with "
         "torch.load(weights_only=True) or numpy and save it with Python's safetensors";

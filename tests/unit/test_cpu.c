@@ -13,154 +13,57 @@ struct machine {
     uint32_t max_leaf, leaf1_ecx, leaf7_eax, leaf7_ebx, leaf7_ecx;
     uint32_t leaf7_1_eax; /* of subleaf 1, which is there when leaf7_eax says so */
     uint64_t xcr0;
-    bool xgetbv_faults;
     enum dti_level highest;
-    struct dti_cpuid cache[4];
-    bool caches_of_amd;
-    size_t cache_bytes;
 };
 
-enum { MIB = 1 << 20 };
+#define FAULTS UINT64_MAX /* XGETBV is not allowed */
 
 static const struct machine machines[] = {
-    {.name = "Zen 5",
-     .max_leaf = 28,
-     .leaf1_ecx = 0xfffa3203,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xf1bf07ab,
-     .leaf7_ecx = 0x00405fc6,
-     .leaf7_1_eax = 0x00000030,
-     .xcr0 = 0xe7,
-     .highest = DTI_LEVEL_AVX512BF16,
-     .caches_of_amd = true,
-     .cache = {{0x00000121, 0x02c0003f, 0x0000003f, 0}, /* 48 KiB, data */
-               {0x00000122, 0x01c0003f, 0x0000003f, 0}, /* 32 KiB, instructions */
-               {0x00000143, 0x03c0003f, 0x000003ff, 0}, /* 1 MiB */
-               {0x00004163, 0x03c0003f, 0x00007fff, 0}},
-     .cache_bytes = 32 * MIB},
-    {.name = "Skylake-SP",
-     .max_leaf = 22,
-     .leaf1_ecx = 0x7ffefbff,
-     .leaf7_ebx = 0xd39ffffb,
-     .leaf7_ecx = 0x00000008,
-     .xcr0 = 0xff,
-     .highest = DTI_LEVEL_AVX512,
-     .cache = {{0x1c004121, 0x01c0003f, 0x0000003f, 0},
-               {0x1c004122, 0x01c0003f, 0x0000003f, 0},
-               {0x1c004143, 0x03c0003f, 0x000003ff, 0},
-               {0x1c03c163, 0x0280003f, 0x00006fff, 0x4}}, /* 19.25 MiB */
-     .cache_bytes = 28672u * 11 * 64},
-    {.name = "Haswell",
-     .max_leaf = 13,
-     .leaf1_ecx = 0x7ffafbff,
-     .leaf7_ebx = 0x000027ab,
-     .xcr0 = 0x7,
-     .highest = DTI_LEVEL_AVX2,
-     .cache_bytes = 32 * MIB},
-    {.name = "Sandy Bridge, AVX without AVX2",
-     .max_leaf = 13,
-     .leaf1_ecx = 0x1fbae3ff,
-     .xcr0 = 0x7,
-     .highest = DTI_LEVEL_SCALAR,
-     .cache_bytes = 32 * MIB},
-    {.name = "Haswell without BMI2",
-     .max_leaf = 13,
-     .leaf1_ecx = 0x7ffafbff,
-     .leaf7_ebx = 0x000026ab,
-     .xcr0 = 0x7,
-     .highest = DTI_LEVEL_SCALAR,
-     .cache_bytes = 32 * MIB},
-    {.name = "Haswell under a system that does not use XSAVE",
-     .max_leaf = 13,
-     .leaf1_ecx = 0x77fafbff,
-     .leaf7_ebx = 0x000027ab,
-     .xgetbv_faults = true,
-     .highest = DTI_LEVEL_SCALAR,
-     .cache_bytes = 32 * MIB},
-    {.name = "Zen 5 under a system that keeps no ymm",
-     .max_leaf = 28,
-     .leaf1_ecx = 0xfffa3203,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xf1bf07ab,
-     .leaf7_ecx = 0x00405fc6,
-     .leaf7_1_eax = 0x00000030,
-     .xcr0 = 0x3,
-     .highest = DTI_LEVEL_SCALAR,
-     .cache_bytes = 32 * MIB},
-    {.name = "Zen 5 under a system that keeps no zmm",
-     .max_leaf = 28,
-     .leaf1_ecx = 0xfffa3203,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xf1bf07ab,
-     .leaf7_ecx = 0x00405fc6,
-     .leaf7_1_eax = 0x00000030,
-     .xcr0 = 0x7,
-     .highest = DTI_LEVEL_AVX2,
-     .cache_bytes = 32 * MIB},
-    {.name = "Zen 5 under a system that keeps no mask registers",
-     .max_leaf = 28,
-     .leaf1_ecx = 0xfffa3203,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xf1bf07ab,
-     .leaf7_ecx = 0x00405fc6,
-     .leaf7_1_eax = 0x00000030,
-     .xcr0 = 0xc7,
-     .highest = DTI_LEVEL_AVX2,
-     .cache_bytes = 32 * MIB},
-    {.name = "Ice Lake, without BF16",
-     .max_leaf = 27,
-     .leaf1_ecx = 0x7ffefbff,
-     .leaf7_ebx = 0xf2bf67eb,
-     .leaf7_ecx = 0x00405f5e,
-     .leaf7_1_eax = 0x00000020, /* not there: leaf7_eax is 0 */
-     .xcr0 = 0xe7,
-     .highest = DTI_LEVEL_AVX512VBMI,
-     .cache_bytes = 32 * MIB},
-    {.name = "Zen 5 with a subleaf of other instructions",
-     .max_leaf = 28,
-     .leaf1_ecx = 0xfffa3203,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xf1bf07ab,
-     .leaf7_ecx = 0x00405fc6,
-     .leaf7_1_eax = 0x00000010,
-     .xcr0 = 0xe7,
-     .highest = DTI_LEVEL_AVX512VBMI,
-     .cache_bytes = 32 * MIB},
-    {.name = "Cooper Lake, BF16 without VBMI",
-     .max_leaf = 22,
-     .leaf1_ecx = 0x7ffefbff,
-     .leaf7_eax = 1,
-     .leaf7_ebx = 0xd39ffffb,
-     .leaf7_ecx = 0x00000808,
-     .leaf7_1_eax = 0x00000020,
-     .xcr0 = 0xff,
-     .highest = DTI_LEVEL_AVX512,
-     .cache_bytes = 32 * MIB},
-    {.name = "Ice Lake without VNNI",
-     .max_leaf = 27,
-     .leaf1_ecx = 0x7ffefbff,
-     .leaf7_ebx = 0xf2bf67eb,
-     .leaf7_ecx = 0x0040575e,
-     .xcr0 = 0xe7,
-     .highest = DTI_LEVEL_AVX512,
-     .cache_bytes = 32 * MIB},
-    {.name = "a processor of 2003",
-     .max_leaf = 1,
-     .xgetbv_faults = true,
-     .highest = DTI_LEVEL_SCALAR,
-     .cache_bytes = 32 * MIB},
+#define MACHINE(n, leaf, c1, a7, b7, c7, a71, x, level) \
+    {.name = (n),                                       \
+     .max_leaf = (leaf),                                \
+     .leaf1_ecx = (c1),                                 \
+     .leaf7_eax = (a7),                                 \
+     .leaf7_ebx = (b7),                                 \
+     .leaf7_ecx = (c7),                                 \
+     .leaf7_1_eax = (a71),                              \
+     .xcr0 = (x),                                       \
+     .highest = DTI_LEVEL_##level},
+#include "cpu_machines.def"
+#undef MACHINE
+};
+
+/* Caches as two of them describe theirs: the first by AMD's leaf, the second by Intel's. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { KIB = 1024, MIB = 1024 * KIB };
+
+static const struct caches {
+    struct dti_cpuid leaves[4];
+    size_t bytes[3]; /* of each level, data */
+} caches[] = {
+    {{{0x00000121, 0x02c0003f, 0x0000003f, 0},
+      {0x00000122, 0x01c0003f, 0x0000003f, 0}, /* 32 KiB, instructions */
+      {0x00000143, 0x03c0003f, 0x000003ff, 0},
+      {0x00004163, 0x03c0003f, 0x00007fff, 0}},
+     {48 * KIB, MIB, 32 * MIB}},
+    {{{0x1c004121, 0x01c0003f, 0x0000003f, 0},
+      {0x1c004122, 0x01c0003f, 0x0000003f, 0},
+      {0x1c004143, 0x03c0003f, 0x000003ff, 0},
+      {0x1c03c163, 0x0280003f, 0x00006fff, 0x4}}, /* 19.25 MiB */
+     {32 * KIB, MIB, (size_t)28672 * 11 * 64}},
 };
 
 static const struct machine *machine;
 
 static struct dti_cpuid recorded_cpuid(uint32_t leaf, uint32_t subleaf)
 {
-    const uint32_t caches = machine->caches_of_amd ? UINT32_C(0x8000001d) : 4;
+    const size_t which = (size_t)(machine - machines);
+    const bool amd = which == 0;
     if (leaf == 0)
         return (struct dti_cpuid){.eax = machine->max_leaf};
     if (leaf == UINT32_C(0x80000000))
-        return (struct dti_cpuid){.eax = machine->caches_of_amd ? UINT32_C(0x80000021)
-                                                                : UINT32_C(0x80000008)};
+        return (struct dti_cpuid){.eax = amd ? UINT32_C(0x80000021) : UINT32_C(0x80000008)};
     if (leaf == 1)
         return (struct dti_cpuid){.ecx = machine->leaf1_ecx};
     if (leaf == 7 && subleaf == 0)
@@ -168,14 +71,14 @@ static struct dti_cpuid recorded_cpuid(uint32_t leaf, uint32_t subleaf)
             .eax = machine->leaf7_eax, .ebx = machine->leaf7_ebx, .ecx = machine->leaf7_ecx};
     if (leaf == 7 && subleaf == 1)
         return (struct dti_cpuid){.eax = machine->leaf7_1_eax};
-    if (leaf == caches && subleaf < 4)
-        return machine->cache[subleaf];
+    if (leaf == (amd ? UINT32_C(0x8000001d) : 4) && which < COUNT(caches) && subleaf < 4)
+        return caches[which].leaves[subleaf];
     return (struct dti_cpuid){.eax = 0};
 }
 
 static uint64_t recorded_xgetbv(void)
 {
-    CHECK(!machine->xgetbv_faults);
+    CHECK(machine->xcr0 != FAULTS);
     return machine->xcr0;
 }
 
@@ -186,7 +89,7 @@ static void levels_are_those_that_processor_and_system_allow(void)
 {
     const struct dti_cpuid_source *const before = dti_cpuid_source;
     dti_cpuid_source = &recorded;
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+    for (size_t i = 0; i < COUNT(machines); i++) {
         machine = &machines[i];
         for (size_t l = 0; l < DTI_LEVEL_COUNT; l++) {
             const enum dti_level level = (enum dti_level)l;
@@ -203,14 +106,12 @@ static void the_last_cache_is_read_from_the_processor(void)
 {
     const struct dti_cpuid_source *const before = dti_cpuid_source;
     dti_cpuid_source = &recorded;
-    machine = &machines[0];
-    CHECK_SIZE(dti_last_cache_bytes(), machine->cache_bytes);
-    CHECK_SIZE(dti_cache_bytes(1), 48 * 1024);
-    CHECK_SIZE(dti_cache_bytes(2), MIB);
-    CHECK_SIZE(dti_cache_bytes(3), machine->cache_bytes);
-    machine = &machines[1];
-    CHECK_SIZE(dti_last_cache_bytes(), machine->cache_bytes);
-    CHECK_SIZE(dti_cache_bytes(1), 32 * 1024);
+    for (size_t i = 0; i < COUNT(caches); i++) {
+        machine = &machines[i];
+        CHECK_SIZE(dti_last_cache_bytes(), caches[i].bytes[2]);
+        for (size_t level = 0; level < 3; level++)
+            CHECK_SIZE(dti_cache_bytes((unsigned)level + 1), caches[i].bytes[level]);
+    }
     dti_cpuid_source = NULL;
     CHECK(dti_last_cache_bytes() > 0);
     dti_cpuid_source = before;

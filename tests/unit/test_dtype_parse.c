@@ -48,7 +48,7 @@ static void check_encoding(const char *name, const char *canonical, enum dti_spe
     }
     CHECK_STR(format.name, canonical);
     CHECK_U64(format.id, DTI_NONE);
-    CHECK_U64(format.part, DTI_NONE);
+    CHECK_U64(format.component, DTI_NONE);
     CHECK_U64(format.specials, specials);
     CHECK_U64(format.width, width);
     CHECK_U64(format.exp_bits, exp_bits);

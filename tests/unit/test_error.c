@@ -16,9 +16,20 @@ static void fills_text_and_status_and_forgets_the_last_error(void)
         CHECK_STR(error.suggestions[i], "");
 }
 
+static void a_remedy_stands_beside_the_text_until_the_next_error(void)
+{
+    struct dti_error error;
+    CHECK(dti_fail_remedy(&error, DTI_USAGE, DTI_REMEDY_KEEP, "tensor %s", "'w'") == DTI_USAGE);
+    CHECK_STR(error.text, "tensor 'w'");
+    CHECK(error.status == DTI_USAGE && error.remedy == DTI_REMEDY_KEEP);
+    CHECK_STR(dti_remedy_meaning(error.remedy), "keep the tensor as it is");
+    CHECK(dti_fail(&error, DTI_USAGE, "x") == DTI_USAGE && error.remedy == DTI_REMEDY_NONE);
+}
+
 static void accepts_that_nobody_wants_the_error(void)
 {
     CHECK(dti_fail(NULL, DTI_BUG, "%d", 1) == DTI_BUG);
+    CHECK(dti_fail_remedy(NULL, DTI_BUG, DTI_REMEDY_KEEP, "%d", 1) == DTI_BUG);
     dti_error_argument(NULL, "x", 1);
     dti_error_suggest(NULL, "x");
 }
@@ -79,5 +90,6 @@ static void exit_codes_are_the_promised_ones(void)
 }
 
 UNIT_MAIN(fills_text_and_status_and_forgets_the_last_error, accepts_that_nobody_wants_the_error,
+          a_remedy_stands_beside_the_text_until_the_next_error,
           cuts_what_is_too_long_and_no_character_in_two,
           keeps_four_suggestions_in_order_and_drops_the_fifth, exit_codes_are_the_promised_ones)

@@ -31,13 +31,15 @@ struct asked {
     struct dti_error error;
     unsigned warnings;
     char last[128];
+    enum dti_remedy remedy; /* of the last */
 };
 
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct asked *const asked = context;
     asked->warnings++;
-    (void)snprintf(asked->last, sizeof asked->last, "%s: %s", code, text);
+    (void)snprintf(asked->last, sizeof asked->last, "%s: %s", note->code, note->text);
+    asked->remedy = note->remedy;
 }
 
 static enum dti_status ask(struct asked *ret, const struct dti_file_cast_request *how,
@@ -108,16 +110,19 @@ static void patterns_choose(void)
     finish(&asked);
     request.only = "i,none";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
-    CHECK_STR(asked.last, "idle_pattern: --only 'none' fits no tensor");
+    CHECK_STR(asked.last, "idle_pattern: 'none' fits no tensor");
+    CHECK(asked.remedy == DTI_REMEDY_CORRECT_ONLY);
     finish(&asked);
     request.ints = false;
     request.only = "i";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
     CHECK_STR(asked.last, "nothing_cast: nothing is cast: all tensors keep their dtypes");
+    CHECK(asked.remedy == DTI_REMEDY_NONE);
     finish(&asked);
     request.select = "none";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_USAGE);
-    CHECK_STR(asked.error.text, "--select 'none' fits none of 5 tensors");
+    CHECK_STR(asked.error.text, "'none' fits none of 5 tensors");
+    CHECK(asked.error.remedy == DTI_REMEDY_CORRECT_SELECT);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);
 }
@@ -134,12 +139,12 @@ static void what_the_output_cannot_hold_is_named(void)
     finish(&asked);
     request.keep = NULL;
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);
-    CHECK(strstr(asked.error.text, "'four'") && strstr(asked.error.text, "--from-packing"));
+    CHECK(strstr(asked.error.text, "'four'") && asked.error.remedy == DTI_REMEDY_SAY_INPUT_PACKING);
     finish(&asked);
     request.select = "i";
     request.ints = true;
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_USAGE);
-    CHECK(strstr(asked.error.text, "--packing low or high"));
+    CHECK(asked.error.remedy == DTI_REMEDY_SAY_PACKING);
     finish(&asked);
     request.packing_given = true;
     request.select = "f";
@@ -149,12 +154,12 @@ static void what_the_output_cannot_hold_is_named(void)
     request = plain;
     request.kind = DTI_CONTAINER_NPY;
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);
-    CHECK(strstr(asked.error.text, "from-packing")); /* "four" cannot be taken apart */
+    CHECK(asked.error.remedy == DTI_REMEDY_SAY_INPUT_PACKING); /* "four" cannot be taken apart */
     finish(&asked);
     request.select = "f,b";
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);
-    CHECK_STR(asked.error.text,
-              "'in' has 2 tensors, and an npy file holds one; pick it with --select NAME");
+    CHECK_STR(asked.error.text, "'in' has 2 tensors, and an npy file holds one");
+    CHECK(asked.error.remedy == DTI_REMEDY_SELECT_ONE);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);
 }
@@ -208,8 +213,8 @@ static void a_nan_without_a_code_leaves_nothing(void)
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_OK);
     CHECK(asked.cast->counts);
     CHECK(write_all(&asked, false) == DTI_NOT_REPRESENTABLE);
-    CHECK_STR(asked.error.text, "'in': tensor 'f': element 2 is NaN; fp4_e2m1 has no NaN; "
-                                "--overflow saturate stores the largest number in its place");
+    CHECK_STR(asked.error.text, "'in': tensor 'f': element 2 is NaN; fp4_e2m1 has no NaN");
+    CHECK(asked.error.remedy == DTI_REMEDY_SATURATE);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);
 }

@@ -10,7 +10,7 @@
 #include "folder.h"
 #include "unit.h"
 
-enum { SOME = 1500, ROOM = 1 << 20 };
+enum { SOME = 1500, TEXT_BYTES = 1 << 20 };
 
 static uint64_t compared;
 
@@ -35,12 +35,12 @@ int strcmp(const char *a, const char *b)
     return (unsigned char)*one - (unsigned char)*other;
 }
 
-static char text[ROOM];
+static char text[TEXT_BYTES];
 static size_t length;
 
 static void put(const char *format, unsigned at, unsigned from, unsigned to)
 {
-    length += (size_t)snprintf(text + length, ROOM - length, format, at, from, to);
+    length += (size_t)snprintf(text + length, TEXT_BYTES - length, format, at, from, to);
 }
 
 /* A file of `count` tensors that an entry of the metadata is about each; pairs: codes with a scale,

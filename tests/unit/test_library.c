@@ -33,16 +33,22 @@ static void variable_names_another_one(void)
 {
     struct dti_library *library;
     struct dti_error error;
-    int (*function)(void);
+    struct {
+        int (*function)(void), (*malfunction)(void), (*missing)(void);
+    } found;
+    static const struct dti_library_function rows[] = {
+        {"hostile_function", 0, true},
+        {"hostile_malfunction", sizeof found.function, false},
+        {"hostile_dysfunction", 2 * sizeof found.function, true},
+    };
+    memset(&found, 0x5A, sizeof found);
     setenv("DTINFO_TEST_LIBRARY", HOSTILE_PATH, 1);
     if (!CHECK(dti_library_open(&library, none, "DTINFO_TEST_LIBRARY", NULL) == DTI_OK))
         return;
-    void *const address = dti_library_symbol(library, "hostile_function");
-    if (CHECK(address != NULL)) {
-        memcpy(&function, &address, sizeof address);
-        CHECK(function() == 42);
-    }
-    CHECK(dti_library_symbol(library, "hostile_malfunction") == NULL);
+    CHECK(dti_library_find(library, rows, 2, &found) == NULL);
+    CHECK(found.function && found.function() == 42);
+    CHECK(!found.malfunction);
+    CHECK_STR(dti_library_find(library, rows, 3, &found), "hostile_dysfunction");
     dti_library_close(library);
     setenv("DTINFO_TEST_LIBRARY", "libc.so.6", 1);
     CHECK(dti_library_open(&library, none, "DTINFO_TEST_LIBRARY", &error) == DTI_UNAVAILABLE);

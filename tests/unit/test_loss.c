@@ -135,10 +135,10 @@ static void run_kernel(const struct dti_loss_kernel *kernel, const struct dti_lo
                        size_t at, size_t n, uint64_t index, struct dti_loss *loss)
 {
     const void *source = &array.code[at], *stored = &array.stored[at];
-    if (kernel->hub == DTI_LOSS_F32) {
+    if (kernel->hub == DTI_LOSS_HUB32) {
         source = &array.f32_source[at];
         stored = &array.f32_stored[at];
-    } else if (kernel->hub == DTI_LOSS_F64) {
+    } else if (kernel->hub == DTI_LOSS_HUB64) {
         source = &array.f64_source[at];
         stored = &array.f64_stored[at];
     }
@@ -216,7 +216,8 @@ static void every_kernel_counts_as_the_definition_does(void)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         for (int round = DTI_ROUND_NEAREST_EVEN; round <= DTI_ROUND_STOCHASTIC; round++)
             for (int half = 0; half < 2; half++) /* all overflows, in every second round */
-                if (!check_pair(pairs[i][0], pairs[i][1], (enum dti_round)round,
+                if ((!unit_quick() || (i + (size_t)round + (size_t)half) % 4 == 0) &&
+                    !check_pair(pairs[i][0], pairs[i][1], (enum dti_round)round,
                                 (enum dti_overflow)(2 * half + (round & 1))))
                     return;
 }
@@ -338,7 +339,7 @@ static void a_ratio_is_seen_to_rise_where_its_difference_underflows(void)
                                          0x1p-1021 - 1351079888211148 * 0x1p-1073};
     for (size_t k = 0; k < dti_loss_kernel_count; k++) {
         const struct dti_loss_kernel *kernel = &dti_loss_kernels[k];
-        const enum dti_dtype id = kernel->hub == DTI_LOSS_F32 ? DTI_FP32 : DTI_FP64;
+        const enum dti_dtype id = kernel->hub == DTI_LOSS_HUB32 ? DTI_FP32 : DTI_FP64;
         struct dti_loss_rule rule;
         if (kernel->hub == DTI_LOSS_WIDE || !dti_level_present(kernel->level))
             continue;

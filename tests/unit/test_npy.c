@@ -135,7 +135,8 @@ static void every_type_is_known(void)
     folder_leave();
 }
 
-static void expect_refusal(const char *descr, const char *assume, const char *want)
+static void expect_refusal(const char *descr, const char *assume, const char *want,
+                           enum dti_remedy remedy)
 {
     struct dti_format format;
     struct dti_container_options options = {.assume = NULL};
@@ -148,6 +149,7 @@ static void expect_refusal(const char *descr, const char *assume, const char *wa
     if (!container_opens("x.npy", &options))
         return;
     CHECK_STR(container->tensors[0].refusal, want);
+    CHECK(container->tensors[0].remedy == remedy);
     CHECK((container->tensors[0].refusal == NULL) == (container->tensors[0].format != NULL));
     dti_container_free(container);
 }
@@ -155,27 +157,28 @@ static void expect_refusal(const char *descr, const char *assume, const char *wa
 static void what_cannot_be_read_says_why(void)
 {
     folder_enter();
-    expect_refusal("'|V2'", NULL,
-                   "is 2-byte void, the dtype is lost; give --assume bf16 (or another 2-byte "
-                   "dtype)");
-    expect_refusal("'<V1'", NULL,
-                   "is 1-byte void, the dtype is lost; give --assume fp8_e4m3fn (or another "
-                   "1-byte dtype)");
-    expect_refusal("'|V1'", "bf16", "is 1-byte void, the dtype is lost, and bf16 has 2 bytes");
-    expect_refusal("'|V3'", "bf16", "is 3-byte void, the size of no dtype");
-    expect_refusal("'O'", NULL, "holds Python objects (pickle), which is never read");
-    expect_refusal("'<U5'", NULL, "holds text, which is not read");
-    expect_refusal("'<M8[D]'", NULL, "holds dates, which are not read");
-    expect_refusal("'<m8[generic]'", NULL, "holds time spans, which are not read");
+    expect_refusal("'|V2'", NULL, "is 2-byte void, the dtype is lost", DTI_REMEDY_ASSUME_2_BYTES);
+    expect_refusal("'<V1'", NULL, "is 1-byte void, the dtype is lost", DTI_REMEDY_ASSUME_1_BYTE);
+    expect_refusal("'|V4'", NULL, "is 4-byte void, the dtype is lost", DTI_REMEDY_ASSUME_4_BYTES);
+    expect_refusal("'|V8'", NULL, "is 8-byte void, the dtype is lost", DTI_REMEDY_ASSUME_8_BYTES);
+    expect_refusal("'|V1'", "bf16", "is 1-byte void, the dtype is lost, and bf16 has 2 bytes",
+                   DTI_REMEDY_NONE);
+    expect_refusal("'|V3'", "bf16", "is 3-byte void, the size of no dtype", DTI_REMEDY_NONE);
+    expect_refusal("'O'", NULL, "holds Python objects (pickle), which is never read",
+                   DTI_REMEDY_NONE);
+    expect_refusal("'<U5'", NULL, "holds text, which is not read", DTI_REMEDY_NONE);
+    expect_refusal("'<M8[D]'", NULL, "holds dates, which are not read", DTI_REMEDY_NONE);
+    expect_refusal("'<m8[generic]'", NULL, "holds time spans, which are not read", DTI_REMEDY_NONE);
     expect_refusal("'<c32'", NULL,
-                   "is numpy's long double, which differs between machines, and is not read");
+                   "is numpy's long double, which differs between machines, and is not read",
+                   DTI_REMEDY_NONE);
     expect_refusal("[('x', '<f4'), ('y', '<f4')]", NULL,
-                   "has fields, [('x', '<f4'), ('y', '<f4')], which are not read");
+                   "has fields, [('x', '<f4'), ('y', '<f4')], which are not read", DTI_REMEDY_NONE);
     expect_refusal("[('x', [('y', '|O')])]", NULL,
-                   "holds Python objects (pickle), which is never read");
+                   "holds Python objects (pickle), which is never read", DTI_REMEDY_NONE);
     expect_refusal("[('x', '|O'), ('y', '<f4')]", NULL,
-                   "holds Python objects (pickle), which is never read");
-    expect_refusal("'<f4'", "int32", NULL);
+                   "holds Python objects (pickle), which is never read", DTI_REMEDY_NONE);
+    expect_refusal("'<f4'", "int32", NULL, DTI_REMEDY_NONE);
     folder_leave();
 }
 

@@ -127,6 +127,7 @@ static void notes_tell_what_is_odd(void)
     if (container_opens("x.npy", NULL)) {
         CHECK_U64(container->note_count, 1);
         CHECK_STR(container->notes[0].code, "guessed_type");
+        CHECK(container->notes[0].remedy == DTI_REMEDY_ASSUME_OTHER);
         dti_container_free(container);
     }
     folder_leave();

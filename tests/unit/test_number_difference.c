@@ -8,6 +8,8 @@
 #include "dtinfo/number.h"
 #include "unit.h"
 
+static const char digits[] = "0123456789abcdef";
+
 static bool check_value(const char *what, const char *text, const struct dti_value *got,
                         const struct dti_value *want)
 {
@@ -20,131 +22,59 @@ static bool check_value(const char *what, const char *text, const struct dti_val
     return same;
 }
 
+/* "0", "nan", or a sign, the significand in hexadecimal from its first bit on, "~" where it goes on
+ * beyond 128 bits, and the binary exponent: "-a8~@3" is a little beyond -10.5. */
+static struct dti_value value_of(const char *text)
+{
+    struct dti_value value = {.class = DTI_CLASS_FINITE, .negative = *text == '-'};
+    if (strcmp(text, "0") == 0 || strcmp(text, "nan") == 0) {
+        value.class = *text == '0' ? DTI_CLASS_ZERO : DTI_CLASS_NAN;
+        value.hi = *text == '0' ? 0 : UINT64_C(1) << 63;
+        return value;
+    }
+    unsigned shift = 128;
+    for (text++; *text != '@'; text++) {
+        if (*text == '~') {
+            value.sticky = true;
+            continue;
+        }
+        shift -= 4;
+        const uint64_t digit = (uint64_t)(strchr(digits, *text) - digits);
+        *(shift < 64 ? &value.lo : &value.hi) |= digit << shift % 64;
+    }
+    value.exponent = (int32_t)strtol(text + 1, NULL, 10);
+    return value;
+}
+
 static void is_exact_in_value_ratio_and_text(void)
 {
     static const struct {
         const char *text;
-        struct {
-            enum dti_class class;
-            bool negative, sticky;
-            int32_t exponent;
-            uint64_t hi, lo;
-        } stored, absolute, relative;
-        const char *exact; /* NULL: not a finite decimal */
+        const char *stored, *absolute, *relative; /* as value_of() reads them */
+        const char *exact;                        /* NULL: not a finite decimal */
     } rows[] = {
-        {"70000",
-         {DTI_CLASS_FINITE, false, false, 16, UINT64_C(0x8900000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, 7, UINT64_C(0x9000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -9, UINT64_C(0x86d1214b6cc72ec0),
-          UINT64_C(0xbefd99d584c4d791)},
-         "144"},
-        {"0.1",
-         {DTI_CLASS_FINITE, false, false, -4, UINT64_C(0xccccccccccccd000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -58, UINT64_C(0xcccccccccccccccc),
-          UINT64_C(0xcccccccccccccccc)},
-         {DTI_CLASS_FINITE, false, false, -54, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
+        {"70000", "+89@16", "+9@7", "+86d1214b6cc72ec0befd99d584c4d791~@-9", "144"},
+        {"0.1", "+ccccccccccccd@-4", "+cccccccccccccccccccccccccccccccc~@-58", "+8@-54",
          "0.0000000000000000055511151231257827021181583404541015625"},
-        {"0.1",
-         {DTI_CLASS_FINITE, false, false, -4, UINT64_C(0xcd00000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -14, UINT64_C(0xcccccccccccccccc),
-          UINT64_C(0xcccccccccccccccc)},
-         {DTI_CLASS_FINITE, false, false, -10, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "0.00009765625"},
-        {"-0.1",
-         {DTI_CLASS_FINITE, true, false, -4, UINT64_C(0xcd00000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, true, -14, UINT64_C(0xcccccccccccccccc),
-          UINT64_C(0xcccccccccccccccc)},
-         {DTI_CLASS_FINITE, true, false, -10, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "-0.00009765625"},
-        {"1/3",
-         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0xaaaaaaaaaaaaa800),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, true, -56, UINT64_C(0xaaaaaaaaaaaaaaaa),
-          UINT64_C(0xaaaaaaaaaaaaaaaa)},
-         {DTI_CLASS_FINITE, true, false, -54, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         NULL},
-        {"1",
-         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "0"},
-        {"-1e-50",
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -167, UINT64_C(0xef73d256a5c0f77c),
-          UINT64_C(0x963e66858f6d4440)},
-         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
+        {"0.1", "+cd@-4", "+cccccccccccccccccccccccccccccccc~@-14", "+8@-10", "0.00009765625"},
+        {"-0.1", "-cd@-4", "-cccccccccccccccccccccccccccccccc~@-14", "-8@-10", "-0.00009765625"},
+        {"1/3", "+aaaaaaaaaaaaa8@-2", "-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa~@-56", "-8@-54", NULL},
+        {"1", "+8@0", "0", "0", "0"},
+        {"-1e-50", "0", "+ef73d256a5c0f77c963e66858f6d444~@-167", "+8@0",
          "0.00000000000000000000000000000000000000000000000001"},
-        {"70000",
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, false, 16, UINT64_C(0x88b8000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, false, 0, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "-70000"},
-        {"0x1.8p3",
-         {DTI_CLASS_FINITE, false, false, 4, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, 2, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -2, UINT64_C(0xaaaaaaaaaaaaaaaa),
-          UINT64_C(0xaaaaaaaaaaaaaaaa)},
-         "4"},
-        {"1e-45",
-         {DTI_CLASS_FINITE, false, false, -149, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -151, UINT64_C(0x929fe52c89546e5d),
-          UINT64_C(0x853f08d07405e5bb)},
-         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0xcd76fe086b93ce2f),
-          UINT64_C(0x768a00b22a000000)},
+        {"70000", "0", "-88b8@16", "-8@0", "-70000"},
+        {"0x1.8p3", "+8@4", "+8@2", "+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa~@-2", "4"},
+        {"1e-45", "+8@-149", "+929fe52c89546e5d853f08d07405e5bb~@-151",
+         "+cd76fe086b93ce2f768a00b22a@-2",
          "0."
          "00000000000000000000000000000000000000000000040129846432481707092372958328991613128026194"
          "187651577175706828388979108268586060148663818836212158203125"},
-        {"65520",
-         {DTI_CLASS_FINITE, true, false, 15, UINT64_C(0xffe0000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, false, 16, UINT64_C(0xffe8000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, true, 0, UINT64_C(0xfff7ff7ff7ff7ff7),
-          UINT64_C(0xff7ff7ff7ff7ff7f)},
-         "-131024"},
-        {"1/8",
-         {DTI_CLASS_FINITE, false, false, -2, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, -3, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "0.125"},
-        {"22/7",
-         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, true, -3, UINT64_C(0x9249249249249249),
-          UINT64_C(0x2492492492492492)},
-         {DTI_CLASS_FINITE, true, true, -5, UINT64_C(0xba2e8ba2e8ba2e8b),
-          UINT64_C(0xa2e8ba2e8ba2e8ba)},
-         NULL},
-        {"1e300",
-         {DTI_CLASS_FINITE, false, false, 1023, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, 1022, UINT64_C(0xffffffd03786efff),
-          UINT64_C(0x14c8b4c7ee3d6706)},
-         {DTI_CLASS_FINITE, false, true, 26, UINT64_C(0xab70fdf7c79ac6ca),
-          UINT64_C(0x6dbd630a48aaf406)},
+        {"65520", "-ffe@15", "-ffe8@16", "-fff7ff7ff7ff7ff7ff7ff7ff7ff7ff7f~@0", "-131024"},
+        {"1/8", "+8@-2", "+8@-3", "+8@0", "0.125"},
+        {"22/7", "+c@1", "-92492492492492492492492492492492~@-3",
+         "-ba2e8ba2e8ba2e8ba2e8ba2e8ba2e8ba~@-5", NULL},
+        {"1e300", "+8@1023", "+ffffffd03786efff14c8b4c7ee3d6706~@1022",
+         "+ab70fdf7c79ac6ca6dbd630a48aaf406~@26",
          "89884655743115795386465259539451236680898848947115328636715040578866337902750481566354238"
          "66120376801056005693993569667882939488440720831124642371531973706218888394671243274263815"
          "11098006230470597265414760425028844190753411712314407369565552704136185816752553422931491"
@@ -152,46 +82,15 @@ static void is_exact_in_value_ratio_and_text(void)
         {"3."
          "14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482"
          "534211706798214808651",
-         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc900000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, true, true, -11, UINT64_C(0xfdaa22168c234c4c),
-          UINT64_C(0x6628b80dc1cd1290)},
-         {DTI_CLASS_FINITE, true, true, -12, UINT64_C(0xa17ce648c8b62090),
-          UINT64_C(0x51c0c26797de393b)},
+         "+c9@1", "-fdaa22168c234c4c6628b80dc1cd129~@-11", "-a17ce648c8b6209051c0c26797de393b~@-12",
          "-0."
          "00096765358979323846264338327950288419716939937510582097494459230781640628620899862803482"
          "534211706798214808651"},
-        {"6/3",
-         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         "0"},
-        {"-5",
-         {DTI_CLASS_FINITE, false, false, 1, UINT64_C(0xc000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, 3, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, 0, UINT64_C(0xcccccccccccccccc),
-          UINT64_C(0xcccccccccccccccc)},
-         "8"},
-        {"0x1p-20/3",
-         {DTI_CLASS_FINITE, false, false, -21, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -23, UINT64_C(0xaaaaaaaaaaaaaaaa),
-          UINT64_C(0xaaaaaaaaaaaaaaaa)},
-         {DTI_CLASS_FINITE, false, false, -1, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         NULL},
-        {"5e-400",
-         {DTI_CLASS_FINITE, false, false, -1074, UINT64_C(0x8000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, true, -1075, UINT64_C(0xffffffffffffffff),
-          UINT64_C(0xffffffffffffffff)},
-         {DTI_CLASS_FINITE, false, true, 252, UINT64_C(0xaec4ffd3d61994b7),
-          UINT64_C(0xa51fa93180964e38)},
+        {"6/3", "+8@1", "0", "0", "0"},
+        {"-5", "+c@1", "+8@3", "+cccccccccccccccccccccccccccccccc~@0", "8"},
+        {"0x1p-20/3", "+8@-21", "+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa~@-23", "+8@-1", NULL},
+        {"5e-400", "+8@-1074", "+ffffffffffffffffffffffffffffffff~@-1075",
+         "+aec4ffd3d61994b7a51fa93180964e38~@252",
          "0."
          "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
          "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
@@ -206,39 +105,18 @@ static void is_exact_in_value_ratio_and_text(void)
          "72478746560847782037344696995336470179726777175851256605511991315048911014510378627381672"
          "50955837389733598993664809941164205702637090279242767544565229087538682506419718265533447"
          "265625"},
-        {"0",
-         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0xc000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_FINITE, false, false, 0, UINT64_C(0xc000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_NAN, false, false, 0, UINT64_C(0x8000000000000000), 0},
-         "1.5"},
-        {"-1.5",
-         {DTI_CLASS_FINITE, true, false, 0, UINT64_C(0xc000000000000000), 0},
-         {DTI_CLASS_ZERO, false, false, 0, 0, 0},
-         {DTI_CLASS_ZERO, false, false, 0, 0, 0},
-         "0"},
-        {"-0",
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_ZERO, false, false, 0, UINT64_C(0x0000000000000000),
-          UINT64_C(0x0000000000000000)},
-         {DTI_CLASS_NAN, false, false, 0, UINT64_C(0x8000000000000000), 0},
-         "0"},
+        {"0", "+c@0", "+c@0", "nan", "1.5"},
+        {"-1.5", "-c@0", "0", "0", "0"},
+        {"-0", "0", "0", "nan", "0"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct dti_number number;
         struct dti_difference got;
         struct dti_buffer buffer;
         bool has_exact;
-#define VALUE(v)                                                          \
-    {                                                                     \
-        (v).class, (v).negative, (v).sticky, (v).exponent, (v).hi, (v).lo \
-    }
-        const struct dti_value stored = VALUE(rows[i].stored);
-        const struct dti_value absolute = VALUE(rows[i].absolute);
-        const struct dti_value relative = VALUE(rows[i].relative);
-#undef VALUE
+        const struct dti_value stored = value_of(rows[i].stored);
+        const struct dti_value absolute = value_of(rows[i].absolute);
+        const struct dti_value relative = value_of(rows[i].relative);
         dti_buffer_init(&buffer);
         CHECK(dti_number_parse(&number, rows[i].text, strlen(rows[i].text), NULL) == DTI_OK);
         CHECK(dti_number_difference(&number, &stored, &got, &buffer, &has_exact));

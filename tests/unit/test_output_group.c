@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "dtinfo/output_strays.h"
+#include "dtinfo/output_leftovers.h"
 #include "folder.h"
 #include "unit.h"
 
@@ -31,7 +31,7 @@ static enum dti_status begin(const char *folder, const struct dti_output_member 
 
 /* Names that start like those of what is not complete; the last one stays in `name`. */
 static char name[300];
-static unsigned strays(const char *prefix)
+static unsigned leftovers(const char *prefix)
 {
     unsigned count = 0;
     DIR *const dir = opendir(".");
@@ -54,9 +54,9 @@ static void a_new_folder_appears_whole(void)
         CHECK(symlink("./new", "link") == 0);
         const mode_t old = umask(027);
         CHECK(begin(folders[i], two, 2, false) == DTI_OK);
-        CHECK(stat("new", &st) != 0 && strays(".new.dtinfo-") == 1);
+        CHECK(stat("new", &st) != 0 && leftovers(".new.dtinfo-") == 1);
         dti_output_group_discard(group);
-        CHECK(stat("new", &st) != 0 && strays(".new.dtinfo-") == 0);
+        CHECK(stat("new", &st) != 0 && leftovers(".new.dtinfo-") == 0);
         CHECK(begin(folders[i], two, 2, false) == DTI_OK);
         CHECK(dti_output_group_commit(group, &error) == DTI_OK);
         CHECK(file_is("new/a", "12", 2) && file_is("new/b", "12", 2));
@@ -77,7 +77,8 @@ static void files_in_a_folder_that_is_there_are_replaced_by_force(void)
     file_make("new/b", "old", 3);
     CHECK(chmod("new/b", 0604) == 0);
     CHECK(begin("link", two, 2, false) == DTI_USAGE);
-    CHECK_STR(error.text, "'new/b' exists; --force replaces it");
+    CHECK_STR(error.text, "'new/b' exists");
+    CHECK(error.remedy == DTI_REMEDY_REPLACE);
     CHECK_STR(error.argument, "new/b");
     CHECK(begin("link", two, 2, true) == DTI_OK && file_is("new/b", "old", 3));
     dti_output_group_discard(group);
@@ -95,7 +96,7 @@ static void files_anywhere_appear_together(void)
     folder_enter();
     CHECK(mkdir("dir", 0700) == 0 && symlink("dir/far", "link") == 0);
     CHECK(begin(NULL, beside, 3, false) == DTI_OK);
-    CHECK_U64(strays("."), 2); /* "." and "..": the last one leads, into dir */
+    CHECK_U64(leftovers("."), 2); /* "." and "..": the last one leads, into dir */
     CHECK(dti_output_group_commit(group, &error) == DTI_OK);
     CHECK(file_is("a", "12", 2) && file_is("b", "12", 2) && file_is("dir/far", "12", 2));
     CHECK(unlink("dir/far") == 0);
@@ -109,7 +110,8 @@ static void a_file_that_appears_meanwhile_is_not_replaced(void)
     file_make("b", "theirs", 6);
     CHECK(dti_output_group_commit(group, &error) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "cannot put 'b' in place: File exists; 'a' is new, and it is not in "
-                          "place; run it again with --force");
+                          "place");
+    CHECK(error.remedy == DTI_REMEDY_REPLACE_AGAIN);
     CHECK(file_is("b", "theirs", 6) && file_is("a", "12", 2));
     CHECK_U64(folder_leave(), 2);
 }
@@ -177,7 +179,7 @@ static void a_signal_removes_any_number_of_files(void)
         CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
               WTERMSIG(status) == SIGTERM);
         CHECK((stat("new", &st) == 0) == (there != 0));
-        CHECK_U64(strays(".new"), 0);
+        CHECK_U64(leftovers(".new"), 0);
     }
     CHECK(rmdir("new") == 0); /* nothing in it */
     CHECK_U64(folder_leave(), 0);
@@ -230,47 +232,47 @@ static pid_t start_run(bool go_on, int *ret_end)
 
 static void what_a_kill_leaves_is_found_and_removed_and_a_live_run_left_alone(void)
 {
-    struct dti_output_strays found = {.count = {0}};
+    struct dti_output_leftovers found = {.count = {0}};
     char label[DTI_QUOTE_SIZE];
     int status, end;
     folder_enter();
     CHECK(waitpid(start_run(false, &end), &status, 0) > 0);
     close(end);
-    CHECK_U64(strays(".new.dtinfo-"), 1);
-    CHECK(dti_output_strays_find(&found, "new/", true, false, &error) == DTI_OK);
-    CHECK_U64(found.count[DTI_STRAY_LEFT], 1);
-    CHECK_STR(found.first[DTI_STRAY_LEFT], dti_quote(label, name, strlen(name)));
-    CHECK_U64(strays(".new.dtinfo-"), 1);
+    CHECK_U64(leftovers(".new.dtinfo-"), 1);
+    CHECK(dti_output_leftovers_find(&found, "new/", true, false, &error) == DTI_OK);
+    CHECK_U64(found.count[DTI_LEFTOVER_KILLED], 1);
+    CHECK_STR(found.first[DTI_LEFTOVER_KILLED], dti_quote(label, name, strlen(name)));
+    CHECK_U64(leftovers(".new.dtinfo-"), 1);
     const pid_t live = start_run(true, &end);
-    CHECK_U64(strays(".new.dtinfo-"), 2);
+    CHECK_U64(leftovers(".new.dtinfo-"), 2);
     file_make(".new.dtinfo-file00", "1", 1);
     file_make(".new.dtinfo-short", "1", 1);
     CHECK(symlink("file", ".new.dtinfo-link00") == 0);
     memset(&found, 0, sizeof found);
-    CHECK(dti_output_strays_find(&found, "new", true, true, &error) == DTI_OK);
-    CHECK_U64(found.count[DTI_STRAY_LEFT], 0);
-    CHECK_U64(found.count[DTI_STRAY_REMOVED], 2);
-    CHECK_U64(found.count[DTI_STRAY_LIVE], 1);
-    CHECK_U64(found.count[DTI_STRAY_STUCK], 0);
+    CHECK(dti_output_leftovers_find(&found, "new", true, true, &error) == DTI_OK);
+    CHECK_U64(found.count[DTI_LEFTOVER_KILLED], 0);
+    CHECK_U64(found.count[DTI_LEFTOVER_REMOVED], 2);
+    CHECK_U64(found.count[DTI_LEFTOVER_LIVE], 1);
+    CHECK_U64(found.count[DTI_LEFTOVER_STUCK], 0);
     CHECK(access(".new.dtinfo-file00", F_OK) != 0 && access(".new.dtinfo-short", F_OK) == 0);
     CHECK(kill(live, SIGKILL) == 0 && waitpid(live, &status, 0) == live);
     close(end);
     /* a folder with something else in it than files stays */
     CHECK(unlink(".new.dtinfo-link00") == 0 && unlink(".new.dtinfo-short") == 0);
-    CHECK_U64(strays(".new.dtinfo-"), 1);
+    CHECK_U64(leftovers(".new.dtinfo-"), 1);
     char inner[320];
     snprintf(inner, sizeof inner, "%s/dir", name);
     CHECK(mkdir(inner, 0700) == 0);
     memset(&found, 0, sizeof found);
-    CHECK(dti_output_strays_find(&found, "new", true, true, &error) == DTI_OK);
-    CHECK_U64(found.count[DTI_STRAY_STUCK], 1);
+    CHECK(dti_output_leftovers_find(&found, "new", true, true, &error) == DTI_OK);
+    CHECK_U64(found.count[DTI_LEFTOVER_STUCK], 1);
     CHECK(rmdir(inner) == 0);
     /* what cannot be looked at has nothing beside it, and neither have pipes and devices */
     memset(&found, 0, sizeof found);
-    CHECK(dti_output_strays_find(&found, "none/new", true, true, &error) == DTI_OK);
-    CHECK(dti_output_strays_find(&found, "/dev/null", false, true, &error) == DTI_OK);
-    CHECK(dti_output_strays_find(&found, "-", false, true, &error) == DTI_OK);
-    for (size_t i = 0; i < DTI_STRAY_COUNT; i++)
+    CHECK(dti_output_leftovers_find(&found, "none/new", true, true, &error) == DTI_OK);
+    CHECK(dti_output_leftovers_find(&found, "/dev/null", false, true, &error) == DTI_OK);
+    CHECK(dti_output_leftovers_find(&found, "-", false, true, &error) == DTI_OK);
+    for (size_t i = 0; i < DTI_LEFTOVER_COUNT; i++)
         CHECK_U64(found.count[i], 0);
     CHECK_U64(folder_leave(), 1);
 }
@@ -285,7 +287,7 @@ static void an_output_is_judged_without_being_made(void)
     CHECK(dti_output_check("/dev/null", false, &error) == DTI_OK);
     CHECK(dti_output_check("old", true, &error) == DTI_OK);
     CHECK(dti_output_check("old", false, &error) == DTI_USAGE);
-    CHECK_STR(error.text, "'old' exists; --force replaces it");
+    CHECK_STR(error.text, "'old' exists");
     CHECK_STR(error.argument, "old");
     CHECK(dti_output_check("dir", true, &error) == DTI_WRITE_FAILED);
     CHECK(dti_output_check("none/new", true, &error) == DTI_WRITE_FAILED);

@@ -112,7 +112,7 @@ static void hubs_hold_what_they_can(void)
 {
     static const struct {
         const char *name;
-        bool fits_f32, fits_f64, takes_f32, takes_f64, odd_f32, odd_f64;
+        bool fits_hub32, fits_hub64, takes_hub32, takes_hub64, odd_hub32, odd_hub64;
     } rows[] = {
         {"fp64", false, true, false, true, false, false},
         {"fp32", true, true, true, true, false, true},
@@ -137,12 +137,12 @@ static void hubs_hold_what_they_can(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct dti_format f = format(rows[i].name);
         const struct dti_encoder e = encoder(rows[i].name, (struct dti_policy){.seed = 0});
-        bool same = CHECK(dti_format_fits_f32(&f) == rows[i].fits_f32);
-        same = CHECK(dti_format_fits_f64(&f) == rows[i].fits_f64) && same;
-        same = CHECK(dti_encoder_takes_f32(&f) == rows[i].takes_f32) && same;
-        same = CHECK(dti_encoder_takes_f64(&f) == rows[i].takes_f64) && same;
-        same = CHECK(dti_encoder_takes_odd_f32(&e) == rows[i].odd_f32) && same;
-        if (!(CHECK(dti_encoder_takes_odd_f64(&e) == rows[i].odd_f64) && same))
+        bool same = CHECK(dti_format_fits_hub32(&f) == rows[i].fits_hub32);
+        same = CHECK(dti_format_fits_hub64(&f) == rows[i].fits_hub64) && same;
+        same = CHECK(dti_encoder_takes_hub32(&f) == rows[i].takes_hub32) && same;
+        same = CHECK(dti_encoder_takes_hub64(&f) == rows[i].takes_hub64) && same;
+        same = CHECK(dti_encoder_takes_odd_hub32(&e) == rows[i].odd_hub32) && same;
+        if (!(CHECK(dti_encoder_takes_odd_hub64(&e) == rows[i].odd_hub64) && same))
             printf("    of %s\n", rows[i].name);
     }
 }
@@ -151,9 +151,9 @@ static void hubs_hold_what_they_can(void)
 static void rounding_to_odd_must_not_precede_wrapping_or_chance(void)
 {
     struct dti_encoder e = encoder("int8", (struct dti_policy){.overflow = DTI_OVERFLOW_WRAP});
-    CHECK(!dti_encoder_takes_odd_f32(&e) && !dti_encoder_takes_odd_f64(&e));
+    CHECK(!dti_encoder_takes_odd_hub32(&e) && !dti_encoder_takes_odd_hub64(&e));
     e = encoder("fp16", (struct dti_policy){.round = DTI_ROUND_STOCHASTIC});
-    CHECK(!dti_encoder_takes_odd_f32(&e) && !dti_encoder_takes_odd_f64(&e));
+    CHECK(!dti_encoder_takes_odd_hub32(&e) && !dti_encoder_takes_odd_hub64(&e));
 }
 
 static void check_same(const struct dti_encoder *got, const struct dti_encoder *want)
@@ -187,17 +187,17 @@ static void constants_of_rounding_to_odd_are_what_the_rows_say(void)
 
 static void tables_know_their_empty_planes(void)
 {
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_format src = format("fp8_e4m3fn"), fp32 = format("fp32"),
                             bf16 = format("bf16");
     const struct dti_policy policy = {.seed = 0};
-    dti_table_init(&table, &src, &fp32, &policy);
+    dti_code_table_init(&table, &src, &fp32, &policy);
     CHECK_U64(table.container, 4);
     CHECK_U64(table.planes, 2);
     CHECK_U64(table.word[0x38], UINT32_C(0x3f800000)); /* 1 */
     CHECK_U64(table.plane[3][0x38], 0x3f);
     CHECK_U64(table.word[0xff], UINT32_C(0xffc00000)); /* NaN */
-    dti_table_init(&table, &src, &bf16, &policy);
+    dti_code_table_init(&table, &src, &bf16, &policy);
     CHECK_U64(table.planes, 2);
     CHECK_U64(table.word[0x7e], 0x43e0); /* 448 */
 }

@@ -87,7 +87,7 @@ static bool same_loss(const struct dti_loss *a, const struct dti_loss *b)
            same(dti_loss_root_mean_square(a), dti_loss_root_mean_square(b));
 }
 
-static unsigned char source_room[BYTES_MAX], wanted[BYTES_MAX], got[BYTES_MAX];
+static unsigned char source_memory[BYTES_MAX], wanted[BYTES_MAX], got[BYTES_MAX];
 
 static void tell(const struct dti_request *request, const struct dti_plan *plan, const char *what)
 {
@@ -103,7 +103,7 @@ static void tell(const struct dti_request *request, const struct dti_plan *plan,
 static bool check_plan(const struct dti_request *request, enum dti_level level, size_t n,
                        uint64_t index, size_t skew)
 {
-    unsigned char *const src = source_room + skew, *const dst = got + skew;
+    unsigned char *const src = source_memory + skew, *const dst = got + skew;
     struct dti_plan *plan = NULL;
     struct dti_loss want_loss;
     struct dti_error error;
@@ -111,7 +111,7 @@ static bool check_plan(const struct dti_request *request, enum dti_level level, 
     enum dti_status status;
     if (!CHECK(dti_plan_new(&plan, request, level, &error) == DTI_OK))
         return false;
-    memset(source_room, 0, sizeof source_room);
+    memset(source_memory, 0, sizeof source_memory);
     fill(src, &request->src, &request->src_layout, n);
     dti_loss_init(&want_loss);
     const enum dti_status want =
@@ -153,7 +153,10 @@ static void every_pair_of_dtypes_is_cast_as_the_reference_does(void)
     for (unsigned src = 0; src < DTI_DTYPE_COUNT; src++) {
         for (unsigned dst = 0; dst < DTI_DTYPE_COUNT; dst++) {
             const struct dti_request request = request_of((enum dti_dtype)src, (enum dti_dtype)dst);
-            if (is_castable(src) && is_castable(dst) && !check_levels(&request, 131, 0, 0))
+            if (!is_castable(src) || !is_castable(dst) ||
+                (unit_quick() && (src * 5 + dst) % 8 != 0))
+                continue;
+            if (!check_levels(&request, 131, 0, 0))
                 return;
         }
     }
@@ -199,7 +202,7 @@ static struct dti_request random_request(void)
 
 static void policies_layouts_and_routes_follow_the_reference(void)
 {
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < (unit_quick() ? 1000 : 6000); i++) {
         const struct dti_request request = random_request();
         const uint64_t bits = next_random() >> 16;
         if (!check_levels(&request, (bits & 0xfff) % 300, DTI_TILE * (bits >> 20 & 7),
@@ -226,7 +229,7 @@ static void other_stacks_follow_their_rules(void)
             const struct dti_stack_rule *const rule = &dti_stack_rules[r];
             if (dti_stack_find(rule->stack, dti_format_get((enum dti_dtype)dst)) != rule)
                 continue;
-            for (size_t s = 0; s < SOME; s++) {
+            for (size_t s = 0; s < SOME; s += unit_quick() ? 5 : 1) {
                 struct dti_request request = request_of(DTI_FP32, (enum dti_dtype)dst);
                 request.src = format_of(some[s]);
                 request.rule = rule;

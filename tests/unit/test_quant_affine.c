@@ -27,14 +27,14 @@ static int32_t code_of(const struct dti_affine *affine, uint32_t scale, int32_t 
 static struct dti_affine_scale choose(const struct dti_affine_recipe *recipe, float min, float max)
 {
     struct dti_affine_scale scale;
-    dti_affine_choose(recipe, f32(min), f32(max), &scale);
+    dti_affine_choose(recipe, fp32_code(min), fp32_code(max), &scale);
     return scale;
 }
 
 static void a_quotient_near_a_midpoint_depends_on_the_division(void)
 {
     struct dti_affine affine = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE).affine;
-    const uint32_t x = f32(-12.149999618530273f), scale = f32(0.1f);
+    const uint32_t x = fp32_code(-12.149999618530273f), scale = fp32_code(0.1f);
     CHECK_I64(code_of(&affine, scale, 0, x), -121);
     affine.division = DTI_DIVIDE_RECIPROCAL;
     CHECK_I64(code_of(&affine, scale, 0, x), -122);
@@ -45,19 +45,19 @@ static void a_quotient_near_a_midpoint_depends_on_the_division(void)
 static void halves_go_to_even_before_the_zero_point_is_added(void)
 {
     const struct dti_affine affine = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE).affine;
-    const uint32_t one = f32(1.0f);
-    CHECK_I64(code_of(&affine, one, 0, f32(0.5f)), 0);
-    CHECK_I64(code_of(&affine, one, 0, f32(1.5f)), 2);
-    CHECK_I64(code_of(&affine, one, 0, f32(-2.5f)), -2);
-    CHECK_I64(code_of(&affine, one, 1, f32(0.5f)), 1);
-    CHECK_I64(code_of(&affine, one, 1, f32(1.5f)), 3);
-    CHECK_I64(code_of(&affine, one, 3, f32(-0.0f)), 3);
+    const uint32_t one = fp32_code(1.0f);
+    CHECK_I64(code_of(&affine, one, 0, fp32_code(0.5f)), 0);
+    CHECK_I64(code_of(&affine, one, 0, fp32_code(1.5f)), 2);
+    CHECK_I64(code_of(&affine, one, 0, fp32_code(-2.5f)), -2);
+    CHECK_I64(code_of(&affine, one, 1, fp32_code(0.5f)), 1);
+    CHECK_I64(code_of(&affine, one, 1, fp32_code(1.5f)), 3);
+    CHECK_I64(code_of(&affine, one, 3, fp32_code(-0.0f)), 3);
 }
 
 static void numbers_beyond_the_range_are_clipped_after_rounding(void)
 {
     const struct dti_affine affine = recipe_of(DTI_UINT8, DTI_SYMMETRY_NONE).affine;
-    const struct dti_affine_scale scale = {f32(1.0f), 10};
+    const struct dti_affine_scale scale = {fp32_code(1.0f), 10};
     static const struct {
         float x;
         uint32_t code;
@@ -68,7 +68,7 @@ static void numbers_beyond_the_range_are_clipped_after_rounding(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct dti_quantized quantized;
-        dti_affine_quantize(&affine, &scale, f32(rows[i].x), &quantized);
+        dti_affine_quantize(&affine, &scale, fp32_code(rows[i].x), &quantized);
         CHECK_U64(quantized.code, rows[i].code);
         CHECK(quantized.clipped == rows[i].clipped);
         CHECK(!quantized.special);
@@ -93,14 +93,14 @@ static void specials_are_stored_as_asked(void)
         {DTI_INT8, DTI_QUANT_AS_TORCH_CHANNEL, 3, {0, 127, -128, 127, -128}},
         {DTI_UINT8, DTI_QUANT_AS_TORCH_CHANNEL, 128, {0, 255, 0, 255, 0}},
     };
-    const uint32_t x[5] = {F32_NAN, F32_INF, F32_INF | UINT32_C(0x80000000), f32(1e10f),
-                           f32(-1e10f)};
+    const uint32_t x[5] = {FP32_NAN, FP32_INF, FP32_INF | UINT32_C(0x80000000), fp32_code(1e10f),
+                           fp32_code(-1e10f)};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct dti_affine affine = recipe_of(rows[i].code, DTI_SYMMETRY_NONE).affine;
         affine.division = DTI_DIVIDE_RECIPROCAL;
         affine.specials = rows[i].specials;
         for (size_t k = 0; k < 5; k++) {
-            const struct dti_affine_scale scale = {f32(0.1f), rows[i].zero_point};
+            const struct dti_affine_scale scale = {fp32_code(0.1f), rows[i].zero_point};
             struct dti_quantized quantized;
             CHECK_I64(code_of(&affine, scale.scale, scale.zero_point, x[k]), rows[i].codes[k]);
             dti_affine_quantize(&affine, &scale, x[k], &quantized);
@@ -132,33 +132,33 @@ static void ranges_give_the_scales_of_the_observers(void)
 {
     struct dti_affine_recipe recipe = recipe_of(DTI_UINT8, DTI_SYMMETRY_NONE);
     struct dti_affine_scale scale = choose(&recipe, -1.0f, 3.0f);
-    CHECK_U64(scale.scale, f32(4.0f / 255.0f));
+    CHECK_U64(scale.scale, fp32_code(4.0f / 255.0f));
     CHECK_I64(scale.zero_point, 64);
     recipe.zero = DTI_ZERO_TORCH;
     scale = choose(&recipe, -1.0f, 3.0f);
-    CHECK_U64(scale.scale, f32(4.0f / 255.0f));
+    CHECK_U64(scale.scale, fp32_code(4.0f / 255.0f));
     CHECK_I64(scale.zero_point, 64);
 
     recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_HALF);
     scale = choose(&recipe, -1.0f, 3.0f);
-    CHECK_U64(scale.scale, f32(3.0f / 127.5f));
+    CHECK_U64(scale.scale, fp32_code(3.0f / 127.5f));
     CHECK_I64(scale.zero_point, 0);
     CHECK_I64(recipe.affine.low, -128);
     recipe = recipe_of(DTI_UINT8, DTI_SYMMETRY_HALF);
     scale = choose(&recipe, -1.0f, 3.0f);
-    CHECK_U64(scale.scale, f32(3.0f / 127.5f));
+    CHECK_U64(scale.scale, fp32_code(3.0f / 127.5f));
     CHECK_I64(scale.zero_point, 128);
     CHECK_I64(recipe.affine.low, 0);
 
     recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_FULL);
     scale = choose(&recipe, -3.0f, 1.0f);
-    CHECK_U64(scale.scale, f32(3.0f / 127.0f));
+    CHECK_U64(scale.scale, fp32_code(3.0f / 127.0f));
     CHECK_I64(scale.zero_point, 0);
     CHECK_I64(recipe.affine.low, -127);
     CHECK_I64(recipe.affine.high, 127);
     recipe = recipe_of(DTI_UINT4, DTI_SYMMETRY_FULL);
     scale = choose(&recipe, -3.0f, 1.0f);
-    CHECK_U64(scale.scale, f32(3.0f / 7.0f));
+    CHECK_U64(scale.scale, fp32_code(3.0f / 7.0f));
     CHECK_I64(scale.zero_point, 8);
     CHECK_I64(recipe.affine.low, 1);
 }
@@ -167,10 +167,10 @@ static void ranges_are_widened_to_zero(void)
 {
     const struct dti_affine_recipe recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE);
     struct dti_affine_scale scale = choose(&recipe, 1.0f, 2.55f);
-    CHECK_U64(scale.scale, f32(2.55f / 255.0f));
+    CHECK_U64(scale.scale, fp32_code(2.55f / 255.0f));
     CHECK_I64(scale.zero_point, -128);
     scale = choose(&recipe, -2.55f, -1.0f);
-    CHECK_U64(scale.scale, f32(2.55f / 255.0f));
+    CHECK_U64(scale.scale, fp32_code(2.55f / 255.0f));
     CHECK_I64(scale.zero_point, 127);
 }
 
@@ -179,7 +179,7 @@ static void zero_points_of_onnx_are_rounded_twice(void)
 {
     struct dti_affine_recipe recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE);
     const float min = -63.49999618530273f;
-    CHECK_U64(choose(&recipe, min, 191.5f).scale, f32(1.0f));
+    CHECK_U64(choose(&recipe, min, 191.5f).scale, fp32_code(1.0f));
     CHECK_I64(choose(&recipe, min, 191.5f).zero_point, -64);
     recipe.zero = DTI_ZERO_TORCH;
     CHECK_I64(choose(&recipe, min, 191.5f).zero_point, -65);
@@ -188,16 +188,16 @@ static void zero_points_of_onnx_are_rounded_twice(void)
 static void scales_stay_normal_and_finite(void)
 {
     struct dti_affine_recipe recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE);
-    CHECK_U64(choose(&recipe, 0.0f, 0.0f).scale, f32(1.0f));
+    CHECK_U64(choose(&recipe, 0.0f, 0.0f).scale, fp32_code(1.0f));
     CHECK_I64(choose(&recipe, 0.0f, -0.0f).zero_point, -128);
     CHECK_U64(choose(&recipe, 0.0f, 1e-40f).scale, 0x00800000);
-    CHECK_U64(choose(&recipe, -3e38f, 3e38f).scale, f32((float)(2 * (double)3e38f / 255)));
+    CHECK_U64(choose(&recipe, -3e38f, 3e38f).scale, fp32_code((float)(2 * (double)3e38f / 255)));
     CHECK_I64(choose(&recipe, -3e38f, 3e38f).zero_point, 0); /* -0.5 to even */
     recipe.zero = DTI_ZERO_TORCH;
-    CHECK_U64(choose(&recipe, 0.0f, 0.0f).scale, f32(1.1920928955078125e-07f));
-    CHECK_U64(choose(&recipe, 0.0f, 1e-20f).scale, f32(1.1920928955078125e-07f));
+    CHECK_U64(choose(&recipe, 0.0f, 0.0f).scale, fp32_code(1.1920928955078125e-07f));
+    CHECK_U64(choose(&recipe, 0.0f, 1e-20f).scale, fp32_code(1.1920928955078125e-07f));
     recipe = recipe_of(DTI_FP8_E4M3FN, DTI_SYMMETRY_NONE);
-    CHECK_U64(choose(&recipe, -448.0f, 1.0f).scale, f32(1.0f));
+    CHECK_U64(choose(&recipe, -448.0f, 1.0f).scale, fp32_code(1.0f));
     CHECK_U64(choose(&recipe, 0.0f, 1e-40f).scale, 0x00800000);
     CHECK_I64(choose(&recipe, 1.0f, 2.0f).zero_point, 0);
 }
@@ -205,34 +205,34 @@ static void scales_stay_normal_and_finite(void)
 static void float_codes_saturate(void)
 {
     const struct dti_affine affine = recipe_of(DTI_FP8_E4M3FN, DTI_SYMMETRY_NONE).affine;
-    const struct dti_affine_scale half = {f32(0.5f), 0};
+    const struct dti_affine_scale half = {fp32_code(0.5f), 0};
     const struct dti_affine fp4 = recipe_of(DTI_FP4_E2M1, DTI_SYMMETRY_NONE).affine;
     struct dti_quantized quantized;
-    CHECK_I64(code_of(&affine, half.scale, 0, f32(224.0f)), 0x7e);
-    CHECK_I64(code_of(&affine, half.scale, 0, f32(-0.0f)), 0x80);
-    CHECK_I64(code_of(&affine, half.scale, 0, F32_NAN | UINT32_C(0x80000000)), 0x7f);
-    dti_affine_quantize(&affine, &half, f32(232.0f), &quantized); /* 464 is a tie */
+    CHECK_I64(code_of(&affine, half.scale, 0, fp32_code(224.0f)), 0x7e);
+    CHECK_I64(code_of(&affine, half.scale, 0, fp32_code(-0.0f)), 0x80);
+    CHECK_I64(code_of(&affine, half.scale, 0, FP32_NAN | UINT32_C(0x80000000)), 0x7f);
+    dti_affine_quantize(&affine, &half, fp32_code(232.0f), &quantized); /* 464 is a tie */
     CHECK_U64(quantized.code, 0x7e);
     CHECK(!quantized.clipped);
-    dti_affine_quantize(&affine, &half, f32(233.0f), &quantized);
+    dti_affine_quantize(&affine, &half, fp32_code(233.0f), &quantized);
     CHECK_U64(quantized.code, 0x7e);
     CHECK(quantized.clipped);
-    dti_affine_quantize(&affine, &half, F32_INF, &quantized);
+    dti_affine_quantize(&affine, &half, FP32_INF, &quantized);
     CHECK_U64(quantized.code, 0x7e);
     CHECK(!quantized.clipped && quantized.special);
-    CHECK_I64(code_of(&fp4, half.scale, 0, F32_NAN), 0);
-    CHECK_U64(dti_affine_dequantize(&affine, &half, 0x7e), f32(224.0f));
-    CHECK_U64(dti_affine_dequantize(&affine, &half, 0xff), F32_NAN);
-    CHECK_U64(dti_affine_dequantize(&affine, &half, 0x80), f32(-0.0f));
+    CHECK_I64(code_of(&fp4, half.scale, 0, FP32_NAN), 0);
+    CHECK_U64(dti_affine_dequantize(&affine, &half, 0x7e), fp32_code(224.0f));
+    CHECK_U64(dti_affine_dequantize(&affine, &half, 0xff), FP32_NAN);
+    CHECK_U64(dti_affine_dequantize(&affine, &half, 0x80), fp32_code(-0.0f));
 }
 
 static void codes_come_back_as_rounded_products(void)
 {
     const struct dti_affine affine = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE).affine;
-    const struct dti_affine_scale tenth = {f32(0.1f), 7}, huge = {f32(3e38f), 0};
+    const struct dti_affine_scale tenth = {fp32_code(0.1f), 7}, huge = {fp32_code(3e38f), 0};
     CHECK_U64(dti_affine_dequantize(&affine, &tenth, 7), 0);
-    CHECK_U64(dti_affine_dequantize(&affine, &tenth, 10), f32(3.0f * 0.1f));
-    CHECK_U64(dti_affine_dequantize(&affine, &tenth, 0x80), f32(-135.0f * 0.1f));
+    CHECK_U64(dti_affine_dequantize(&affine, &tenth, 10), fp32_code(3.0f * 0.1f));
+    CHECK_U64(dti_affine_dequantize(&affine, &tenth, 0x80), fp32_code(-135.0f * 0.1f));
     CHECK_U64(dti_affine_dequantize(&affine, &huge, 0xfe), 0xff800000);
 }
 

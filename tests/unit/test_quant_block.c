@@ -9,7 +9,7 @@
 static struct dti_block_recipe recipe_of(enum dti_block block)
 {
     const struct dti_block_recipe recipe = {.format = &dti_block_formats[block],
-                                            .tensor_scale = f32(1.0f)};
+                                            .tensor_scale = fp32_code(1.0f)};
     return recipe;
 }
 
@@ -20,7 +20,7 @@ static struct dti_quantized_block quantize(const struct dti_block_recipe *recipe
     uint32_t codes[DTI_BLOCK_LENGTH_MAX];
     memset(&block, 0, sizeof block);
     for (size_t i = 0; i < n; i++)
-        codes[i] = f32(x[i]);
+        codes[i] = fp32_code(x[i]);
     dti_block_quantize(recipe, codes, n, &block);
     return block;
 }
@@ -33,9 +33,9 @@ static void check_mx(enum dti_block block, float amax, enum dti_mx_scale rule, u
     const float x[2] = {0.125f, -amax};
     recipe.mx = rule;
     const struct dti_quantized_block made = quantize(&recipe, x, 2);
-    CHECK_U64(made.amax, f32(amax));
+    CHECK_U64(made.amax, fp32_code(amax));
     CHECK_U64(made.scale, scale);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[1]), f32(-back));
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[1]), fp32_code(-back));
     CHECK_U64(made.clipped, clipped);
     CHECK(!made.special);
 }
@@ -111,7 +111,7 @@ static void mxint8_counts_in_steps_of_a_sixty_fourth(void)
     CHECK_U64(made.code[5], 2);
     CHECK_U64(made.code[6], 0);
     CHECK_U64(made.clipped, 1);
-    CHECK_U64(dti_block_dequantize(&recipe, 127, 0x80), f32(-2.0f));
+    CHECK_U64(dti_block_dequantize(&recipe, 127, 0x80), fp32_code(-2.0f));
     CHECK_U64(dti_block_dequantize(&recipe, 0, 1), UINT32_C(1) << 16); /* 2^-133 */
 }
 
@@ -139,15 +139,15 @@ static void nvfp4_has_two_scales(void)
     CHECK_U64(made.code[4], 8);
     CHECK_U64(made.clipped, 0);
 
-    CHECK_U64(dti_nv_tensor_scale(f32(2688.0f)), f32(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(f32(1.0f)), f32(1.0f / 2688.0f));
-    CHECK_U64(dti_nv_tensor_scale(0), f32(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(1), f32(1.0f)); /* 2^-149 / 2688 is 0 */
-    recipe.tensor_scale = dti_nv_tensor_scale(f32(6.0f));
+    CHECK_U64(dti_nv_tensor_scale(fp32_code(2688.0f)), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(fp32_code(1.0f)), fp32_code(1.0f / 2688.0f));
+    CHECK_U64(dti_nv_tensor_scale(0), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(1), fp32_code(1.0f)); /* 2^-149 / 2688 is 0 */
+    recipe.tensor_scale = dti_nv_tensor_scale(fp32_code(6.0f));
     made = quantize(&recipe, x, 5);
     CHECK_U64(made.scale, 0x7e); /* 448 */
     CHECK_U64(made.code[0], 7);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), f32(6.0f));
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), fp32_code(6.0f));
 }
 
 static void nvfp4_scales_saturate_and_vanish(void)
@@ -171,7 +171,7 @@ static void nf4_takes_the_nearest_entry(void)
     /* The midpoint of codes 7 and 8 is an fp32 number, and belongs to the lower one. */
     const float x[] = {1.0f, -1.0f, 0.0f, 0.039790149778127670f, 0.03979015350341797f, -0.0f};
     struct dti_quantized_block made = quantize(&recipe, x, 6);
-    CHECK_U64(made.scale, f32(1.0f));
+    CHECK_U64(made.scale, fp32_code(1.0f));
     CHECK_U64(made.code[0], 15);
     CHECK_U64(made.code[1], 0);
     CHECK_U64(made.code[2], 7);
@@ -182,7 +182,8 @@ static void nf4_takes_the_nearest_entry(void)
     made = quantize(&recipe, zeros, 2);
     CHECK_U64(made.scale, 0);
     CHECK_U64(made.code[0], 7);
-    CHECK_U64(dti_block_dequantize(&recipe, f32(2.0f), 14), f32(2 * 0.7229568362236023f));
+    CHECK_U64(dti_block_dequantize(&recipe, fp32_code(2.0f), 14),
+              fp32_code(2 * 0.7229568362236023f));
 }
 
 static void nf4_has_the_published_table(void)
@@ -206,7 +207,7 @@ static void nf4_has_the_published_table(void)
         1.0f,
     };
     for (size_t i = 0; i < 16; i++)
-        CHECK_U64(dti_nf4_table[i], f32(table[i]));
+        CHECK_U64(dti_nf4_table[i], fp32_code(table[i]));
 }
 
 static void q8_0_rounds_halves_away_from_zero(void)
@@ -221,7 +222,7 @@ static void q8_0_rounds_halves_away_from_zero(void)
     CHECK_U64(made.code[3], 2);
     CHECK_U64(made.code[4], 0);
     CHECK_U64(made.code[5], 0);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[1]), f32(-64.0f));
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[1]), fp32_code(-64.0f));
 }
 
 static void q4_0_gives_the_extreme_code_0(void)
@@ -240,8 +241,8 @@ static void q4_0_gives_the_extreme_code_0(void)
     made = quantize(&recipe, x + 1, 5); /* the first of the largest is positive: d = -1 */
     CHECK_U64(made.scale, 0xbc00);
     CHECK_U64(made.code[0], 0);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), f32(8.0f));
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, 8), f32(-0.0f));
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), fp32_code(8.0f));
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, 8), fp32_code(-0.0f));
     const float zeros[] = {-0.0f, 0.0f};
     made = quantize(&recipe, zeros, 2);
     CHECK_U64(made.scale, 0x8000);
@@ -256,8 +257,8 @@ static void fp16_scales_overflow_and_vanish_while_codes_stay(void)
     CHECK_U64(made.scale, 0x7c00);
     CHECK_U64(made.code[0], 127);
     CHECK_U64(made.clipped, 2);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), F32_INF);
-    CHECK_U64(dti_block_dequantize(&recipe, made.scale, 0), F32_NAN);
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), FP32_INF);
+    CHECK_U64(dti_block_dequantize(&recipe, made.scale, 0), FP32_NAN);
     made = quantize(&recipe, small, 2);
     CHECK_U64(made.scale, 0);
     CHECK_U64(made.code[0], 127);
@@ -276,21 +277,21 @@ static void specials_take_the_whole_block(void)
         [DTI_BLOCK_NVFP4] = 0x7f,      [DTI_BLOCK_NF4] = 0x7fc00000,  [DTI_BLOCK_Q8_0] = 0x7e00,
         [DTI_BLOCK_Q4_0] = 0x7e00,
     };
-    static const uint32_t specials[] = {F32_NAN, F32_INF, UINT32_C(0xff800000)};
+    static const uint32_t specials[] = {FP32_NAN, FP32_INF, UINT32_C(0xff800000)};
     for (unsigned b = 0; b < DTI_BLOCK_COUNT; b++) {
         const struct dti_block_recipe recipe = recipe_of((enum dti_block)b);
         const uint32_t zero = b == DTI_BLOCK_NF4 ? 7 : b == DTI_BLOCK_Q4_0 ? 8 : 0;
         for (size_t i = 0; i < 3; i++) {
-            const uint32_t x[3] = {f32(1.0f), specials[i], f32(3e38f)};
+            const uint32_t x[3] = {fp32_code(1.0f), specials[i], fp32_code(3e38f)};
             struct dti_quantized_block made;
             dti_block_quantize(&recipe, x, 3, &made);
             CHECK(made.special);
-            CHECK_U64(made.amax, F32_NAN);
+            CHECK_U64(made.amax, FP32_NAN);
             CHECK_U64(made.scale, scales[b]);
             CHECK_U64(made.clipped, 0);
             CHECK_U64(made.code[0], zero);
             CHECK_U64(made.code[1], zero);
-            CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[2]), F32_NAN);
+            CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[2]), FP32_NAN);
         }
     }
 }
@@ -298,11 +299,11 @@ static void specials_take_the_whole_block(void)
 static void products_round_once_and_overflow(void)
 {
     struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_MXFP8_E5M2);
-    CHECK_U64(dti_block_dequantize(&recipe, 254, 0x7b), F32_INF);
-    CHECK_U64(dti_block_dequantize(&recipe, 0, 0x7c), F32_INF);
+    CHECK_U64(dti_block_dequantize(&recipe, 254, 0x7b), FP32_INF);
+    CHECK_U64(dti_block_dequantize(&recipe, 0, 0x7c), FP32_INF);
     CHECK_U64(dti_block_dequantize(&recipe, 0, 0x01), 1u << 6); /* 2^-143 */
-    CHECK_U64(dti_block_dequantize(&recipe, 0, 0x7d), F32_NAN);
-    CHECK_U64(dti_block_dequantize(&recipe, 255, 0), F32_NAN);
+    CHECK_U64(dti_block_dequantize(&recipe, 0, 0x7d), FP32_NAN);
+    CHECK_U64(dti_block_dequantize(&recipe, 255, 0), FP32_NAN);
     recipe = recipe_of(DTI_BLOCK_NVFP4);
     recipe.tensor_scale = 1; /* 2^-149: 2^-9 of it is 0, 1/2 of it, too; 3/4 of it is all of it */
     CHECK_U64(dti_block_dequantize(&recipe, 0x01, 7), 0);
@@ -317,15 +318,15 @@ static void ggml_has_numbers_where_others_have_nan(void)
         enum dti_block block;
         uint32_t scale, code, ggml, otherwise;
     } rows[] = {
-        {DTI_BLOCK_MXFP4, 255, 1, 0x7f000000, F32_NAN}, /* 2^127 */
-        {DTI_BLOCK_MXFP4, 255, 2, F32_INF, F32_NAN},
-        {DTI_BLOCK_MXFP4, 255, 9, 0xff000000, F32_NAN},
-        {DTI_BLOCK_MXFP4, 255, 8, 0, F32_NAN},
+        {DTI_BLOCK_MXFP4, 255, 1, 0x7f000000, FP32_NAN}, /* 2^127 */
+        {DTI_BLOCK_MXFP4, 255, 2, FP32_INF, FP32_NAN},
+        {DTI_BLOCK_MXFP4, 255, 9, 0xff000000, FP32_NAN},
+        {DTI_BLOCK_MXFP4, 255, 8, 0, FP32_NAN},
         {DTI_BLOCK_MXFP4, 127, 8, 0, 0x80000000},
         {DTI_BLOCK_MXFP4, 0, 1, 0x00200000, 0x00200000}, /* 2^-128 */
-        {DTI_BLOCK_NVFP4, 0x7f, 7, 0, F32_NAN},
-        {DTI_BLOCK_NVFP4, 0x7f, 15, 0x80000000, F32_NAN},
-        {DTI_BLOCK_NVFP4, 0xff, 2, 0x43f00000, F32_NAN}, /* 480 */
+        {DTI_BLOCK_NVFP4, 0x7f, 7, 0, FP32_NAN},
+        {DTI_BLOCK_NVFP4, 0x7f, 15, 0x80000000, FP32_NAN},
+        {DTI_BLOCK_NVFP4, 0xff, 2, 0x43f00000, FP32_NAN}, /* 480 */
         {DTI_BLOCK_NVFP4, 0x38, 8, 0, 0x80000000},
         {DTI_BLOCK_NVFP4, 0xb8, 2, 0x3f800000, 0xbf800000}, /* 1 */
         {DTI_BLOCK_NVFP4, 0x80, 10, 0x80000000, 0},

@@ -15,20 +15,20 @@ static enum dti_level highest_level(void)
     return level;
 }
 
-static struct room numbers_new(const struct dti_quant_request *r, uint64_t elements,
-                               unsigned offset, enum kind kind)
+static struct guarded numbers_new(const struct dti_quant_request *r, uint64_t elements,
+                                  unsigned offset, enum kind kind)
 {
     uint64_t bytes = 0;
     CHECK(dti_format_bytes(&r->number, &r->layout, elements, &bytes));
-    struct room room = room_new(bytes, offset);
-    memset(room.at, 0, room.bytes);
+    struct guarded guarded = guarded_new(bytes, offset);
+    memset(guarded.at, 0, guarded.bytes);
     for (uint64_t i = 0; i < elements; i++)
-        dti_storage_put(&r->number, &r->layout, room.at, i, number_code(&r->number, kind));
-    return room;
+        dti_storage_put(&r->number, &r->layout, guarded.at, i, number_code(&r->number, kind));
+    return guarded;
 }
 
 /* Piece by piece, in another order, from whole grains; both passes. */
-static bool pieces_agree(const struct dti_quant_plan *plan, const struct room *numbers,
+static bool pieces_agree(const struct dti_quant_plan *plan, const struct guarded *numbers,
                          const struct made *want)
 {
     const struct dti_quant_request *const r = dti_quant_plan_request(plan);
@@ -61,7 +61,7 @@ static bool pieces_agree(const struct dti_quant_plan *plan, const struct room *n
                       scratch);
     }
     ok = ok && CHECK(memcmp(got.codes.at, want->codes.at, got.codes.bytes) == 0) &&
-         CHECK(same_report(&got.report, &want->report)) && CHECK(room_is_whole(&got.codes));
+         CHECK(same_report(&got.report, &want->report)) && CHECK(guarded_is_whole(&got.codes));
     dti_quant_scales_free(known);
     dti_quant_ranges_free(ranges);
     free(scratch);
@@ -75,20 +75,20 @@ static bool back_agrees(const struct dti_quant_plan *plan, const struct made *ma
     const struct dti_quant_request *const r = dti_quant_plan_request(plan);
     uint64_t bytes = 0;
     CHECK(dti_format_bytes(&r->number, &r->layout, elements, &bytes));
-    struct room want = room_new(bytes, 0), got = room_new(bytes, 1);
+    struct guarded want = guarded_new(bytes, 0), got = guarded_new(bytes, 1);
     memset(want.at, 0, want.bytes);
     dti_quant_reference_back(plan, &made->array, want.at);
     bool ok = CHECK(dti_quant_array_back(plan, team, &made->array, got.at, DTI_STORES_CACHED,
                                          NULL) == DTI_OK) &&
-              CHECK(memcmp(got.at, want.at, want.bytes) == 0) && CHECK(room_is_whole(&got));
+              CHECK(memcmp(got.at, want.at, want.bytes) == 0) && CHECK(guarded_is_whole(&got));
     if (ok) {
         memset(got.at, GUARD, got.bytes);
         ok = CHECK(dti_quant_array_back(plan, NULL, &made->array, got.at, DTI_STORES_STREAMED,
                                         NULL) == DTI_OK) &&
              CHECK(memcmp(got.at, want.at, want.bytes) == 0);
     }
-    room_free(&want);
-    room_free(&got);
+    guarded_free(&want);
+    guarded_free(&got);
     return ok;
 }
 
@@ -99,7 +99,7 @@ static bool agrees(const struct dti_quant_request *request, enum kind kind, enum
     if (!CHECK(dti_quant_plan_new(&plan, request, level, NULL) == DTI_OK))
         return false;
     dti_quant_plan_sizes(plan, &sizes);
-    struct room numbers =
+    struct guarded numbers =
         numbers_new(request, sizes.elements, request->number.width < 32 ? 1 : 4, kind);
     struct made want = made_new(plan, 0), got = made_new(plan, 1), bare = made_new(plan, 2);
     dti_quant_reference(plan, numbers.at, &want.array, &want.report);
@@ -114,7 +114,7 @@ static bool agrees(const struct dti_quant_request *request, enum kind kind, enum
     made_free(&want);
     made_free(&got);
     made_free(&bare);
-    room_free(&numbers);
+    guarded_free(&numbers);
     dti_quant_plan_free(plan);
     return ok;
 }
@@ -170,7 +170,7 @@ static void report_case(const struct dti_quant_request *r, const char *name, enu
 
 static unsigned rounds(void)
 {
-    return getenv("DTINFO_TEST_LONG") ? 600 : 12;
+    return getenv("DTINFO_TEST_LONG") ? 600 : unit_quick() ? 3 : 12;
 }
 
 static void blocks_agree_with_the_reference(void)

@@ -138,24 +138,24 @@ static void four_bits_are_packed_from_the_low_end_or_the_high_one(void)
 /* Padding that is not zero goes no further. */
 static void copies_of_packed_elements_end_with_zero_bits(void)
 {
-    static const uint8_t src[] = {0x72, 0xf9}, same[] = {0x72, 0x09}, turned[] = {0x27, 0x90};
+    static const uint8_t src[] = {0x72, 0xf9}, same[] = {0x72, 0x09}, reordered[] = {0x27, 0x90};
     struct dti_request request = request_of(DTI_FP4_E2M1, DTI_FP4_E2M1);
     check_bytes(&request, src, 3, same, sizeof same);
     request.dst_layout.packing = DTI_PACKING_HIGH;
-    check_bytes(&request, src, 3, turned, sizeof turned);
+    check_bytes(&request, src, 3, reordered, sizeof reordered);
 }
 
 static void bytes_in_the_other_order_are_turned(void)
 {
     const uint32_t number = UINT32_C(0x4788b800); /* 70000 */
-    const uint32_t turned = UINT32_C(0x00b88847);
-    const uint16_t bf16 = 0x4789, bf16_turned = 0x8947;
+    const uint32_t reordered = UINT32_C(0x00b88847);
+    const uint16_t bf16 = 0x4789, bf16_reordered = 0x8947;
     struct dti_request request = request_of(DTI_FP32, DTI_BF16);
     check_bytes(&request, &number, 1, &bf16, 2);
     request.src_layout.swapped = true;
-    check_bytes(&request, &turned, 1, &bf16, 2);
+    check_bytes(&request, &reordered, 1, &bf16, 2);
     request.dst_layout.swapped = true;
-    check_bytes(&request, &turned, 1, &bf16_turned, 2);
+    check_bytes(&request, &reordered, 1, &bf16_reordered, 2);
 }
 
 /* tf32 stands at the top of its container, which is then an fp32. */

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-static const enum dti_operation encodings[] = {DTI_OP_ENCODE_F32, DTI_OP_ENCODE_F64,
+static const enum dti_operation encodings[] = {DTI_OP_ENCODE_HUB32, DTI_OP_ENCODE_HUB64,
                                                DTI_OP_ENCODE_I64, DTI_OP_ENCODE_U64};
 
 static const struct dti_format *row(size_t i)
@@ -27,8 +27,8 @@ static void visit_encodings(const struct dti_format *f, visit_fn *visit, void *c
             dti_encoder_init(&encoder, f, &policy);
             const struct dti_kernel_args args = {.encoder = &encoder};
             for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++)
-                if ((encodings[i] != DTI_OP_ENCODE_F32 || dti_encoder_takes_f32(f)) &&
-                    (encodings[i] != DTI_OP_ENCODE_F64 || dti_encoder_takes_f64(f)))
+                if ((encodings[i] != DTI_OP_ENCODE_HUB32 || dti_encoder_takes_hub32(f)) &&
+                    (encodings[i] != DTI_OP_ENCODE_HUB64 || dti_encoder_takes_hub64(f)))
                     visit(encodings[i], &args, context);
         }
 }
@@ -38,15 +38,15 @@ static void visit_decodings(const struct dti_format *f, visit_fn *visit, void *c
     struct dti_decoder decoder;
     dti_decoder_init(&decoder, f);
     const struct dti_kernel_args args = {.decoder = &decoder};
-    if (dti_format_fits_f32(f))
-        visit(DTI_OP_DECODE_F32, &args, context);
-    if (dti_format_fits_f64(f))
-        visit(DTI_OP_DECODE_F64, &args, context);
+    if (dti_format_fits_hub32(f))
+        visit(DTI_OP_DECODE_HUB32, &args, context);
+    if (dti_format_fits_hub64(f))
+        visit(DTI_OP_DECODE_HUB64, &args, context);
     if (dti_format_is_integer(f) && f->id != DTI_UINT64)
         visit(DTI_OP_DECODE_I64, &args, context);
-    static struct dti_table table;
+    static struct dti_code_table table;
     const struct dti_policy policy = {.seed = 0};
-    dti_table_init(&table, dti_format_get(DTI_FP8_E4M3FN), f, &policy);
+    dti_code_table_init(&table, dti_format_get(DTI_FP8_E4M3FN), f, &policy);
     visit(DTI_OP_TABLE, &(const struct dti_kernel_args){.table = &table}, context);
 }
 
@@ -68,9 +68,9 @@ static void visit_all(visit_fn *visit, void *context)
         visit(DTI_OP_COPY, &args, context);
     }
     const struct dti_kernel_args none = {.bits = 0};
-    visit(DTI_OP_ODD_F64_F32, &none, context);
-    visit(DTI_OP_ODD_I64_F64, &none, context);
-    visit(DTI_OP_ODD_U64_F64, &none, context);
+    visit(DTI_OP_ODD_HUB64_HUB32, &none, context);
+    visit(DTI_OP_ODD_I64_HUB64, &none, context);
+    visit(DTI_OP_ODD_U64_HUB64, &none, context);
 }
 
 static void expect_found(enum dti_operation op, const struct dti_kernel_args *args, void *context)
@@ -130,7 +130,7 @@ static void only_encodings_have_policies(void)
 {
     for (size_t i = 0; i < dti_kernel_count; i++) {
         const enum dti_operation op = dti_kernels[i].op;
-        const bool encodes = op >= DTI_OP_ENCODE_F32 && op <= DTI_OP_ENCODE_U64;
+        const bool encodes = op >= DTI_OP_ENCODE_HUB32 && op <= DTI_OP_ENCODE_U64;
         CHECK((dti_kernels[i].rounds != 0) == encodes);
         CHECK((dti_kernels[i].overflows != 0) == encodes);
     }
@@ -138,14 +138,14 @@ static void only_encodings_have_policies(void)
 
 static bool fits(enum dti_kernel_domain domain, const char *name)
 {
-    const struct dti_kernel kernel = {.op = DTI_OP_DECODE_F64, .domain = domain};
+    const struct dti_kernel kernel = {.op = DTI_OP_DECODE_HUB64, .domain = domain};
     struct dti_format f = {.width = 0};
     struct dti_error error = {0};
     const char *note;
     struct dti_decoder decoder;
     CHECK(dti_format_lookup(name, &f, &note, &error) == DTI_OK);
     dti_decoder_init(&decoder, &f);
-    return dti_kernel_fits(&kernel, DTI_OP_DECODE_F64,
+    return dti_kernel_fits(&kernel, DTI_OP_DECODE_HUB64,
                            &(const struct dti_kernel_args){.decoder = &decoder});
 }
 
@@ -166,7 +166,7 @@ static void domains_take_their_formats(void)
 
 static void a_row_is_passed_over_for_policies_it_lacks(void)
 {
-    const struct dti_kernel kernel = {.op = DTI_OP_ENCODE_F32,
+    const struct dti_kernel kernel = {.op = DTI_OP_ENCODE_HUB32,
                                       .domain = DTI_DOMAIN_ANY,
                                       .rounds = 1 << DTI_ROUND_ZERO,
                                       .overflows = 1 << DTI_OVERFLOW_SATURATE};
@@ -174,21 +174,21 @@ static void a_row_is_passed_over_for_policies_it_lacks(void)
     struct dti_encoder encoder;
     const struct dti_kernel_args args = {.encoder = &encoder};
     dti_encoder_init(&encoder, dti_format_get(DTI_FP16), &policy);
-    CHECK(dti_kernel_fits(&kernel, DTI_OP_ENCODE_F32, &args));
-    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_F64, &args));
+    CHECK(dti_kernel_fits(&kernel, DTI_OP_ENCODE_HUB32, &args));
+    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_HUB64, &args));
     policy.overflow = DTI_OVERFLOW_NATIVE;
     dti_encoder_init(&encoder, dti_format_get(DTI_FP16), &policy);
-    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_F32, &args));
+    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_HUB32, &args));
     policy = (struct dti_policy){.round = DTI_ROUND_UP, .overflow = DTI_OVERFLOW_SATURATE};
     dti_encoder_init(&encoder, dti_format_get(DTI_FP16), &policy);
-    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_F32, &args));
+    CHECK(!dti_kernel_fits(&kernel, DTI_OP_ENCODE_HUB32, &args));
 }
 
 static void operations_have_names(void)
 {
     for (int op = 0; op < DTI_OP_COUNT; op++)
         CHECK(dti_operation_name((enum dti_operation)op) != NULL);
-    CHECK_STR(dti_operation_name(DTI_OP_ODD_U64_F64), "odd_u64_f64");
+    CHECK_STR(dti_operation_name(DTI_OP_ODD_U64_HUB64), "odd_u64_f64");
 }
 
 UNIT_MAIN(something_is_found_for_everything_at_every_level, no_row_is_hidden_by_those_before_it,

@@ -127,20 +127,21 @@ static void shapes_must_be_equal(void)
         .format = &fp32, .rank = 2, .shape = two_three, .elements = 6, .stored_as = "F32"};
     struct dti_tensor b = a;
     char why[DTI_SCAN_WHY_SIZE];
-    CHECK(dti_scan_comparable(&a, &b, why));
+    enum dti_remedy remedy;
+    CHECK(dti_scan_comparable(&a, &b, why, &remedy));
     b.shape = three_two;
-    CHECK(!dti_scan_comparable(&a, &b, why));
+    CHECK(!dti_scan_comparable(&a, &b, why, &remedy));
     CHECK_STR(why, "shapes [2, 3] and [3, 2] differ");
     b = a;
     b.format = &complex;
-    CHECK(!dti_scan_comparable(&a, &b, why));
+    CHECK(!dti_scan_comparable(&a, &b, why, &remedy));
     CHECK_STR(why, "one is complex, the other is real");
     b = a;
     b.fortran = true; /* another order, unless several elements share a byte */
-    CHECK(dti_scan_comparable(&a, &b, why));
-    CHECK(dti_scan_comparable(&b, &a, why));
+    CHECK(dti_scan_comparable(&a, &b, why, &remedy));
+    CHECK(dti_scan_comparable(&b, &a, why, &remedy));
     b.format = &fp4;
-    CHECK(!dti_scan_comparable(&a, &b, why));
+    CHECK(!dti_scan_comparable(&a, &b, why, &remedy));
     CHECK_STR(why, "one is in Fortran order, the other is packed");
 }
 

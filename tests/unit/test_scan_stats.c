@@ -131,14 +131,14 @@ static void complex_tensors_are_their_parts(void)
     enum { EACH = 5000 };
     static uint64_t codes[2 * EACH];
     static struct dti_histogram histogram;
-    const struct dti_format part = format_of("fp32");
+    const struct dti_format component = format_of("fp32");
     const struct lying complex = {"complex64", {DTI_PACKING_LOW, false}};
     const struct dti_scan_options options = {.team = teams[1]};
     struct dti_stats want;
     folder_enter();
-    make_codes(&part, false, codes, 2 * (size_t)EACH);
+    make_codes(&component, false, codes, 2 * (size_t)EACH);
     write_codes("a", &lyings[0], codes, 2 * (size_t)EACH);
-    want_stats(&part, codes, 2 * (size_t)EACH, &want, &histogram);
+    want_stats(&component, codes, 2 * (size_t)EACH, &want, &histogram);
     struct dti_container *const container = open_raw("a", &complex, EACH);
     struct dti_tensor_stats tensor = {.tensor = 0};
     CHECK(dti_scan_stats(container, &tensor, 1, &options, &error) == DTI_OK);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Spellings with a given number of digits, or all of them. Wanted texts: Python 3.11's "%.*g",
- * "%.*e",
- * "%.*f" and '{:f}'.format(Decimal(x)), and its integers of any length. */
+ * "%.*e", "%.*f" and '{:f}'.format(Decimal(x)), and its integers of any length. */
 #include "dtinfo/number.h"
 #include "dtinfo/spell.h"
 #include "unit.h"

@@ -59,7 +59,7 @@ static struct dti_stats stats_of(const char *name, const float *x, size_t n, dou
     enum dti_level level = DTI_LEVEL_SCALAR;
     CHECK(dti_level_choose(NULL, &level, NULL) == DTI_OK);
     dti_stats_init(&stats, &rule);
-    dti_stats_kernel(DTI_STATS_F32, level)(&rule, x, n, 0, &stats);
+    dti_stats_kernel(DTI_STATS_HUB32, level)(&rule, x, n, 0, &stats);
     return stats;
 }
 
@@ -68,10 +68,11 @@ static void hubs_hold_their_dtypes(void)
     static const struct {
         const char *name;
         enum dti_stats_hub hub;
-    } hubs[] = {{"fp32", DTI_STATS_F32},  {"bf16", DTI_STATS_F32},   {"fp8_e8m0", DTI_STATS_F32},
-                {"int16", DTI_STATS_F32}, {"bool", DTI_STATS_F32},   {"int32", DTI_STATS_F64},
-                {"fp64", DTI_STATS_F64},  {"uint32", DTI_STATS_F64}, {"int64", DTI_STATS_I64},
-                {"uint64", DTI_STATS_U64}};
+    } hubs[] = {{"fp32", DTI_STATS_HUB32},     {"bf16", DTI_STATS_HUB32},
+                {"fp8_e8m0", DTI_STATS_HUB32}, {"int16", DTI_STATS_HUB32},
+                {"bool", DTI_STATS_HUB32},     {"int32", DTI_STATS_HUB64},
+                {"fp64", DTI_STATS_HUB64},     {"uint32", DTI_STATS_HUB64},
+                {"int64", DTI_STATS_I64},      {"uint64", DTI_STATS_U64}};
     for (size_t i = 0; i < sizeof hubs / sizeof hubs[0]; i++)
         CHECK_U64(rule_of(hubs[i].name, 0).hub, hubs[i].hub);
 }
@@ -241,7 +242,7 @@ static void histograms_have_a_place_for_each_binade(void)
         struct dti_stats_rule rule = rule_of("fp64", 0);
         struct dti_histogram h;
         dti_histogram_init(&h);
-        dti_histogram_kernel(DTI_STATS_F64, (enum dti_level)level)(&rule, x, 10, &h);
+        dti_histogram_kernel(DTI_STATS_HUB64, (enum dti_level)level)(&rule, x, 10, &h);
         CHECK_U64(h.binade[DTI_BINADE_ZERO], 2);
         CHECK_U64(h.binade[DTI_BINADE_ZERO + 1], 1);
         CHECK_U64(h.binade[0], 1);
@@ -252,7 +253,7 @@ static void histograms_have_a_place_for_each_binade(void)
         CHECK_U64(h.to_zero[0], 3);
         rule = rule_of("fp32", 0);
         dti_histogram_init(&h);
-        dti_histogram_kernel(DTI_STATS_F32, (enum dti_level)level)(&rule, y, 10, &h);
+        dti_histogram_kernel(DTI_STATS_HUB32, (enum dti_level)level)(&rule, y, 10, &h);
         CHECK_U64(h.binade[DTI_BINADE_ZERO - 149], 1);
         CHECK_U64(h.binade[DTI_BINADE_ZERO - 140], 1);
         CHECK_U64(h.binade[DTI_BINADES - 1 - 896], 1);
@@ -269,7 +270,7 @@ enum kind { ORDINARY, ANY_BITS, SPECIAL, SMALL, ZEROS, POSITIVE, NEGATIVE, RISIN
 
 static uint64_t draw(enum dti_stats_hub hub, enum kind kind, size_t i)
 {
-    const bool single = hub == DTI_STATS_F32;
+    const bool single = hub == DTI_STATS_HUB32;
     const uint64_t word = random_word();
     const double sign = word & 1 ? 1 : -1;
     double x = sign * ldexp((double)(word >> 12), -52);
@@ -293,8 +294,8 @@ static void every_kernel_counts_as_the_definition_does(void)
 {
     static unsigned char array[SIZE * sizeof(uint64_t) + 8];
     static const size_t lengths[] = {SIZE, SIZE - 1, 1, 2, 15, 16, 17, 31, 32, 33, 63, 4097, 0};
-    for (unsigned hub = DTI_STATS_F32; hub <= DTI_STATS_F64; hub++) {
-        const size_t size = hub == DTI_STATS_F32 ? 4 : 8;
+    for (unsigned hub = DTI_STATS_HUB32; hub <= DTI_STATS_HUB64; hub++) {
+        const size_t size = hub == DTI_STATS_HUB32 ? 4 : 8;
         for (unsigned kind = 0; kind < KINDS; kind++) {
             for (size_t trial = 0; trial < sizeof lengths / sizeof lengths[0]; trial++) {
                 const size_t n = lengths[trial], skew = random_word() % 8;

@@ -45,7 +45,7 @@ static bool expect(unsigned rank, const uint64_t *shape, size_t item, uint64_t m
     const size_t size = count * item;
     unsigned char *const from = malloc(BEFORE + size + AFTER);
     unsigned char *const wanted = malloc(size + 1), *const got = malloc(size + 1);
-    struct dti_input input, turned;
+    struct dti_input input, transposed;
     bool good = false;
     if (!from || !wanted || !got)
         exit(1);
@@ -54,12 +54,12 @@ static bool expect(unsigned rank, const uint64_t *shape, size_t item, uint64_t m
     turn_slowly(wanted, from + BEFORE, rank, shape, count, item);
     file_make("in", from, BEFORE + size + AFTER);
     CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
-    if (CHECK(dti_transpose(&input, BEFORE, rank, shape, item, memory, &turned, &error) ==
+    if (CHECK(dti_transpose(&input, BEFORE, rank, shape, item, memory, &transposed, &error) ==
               DTI_OK)) {
-        good = CHECK_U64(turned.size, size) && CHECK_STR(turned.name, "in") &&
-               CHECK(dti_input_read_at(&turned, got, size, 0, &error) == DTI_OK) &&
+        good = CHECK_U64(transposed.size, size) && CHECK_STR(transposed.name, "in") &&
+               CHECK(dti_input_read_at(&transposed, got, size, 0, &error) == DTI_OK) &&
                CHECK(memcmp(got, wanted, size) == 0);
-        dti_input_close(&turned);
+        dti_input_close(&transposed);
     }
     dti_input_close(&input);
     free(from);
@@ -72,14 +72,14 @@ static void shapes_of_every_rank_are_turned_in_any_memory(void)
 {
     folder_enter();
     bool good = true;
-    for (unsigned round = 0; round < 600 && good; round++) {
+    for (unsigned round = 0; round < (unit_quick() ? 100 : 600) && good; round++) {
         uint64_t shape[RANK_MAX];
         const unsigned rank = next_random() % (RANK_MAX + 1);
         size_t count = 1;
         for (unsigned i = 0; i < rank; i++) {
             /* many small dimensions, now and then a long one */
-            const size_t room = ITEMS_MAX / count;
-            const size_t most = next_random() % 4 == 0 ? room : room < 9 ? room : 9;
+            const size_t longest = ITEMS_MAX / count;
+            const size_t most = next_random() % 4 == 0 ? longest : longest < 9 ? longest : 9;
             shape[i] = 1 + next_random() % most;
             count *= (size_t)shape[i];
         }
@@ -105,13 +105,13 @@ static void matrices_of_whole_and_of_broken_lines_are_turned(void)
 static void nothing_is_turned_into_nothing(void)
 {
     static const uint64_t empty[] = {3, 0, 5}, huge[] = {UINT64_MAX, 0, UINT64_MAX};
-    struct dti_input input, turned;
+    struct dti_input input, transposed;
     folder_enter();
     CHECK(expect(3, empty, 4, 0));
     CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
-    if (CHECK(dti_transpose(&input, 0, 3, huge, 4, 0, &turned, &error) == DTI_OK)) {
-        CHECK_U64(turned.size, 0);
-        dti_input_close(&turned);
+    if (CHECK(dti_transpose(&input, 0, 3, huge, 4, 0, &transposed, &error) == DTI_OK)) {
+        CHECK_U64(transposed.size, 0);
+        dti_input_close(&transposed);
     }
     dti_input_close(&input);
     folder_leave();
@@ -121,7 +121,7 @@ static void many_dimensions_of_one_do_not_matter(void)
 {
     uint64_t shape[300];
     unsigned char bytes[6] = {0};
-    struct dti_input input, turned;
+    struct dti_input input, transposed;
     for (unsigned i = 0; i < 300; i++)
         shape[i] = 1;
     shape[7] = 2;
@@ -129,10 +129,10 @@ static void many_dimensions_of_one_do_not_matter(void)
     folder_enter();
     file_make("in", "\1\2\3\4\5\6", 6);
     CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
-    if (CHECK(dti_transpose(&input, 0, 300, shape, 1, 0, &turned, &error) == DTI_OK)) {
-        CHECK(dti_input_read_at(&turned, bytes, 6, 0, &error) == DTI_OK);
+    if (CHECK(dti_transpose(&input, 0, 300, shape, 1, 0, &transposed, &error) == DTI_OK)) {
+        CHECK(dti_input_read_at(&transposed, bytes, 6, 0, &error) == DTI_OK);
         CHECK(memcmp(bytes, "\1\3\5\2\4\6", 6) == 0);
-        dti_input_close(&turned);
+        dti_input_close(&transposed);
     }
     dti_input_close(&input);
     folder_leave();
@@ -141,16 +141,16 @@ static void many_dimensions_of_one_do_not_matter(void)
 static void what_is_not_there_is_an_error(void)
 {
     static const uint64_t shape[] = {3, 4}, wraps[] = {UINT64_C(1) << 32, UINT64_C(1) << 32};
-    struct dti_input input, turned;
+    struct dti_input input, transposed;
     folder_enter();
     file_make("in", "0123456789ab", 12);
     CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
-    CHECK(dti_transpose(&input, 1, 2, shape, 1, 0, &turned, &error) == DTI_BAD_INPUT);
+    CHECK(dti_transpose(&input, 1, 2, shape, 1, 0, &transposed, &error) == DTI_BAD_INPUT);
     CHECK_STR(error.text, "'in' does not hold all of an array in Fortran order");
-    CHECK(dti_transpose(&input, 0, 2, wraps, 1, 0, &turned, &error) == DTI_BAD_INPUT);
-    CHECK(dti_transpose(&input, UINT64_MAX, 2, shape, 1, 0, &turned, &error) == DTI_BAD_INPUT);
+    CHECK(dti_transpose(&input, 0, 2, wraps, 1, 0, &transposed, &error) == DTI_BAD_INPUT);
+    CHECK(dti_transpose(&input, UINT64_MAX, 2, shape, 1, 0, &transposed, &error) == DTI_BAD_INPUT);
     CHECK(truncate("in", 5) == 0);
-    CHECK(dti_transpose(&input, 0, 2, shape, 1, 0, &turned, &error) == DTI_BAD_INPUT);
+    CHECK(dti_transpose(&input, 0, 2, shape, 1, 0, &transposed, &error) == DTI_BAD_INPUT);
     CHECK_STR(error.text, "'in' became shorter while it was read: nothing at byte 5 of 12");
     dti_input_close(&input);
     CHECK_U64(folder_leave(), 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The smallest test harness that will do: a test is a static void function whose name reads as a
- * sentence, and a file ends with UNIT_MAIN(first_test, second_test, ...). Checks go on after a
- * failure; each failure prints where, in which test, what was got and what was wanted. */
+ * sentence, and a file ends with UNIT_MAIN(first_test, second_test, ...). That makes a group of
+ * them, which is named like the file; a layer's groups are one program (unit_main.c). Checks go on
+ * after a failure; each failure prints where, in which test, what was got and what was wanted. */
 #ifndef DTINFO_TESTS_UNIT_H
 #define DTINFO_TESTS_UNIT_H
 
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char unit_test_name[128];
@@ -90,11 +92,32 @@ static inline int unit_run(void (*const *tests)(void), size_t count, const char 
     return passed == count ? 0 : 1;
 }
 
-#define UNIT_MAIN(...)                                                                       \
-    int main(void)                                                                           \
-    {                                                                                        \
-        static void (*const unit_tests[])(void) = {__VA_ARGS__};                             \
-        return unit_run(unit_tests, sizeof unit_tests / sizeof unit_tests[0], #__VA_ARGS__); \
+/* Whether long walks are thinned out: another build has them in full. */
+static inline bool unit_quick(void)
+{
+    return getenv("DTI_TEST_QUICK") != NULL;
+}
+
+/* The tests of one file. */
+struct unit_group {
+    const char *file;
+    int (*run)(void); /* 0: all passed */
+    struct unit_group *next;
+};
+
+/* Adds a group to the program, before main(). */
+void dti_unit_add(struct unit_group *group);
+
+#define UNIT_MAIN(...)                                                                        \
+    static int unit_run_group(void)                                                           \
+    {                                                                                         \
+        static void (*const unit_tests[])(void) = {__VA_ARGS__};                              \
+        return unit_run(unit_tests, sizeof unit_tests / sizeof unit_tests[0], #__VA_ARGS__);  \
+    }                                                                                         \
+    __attribute__((constructor)) static void unit_add_group(void)                             \
+    {                                                                                         \
+        static struct unit_group this_unit_group = {.file = __FILE__, .run = unit_run_group}; \
+        dti_unit_add(&this_unit_group);                                                       \
     }
 
 #endif

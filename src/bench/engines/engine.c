@@ -6,19 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-bool dti_engine_symbols(struct dti_engine *engine, const char *const *names, size_t count,
-                        size_t needed, const char **ret_missing)
+enum dti_status dti_engine_open(struct dti_engine *engine, const char *const *libraries,
+                                const struct dti_library_function *rows, size_t count,
+                                struct dti_error *reterr)
 {
-    for (size_t i = 0; i < count; i++) {
-        void *const found = dti_library_symbol(engine->library, names[i]);
-        /* data and functions have pointers of one size wherever there are such libraries */
-        memcpy(&engine->symbols[i], &found, sizeof found);
-        if (!found && i < needed) {
-            *ret_missing = names[i];
-            return false;
-        }
-    }
-    return true;
+    const enum dti_status status = dti_library_open(&engine->library, libraries, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    const char *const missing = dti_library_find(engine->library, rows, count, engine->symbols);
+    if (!missing)
+        return DTI_OK;
+    (void)dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s", dti_library_name(engine->library),
+                   missing);
+    dti_engine_close(engine);
+    return DTI_UNAVAILABLE;
 }
 
 void dti_engine_words(char *ret, size_t size, const char *text)

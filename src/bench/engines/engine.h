@@ -42,9 +42,13 @@ enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *re
 enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *reterr);
 void dti_engine_close(struct dti_engine *engine);
 
-/* Looks up `count` names. False when one of the first `needed` is missing: *ret_missing. */
-bool dti_engine_symbols(struct dti_engine *engine, const char *const *names, size_t count,
-                        size_t needed, const char **ret_missing);
+#define DTI_ENGINE_SYMBOL(index, name, required) \
+    [index] = {name, (index) * sizeof(dti_engine_symbol *), required}
+
+/* Opens the first of the libraries that is there, and looks up its symbols. */
+enum dti_status dti_engine_open(struct dti_engine *engine, const char *const *libraries,
+                                const struct dti_library_function *rows, size_t count,
+                                struct dti_error *reterr);
 /* Copies what a library tells about itself, letters, digits and a few signs. */
 void dti_engine_words(char *ret, size_t size, const char *text);
 

@@ -25,13 +25,13 @@ struct dti_cublaslt {
 };
 
 /* How a dtype is multiplied. */
-struct row {
+struct cublaslt_row {
     enum dti_dtype dtype;
     int type, result, compute, scale;
     bool by_columns;
     const char *arithmetic;
 };
-static const struct row rows[] = {
+static const struct cublaslt_row rows[] = {
     {DTI_FP64, CUDA_R_64F, CUDA_R_64F, COMPUTE_64F, CUDA_R_64F, false, "fp64"},
     {DTI_FP32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32"},
     {DTI_TF32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F_FAST_TF32, CUDA_R_32F, false,
@@ -43,7 +43,7 @@ static const struct row rows[] = {
      "fp32 sums as tensor cores keep them; B by columns"},
 };
 
-static const struct row *row_of(enum dti_dtype dtype)
+static const struct cublaslt_row *row_of(enum dti_dtype dtype)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].dtype == dtype)
@@ -79,22 +79,16 @@ const char *dti_cublaslt_arithmetic(enum dti_dtype dtype)
 
 static enum dti_status find_functions(struct dti_cublaslt *cublaslt, struct dti_error *reterr)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } names[] = {
-#define CUBLASLT(name, result, parameters) {#name, offsetof(struct functions, name)},
+    static const struct dti_library_function names[] = {
+#define CUBLASLT(name, result, parameters) {#name, offsetof(struct functions, name), true},
         CUBLASLT_FUNCTIONS
 #undef CUBLASLT
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *const found = dti_library_symbol(cublaslt->library, names[i].name);
-        if (!found)
-            return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s",
-                            dti_library_name(cublaslt->library), names[i].name);
-        memcpy((unsigned char *)&cublaslt->functions + names[i].offset, &found, sizeof found);
-    }
-    return DTI_OK;
+    const char *const missing = dti_library_find(
+        cublaslt->library, names, sizeof names / sizeof *names, &cublaslt->functions);
+    return missing ? dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s",
+                              dti_library_name(cublaslt->library), missing)
+                   : DTI_OK;
 }
 
 enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *reterr)
@@ -144,7 +138,7 @@ const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt)
 
 struct dti_cublaslt_plan {
     struct dti_cublaslt *cublaslt;
-    const struct row *row;
+    const struct cublaslt_row *row;
     void *desc, *a, *b, *c, *preference; /* in the library's sense */
     struct cublaslt_choice choice;
     char words[64];
@@ -173,7 +167,7 @@ static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *pla
                               uint64_t n, uint64_t k, dti_gpu_address scales)
 {
     const struct functions *const f = &plan->cublaslt->functions;
-    const struct row *const row = plan->row;
+    const struct cublaslt_row *const row = plan->row;
     const int32_t transpose = row->by_columns ? OPERATION_TRANSPOSE : OPERATION_NONE;
     const int32_t none = OPERATION_NONE;
     CALL(calls, f, cublasLtMatmulDescCreate, &plan->desc, row->compute, row->scale);

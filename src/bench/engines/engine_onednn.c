@@ -26,25 +26,25 @@ typedef const struct version *get_version(void);
 typedef int get_isa(void);
 typedef void set_threads(int threads);
 
-enum symbol { SGEMM, I8, VERSION, BF16, ISA, OMP_THREADS, SYMBOLS };
-static const char *const names[SYMBOLS] = {
-    [SGEMM] = "dnnl_sgemm",
-    [I8] = "dnnl_gemm_s8s8s32",
-    [VERSION] = "dnnl_version",
-    [BF16] = "dnnl_gemm_bf16bf16f32",
-    [ISA] = "dnnl_get_effective_cpu_isa",
-    [OMP_THREADS] = "omp_set_num_threads",
+enum onednn_symbol { SGEMM, I8, VERSION, BF16, ISA, OMP_THREADS, SYMBOLS };
+static const struct dti_library_function symbols[SYMBOLS] = {
+    DTI_ENGINE_SYMBOL(SGEMM, "dnnl_sgemm", true),
+    DTI_ENGINE_SYMBOL(I8, "dnnl_gemm_s8s8s32", true),
+    DTI_ENGINE_SYMBOL(VERSION, "dnnl_version", true),
+    DTI_ENGINE_SYMBOL(BF16, "dnnl_gemm_bf16bf16f32", false),
+    DTI_ENGINE_SYMBOL(ISA, "dnnl_get_effective_cpu_isa", false),
+    DTI_ENGINE_SYMBOL(OMP_THREADS, "omp_set_num_threads", false),
 };
 
 static const char *function(const struct dti_engine *engine, enum dti_dtype dtype)
 {
     switch (dtype) {
     case DTI_FP32:
-        return names[SGEMM];
+        return symbols[SGEMM].name;
     case DTI_BF16:
-        return engine->symbols[BF16] ? names[BF16] : NULL;
+        return engine->symbols[BF16] ? symbols[BF16].name : NULL;
     case DTI_INT8:
-        return names[I8];
+        return symbols[I8].name;
     default:
         return NULL;
     }
@@ -103,16 +103,9 @@ enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *rete
 {
     static const char *const libraries[] = {"libdnnl.so.3", "libdnnl.so.2", NULL};
     struct dti_engine engine = {.name = "onednn", .function = function, .multiply = multiply};
-    const char *missing;
-    const enum dti_status status = dti_library_open(&engine.library, libraries, NULL, reterr);
+    const enum dti_status status = dti_engine_open(&engine, libraries, symbols, SYMBOLS, reterr);
     if (status != DTI_OK)
         return status;
-    if (!dti_engine_symbols(&engine, names, SYMBOLS, VERSION + 1, &missing)) {
-        (void)dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s", dti_library_name(engine.library),
-                       missing);
-        dti_engine_close(&engine);
-        return DTI_UNAVAILABLE;
-    }
     describe(&engine);
     *ret = engine;
     return DTI_OK;

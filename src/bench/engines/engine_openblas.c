@@ -21,25 +21,25 @@ typedef void gemm_bf16(int order, int transpose_a, int transpose_b, int m, int n
 typedef char *tell(void);
 typedef void set_threads(int threads);
 
-enum symbol { SGEMM, DGEMM, SET_THREADS, CONFIG, CORE_NAME, SBGEMM, SYMBOLS };
-static const char *const names[SYMBOLS] = {
-    [SGEMM] = "cblas_sgemm",
-    [DGEMM] = "cblas_dgemm",
-    [SET_THREADS] = "openblas_set_num_threads",
-    [CONFIG] = "openblas_get_config",
-    [CORE_NAME] = "openblas_get_corename",
-    [SBGEMM] = "cblas_sbgemm",
+enum openblas_symbol { SGEMM, DGEMM, SET_THREADS, CONFIG, CORE_NAME, SBGEMM, SYMBOLS };
+static const struct dti_library_function symbols[SYMBOLS] = {
+    DTI_ENGINE_SYMBOL(SGEMM, "cblas_sgemm", true),
+    DTI_ENGINE_SYMBOL(DGEMM, "cblas_dgemm", true),
+    DTI_ENGINE_SYMBOL(SET_THREADS, "openblas_set_num_threads", true),
+    DTI_ENGINE_SYMBOL(CONFIG, "openblas_get_config", true),
+    DTI_ENGINE_SYMBOL(CORE_NAME, "openblas_get_corename", true),
+    DTI_ENGINE_SYMBOL(SBGEMM, "cblas_sbgemm", false),
 };
 
 static const char *function(const struct dti_engine *engine, enum dti_dtype dtype)
 {
     switch (dtype) {
     case DTI_FP64:
-        return names[DGEMM];
+        return symbols[DGEMM].name;
     case DTI_FP32:
-        return names[SGEMM];
+        return symbols[SGEMM].name;
     case DTI_BF16:
-        return engine->symbols[SBGEMM] ? names[SBGEMM] : NULL;
+        return engine->symbols[SBGEMM] ? symbols[SBGEMM].name : NULL;
     default:
         return NULL;
     }
@@ -90,14 +90,9 @@ enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *re
 {
     static const char *const libraries[] = {"libopenblas.so.0", NULL};
     struct dti_engine engine = {.name = "openblas", .function = function, .multiply = multiply};
-    const char *missing;
-    const enum dti_status status = dti_library_open(&engine.library, libraries, NULL, reterr);
+    const enum dti_status status = dti_engine_open(&engine, libraries, symbols, SYMBOLS, reterr);
     if (status != DTI_OK)
         return status;
-    if (!dti_engine_symbols(&engine, names, SYMBOLS, CORE_NAME + 1, &missing)) {
-        dti_engine_close(&engine);
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s", libraries[0], missing);
-    }
     ((set_threads *)engine.symbols[SET_THREADS])(1);
     describe(&engine);
     *ret = engine;

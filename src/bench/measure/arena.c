@@ -87,10 +87,9 @@ enum dti_status dti_arena_check(uint64_t size, struct dti_error *reterr)
     if (size <= available - available / 16 && size <= SIZE_MAX - 2 * HUGE_PAGE)
         return DTI_OK;
     const struct amount needed = amount_of(size), there = amount_of(available);
-    return dti_fail(reterr, DTI_UNAVAILABLE,
-                    "%llu %s of memory are needed and %llu %s are available; measure a smaller "
-                    "--size",
-                    needed.number, needed.unit, there.number, there.unit);
+    return dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_MEASURE_LESS,
+                           "%llu %s of memory are needed and %llu %s are available", needed.number,
+                           needed.unit, there.number, there.unit);
 }
 
 enum dti_status dti_arena_new(struct dti_arena *ret, uint64_t size, struct dti_error *reterr)

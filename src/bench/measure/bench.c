@@ -20,7 +20,7 @@ enum {
 static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
 static const double near_below = 200, wanted_half_width = 0.01;
 
-struct run {
+struct bench_run {
     struct dti_bench *bench;
     const struct dti_bench_candidate *candidates;
     struct dti_sampler sampler;
@@ -31,7 +31,7 @@ struct run {
     uint64_t end;     /* when the time limit comes */
 };
 
-static void shuffle(struct run *run)
+static void shuffle(struct bench_run *run)
 {
     for (size_t i = 0; i < run->bench->candidates; i++)
         run->order[i] = i;
@@ -43,7 +43,7 @@ static void shuffle(struct run *run)
     }
 }
 
-static uint64_t take(struct run *run, size_t candidate, bool *ret_disturbed)
+static uint64_t take(struct bench_run *run, size_t candidate, bool *ret_disturbed)
 {
     return dti_sampler_take(&run->sampler, &run->candidates[candidate],
                             run->bench->passes[candidate], &run->next_set[candidate],
@@ -52,7 +52,7 @@ static uint64_t take(struct run *run, size_t candidate, bool *ret_disturbed)
 
 /* One pass to warm up, then as many as make a sample of `least` nanoseconds. A disturbed try would
  * make them too few, so the last word is an undisturbed one, if there is any. */
-static void calibrate(struct run *run, size_t candidate, uint64_t least)
+static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
 {
     uint64_t *const passes = &run->bench->passes[candidate];
     bool disturbed;
@@ -76,18 +76,18 @@ static void calibrate(struct run *run, size_t candidate, uint64_t least)
     }
 }
 
-static bool is_crowded(const struct run *run)
+static bool is_crowded(const struct bench_run *run)
 {
     return run->cpus > 0 && run->sampler.size > run->cpus;
 }
 
 /* Nanoseconds; not asked where a thread of the pair may have to wait for a CPU. */
-static double probe(struct run *run)
+static double probe(struct bench_run *run)
 {
     return is_crowded(run) ? 0 : dti_sampler_round_trip(&run->sampler);
 }
 
-static enum dti_bench_place place_of(const struct run *run, double round_trip)
+static enum dti_bench_place place_of(const struct bench_run *run, double round_trip)
 {
     if (run->sampler.size > 1 && is_crowded(run))
         return DTI_BENCH_CROWDED;
@@ -96,13 +96,13 @@ static enum dti_bench_place place_of(const struct run *run, double round_trip)
     return round_trip < near_below ? DTI_BENCH_NEAR : DTI_BENCH_FAR;
 }
 
-static bool is_over(const struct run *run)
+static bool is_over(const struct bench_run *run)
 {
     return dti_clock_now() >= run->end;
 }
 
 /* A sample of every candidate; one that is disturbed is taken again a few times. */
-static void run_round(struct run *run)
+static void run_round(struct bench_run *run)
 {
     struct dti_bench *const bench = run->bench;
     shuffle(run);
@@ -146,7 +146,7 @@ static double half_width(const struct dti_bench *bench, size_t candidate,
 }
 
 /* The widest of the subjects. */
-static double widest(const struct run *run, size_t rounds)
+static double widest(const struct bench_run *run, size_t rounds)
 {
     struct dti_bench first = *run->bench; /* as it stood after so many rounds */
     double width = 0;
@@ -160,14 +160,14 @@ static double widest(const struct run *run, size_t rounds)
 }
 
 /* Twice the rounds make an interval narrower by a factor of 0.71, where they do at all. */
-static bool is_steady(const struct run *run)
+static bool is_steady(const struct bench_run *run)
 {
     const size_t rounds = run->bench->rounds, half = rounds / 2;
     const double before = widest(run, half);
     return before < 1e9 && widest(run, rounds) > 0.95 * before;
 }
 
-static void run_rounds(struct run *run, uint64_t start)
+static void run_rounds(struct bench_run *run, uint64_t start)
 {
     struct dti_bench *const bench = run->bench;
     while (!run->sampler.failed) {
@@ -216,7 +216,7 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
                               const struct dti_bench_options *options, struct dti_error *reterr)
 {
     struct dti_bench bench = {.candidates = count};
-    struct run run = {
+    struct bench_run run = {
         .bench = &bench, .candidates = candidates, .cpus = options->cpus, .random = options->seed};
     bench.seconds = array(count * DTI_BENCH_ROUNDS_MAX, sizeof *bench.seconds);
     bench.places = array(DTI_BENCH_ROUNDS_MAX, sizeof *bench.places);

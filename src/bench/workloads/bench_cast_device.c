@@ -64,11 +64,10 @@ static enum dti_status check_memory(const struct dti_device_measurement *m,
     if (status != DTI_OK)
         return status;
     if (bytes > there)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu bytes of memory left, and %llu are needed; give a smaller "
-                        "--size",
-                        dti_gpu_facts(m->gpu)->id, (unsigned long long)there,
-                        (unsigned long long)bytes);
+        return dti_fail_remedy(reterr, DTI_UNAVAILABLE, DTI_REMEDY_CAST_LESS,
+                               "%s has %llu bytes of memory left, and %llu are needed",
+                               dti_gpu_facts(m->gpu)->id, (unsigned long long)there,
+                               (unsigned long long)bytes);
     return dti_arena_check((uint64_t)m->src_bytes + m->dst_bytes, reterr);
 }
 
@@ -89,16 +88,11 @@ static void end(struct dti_device_measurement *m)
     dti_resident_free(m->resident);
     for (size_t i = 0; i < 2; i++)
         dti_gpu_stream_free(m->streams[i]);
-    dti_gpu_event_free(m->from);
-    dti_gpu_event_free(m->to);
-    if (m->there)
-        dti_gpu_free(m->gpu, m->there);
-    if (m->back)
-        dti_gpu_free(m->gpu, m->back);
-    if (m->src)
-        dti_runner_free(runner, m->src);
-    if (m->dst)
-        dti_runner_free(runner, m->dst);
+    dti_device_clock_close(&m->clock);
+    dti_gpu_free(m->gpu, m->there);
+    dti_gpu_free(m->gpu, m->back);
+    dti_runner_free(runner, m->src);
+    dti_runner_free(runner, m->dst);
     dti_plan_free(m->plan);
     dti_plan_free(m->judge);
 }
@@ -114,8 +108,7 @@ static enum dti_status fill_source(struct dti_device_measurement *m, struct dti_
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_bench_data_fill(pool, POOL_ELEMENTS, &request->src, &request->dst, request->data,
                         request->seed);
-    for (size_t at = 0; at < m->src_bytes; at += (size_t)bytes)
-        memcpy(m->src + at, pool, m->src_bytes - at < bytes ? m->src_bytes - at : (size_t)bytes);
+    dti_bench_repeat(m->src, m->src_bytes, pool, (size_t)bytes);
     free(pool);
     return DTI_OK;
 }
@@ -142,9 +135,7 @@ static enum dti_status take_memory(struct dti_device_measurement *m, struct dti_
     if (status == DTI_OK)
         status = dti_gpu_finish(m->streams[0], reterr);
     if (status == DTI_OK)
-        status = dti_gpu_event_new(m->gpu, &m->from, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_event_new(m->gpu, &m->to, reterr);
+        status = dti_device_clock_open(&m->clock, m->gpu, dti_resident_stream(m->resident), reterr);
     for (size_t set = 0; set < m->sets && status == DTI_OK; set++) {
         status = dti_resident_put(m->resident, set, m->src, reterr);
         for (int i = 0; i < 2 && status == DTI_OK; i++) /* all of the memory is written once */
@@ -218,7 +209,7 @@ static enum dti_status measure(struct dti_device_measurement *m,
     const enum dti_status status = dti_bench_run(&result->bench, all.candidate, result->row_count,
                                                  NULL, &m->request->options, reterr);
     if (status == DTI_DEVICE_FAILED && reterr) /* the candidate knows more */
-        *reterr = m->error;
+        *reterr = m->clock.error;
     return status == DTI_OK ? dti_device_verify(m, reterr) : status;
 }
 

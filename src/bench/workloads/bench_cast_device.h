@@ -4,6 +4,7 @@
 #ifndef DTINFO_BENCH_CAST_DEVICE_H
 #define DTINFO_BENCH_CAST_DEVICE_H
 
+#include "bench/measure/device_clock.h"
 #include "bench/workloads/cast_buffers.h"
 #include "dtinfo/resident.h"
 
@@ -15,11 +16,10 @@ struct dti_device_measurement {
     struct dti_plan *plan, *judge; /* on the device, and on the CPU alone */
     struct dti_resident *resident;
     struct dti_gpu_stream *streams[2]; /* of the way there and back */
-    struct dti_gpu_event *from, *to;
-    dti_gpu_address there, back; /* memory for that way */
+    struct dti_device_clock clock;     /* of what is in its memory */
+    dti_gpu_address there, back;       /* memory for that way */
     size_t elements, src_bytes, dst_bytes, sets;
     unsigned char *src, *dst; /* pinned memory of the host */
-    struct dti_error error;   /* of the first candidate that failed */
 };
 
 struct dti_device_pass {

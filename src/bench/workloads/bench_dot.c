@@ -113,11 +113,11 @@ static void dot_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_math_row *const row = context;
     const struct dti_math_data *const data = row->data;
-    const struct dti_part part = dti_part_of((size_t)row->bench->request->n, LINE, member, size);
+    const struct dti_share share = dti_share_of((size_t)row->bench->request->n, LINE, member, size);
     const unsigned char *const a = dti_bench_memory_at(data->memory, set, 0);
     const unsigned char *const b = dti_bench_memory_at(data->memory, set, 1);
-    row->sums[member * DTI_MATH_APART] =
-        row->dot->run(a + part.first * data->width, b + part.first * data->width, part.count);
+    row->sums[member * DTI_MATH_STRIDE] =
+        row->dot->run(a + share.first * data->width, b + share.first * data->width, share.count);
 }
 
 /* The exact sum, by all members. */
@@ -130,13 +130,13 @@ static void exact_pass(void *context, size_t member, size_t size)
 {
     const struct exact_job *const job = context;
     const struct dti_math_data *const data = job->row->data;
-    const struct dti_part part =
-        dti_part_of((size_t)job->row->bench->request->n, LINE, member, size);
+    const struct dti_share share =
+        dti_share_of((size_t)job->row->bench->request->n, LINE, member, size);
     const unsigned char *const a = dti_bench_memory_at(data->memory, 0, 0);
     const unsigned char *const b = dti_bench_memory_at(data->memory, 0, 1);
     dti_exact_sum_init(&job->sums[member]);
-    dti_dot_exact(&job->sums[member], data->dtype, a + part.first * data->width,
-                  b + part.first * data->width, part.count);
+    dti_dot_exact(&job->sums[member], data->dtype, a + share.first * data->width,
+                  b + share.first * data->width, share.count);
 }
 
 enum dti_status dti_dot_judge(struct dti_bench_table *table, struct dti_bench_item *item,
@@ -212,7 +212,7 @@ static enum dti_status verify(struct dti_math_row *row, struct dti_team *team,
     dti_in_team(team, again_job, row);
     double sum = 0;
     for (size_t i = 0; i < members; i++) {
-        sum = dti_fp64_add(sum, row->sums[i * DTI_MATH_APART]);
+        sum = dti_fp64_add(sum, row->sums[i * DTI_MATH_STRIDE]);
         if (i > 0)
             dti_exact_sum_merge(&job.sums[0], &job.sums[i]);
     }
@@ -233,7 +233,7 @@ static enum dti_status add_row(struct dti_math_bench *bench, const struct dti_ma
         return DTI_OK;
     struct dti_math_row *const row = &bench->rows[bench->row_count - 1];
     row->dot = kernel;
-    row->sums = calloc(members * DTI_MATH_APART, sizeof *row->sums);
+    row->sums = calloc(members * DTI_MATH_STRIDE, sizeof *row->sums);
     item->bytes_read = 2 * data->bytes;
     item->operations = kernel->operations * (double)bench->request->n;
     return row->sums ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

@@ -33,18 +33,18 @@ static void expsin_pass(void *context, size_t set, size_t member, size_t size)
     const struct dti_math_row *const row = context;
     struct dti_math_bench *const bench = row->bench;
     const size_t width = row->data->width;
-    const struct dti_part part = dti_part_of((size_t)bench->request->n, LINE, member, size);
+    const struct dti_share share = dti_share_of((size_t)bench->request->n, LINE, member, size);
     const unsigned char *const src = dti_bench_memory_at(row->data->memory, set, 0);
     unsigned char *const dst = dti_bench_memory_at(row->data->memory, set, 1);
-    if (part.count == 0)
+    if (share.count == 0)
         return;
     if (!bench->request->with_alloc) {
-        row->expsin->run(dst + part.first * width, src + part.first * width, part.count);
+        row->expsin->run(dst + share.first * width, src + share.first * width, share.count);
         return;
     }
-    void *const fresh = malloc(part.count * width);
+    void *const fresh = malloc(share.count * width);
     if (fresh)
-        row->expsin->run(fresh, src + part.first * width, part.count);
+        row->expsin->run(fresh, src + share.first * width, share.count);
     else
         atomic_store(&bench->failed, true);
     free(fresh);

@@ -58,9 +58,9 @@ static void touch_job(void *context, size_t member, size_t size)
     const struct dti_bench_memory *const memory = context;
     for (size_t set = 0; set < memory->sets; set++) {
         for (size_t operand = 0; operand < memory->operands; operand++) {
-            const struct dti_part part = dti_part_of(memory->stride, PAGE, member, size);
-            memset((unsigned char *)dti_bench_memory_at(memory, set, operand) + part.first, POISON,
-                   part.count);
+            const struct dti_share share = dti_share_of(memory->stride, PAGE, member, size);
+            memset((unsigned char *)dti_bench_memory_at(memory, set, operand) + share.first, POISON,
+                   share.count);
         }
     }
 }
@@ -117,7 +117,7 @@ void dti_bench_memory_describe(const struct dti_bench_memory *memory, struct dti
 void dti_bench_part(uint64_t n, uint64_t grain, size_t member, size_t size, size_t *ret_first,
                     size_t *ret_count)
 {
-    const struct dti_part part = dti_part_of((size_t)n, (size_t)grain, member, size);
-    *ret_first = part.first;
-    *ret_count = part.count;
+    const struct dti_share share = dti_share_of((size_t)n, (size_t)grain, member, size);
+    *ret_first = share.first;
+    *ret_count = share.count;
 }

@@ -29,14 +29,14 @@ static enum dti_status check(const struct dti_bench_request *request, size_t thr
 /* The team is the array's: what it takes to bring it together is part of the time. */
 static double timed(void *context, size_t set, uint64_t passes)
 {
-    const struct dti_quant_row *const row = context;
+    const struct dti_quant_candidate *const row = context;
     struct dti_quant_bench *const bench = row->way->bench;
     enum dti_status status = DTI_OK;
     if (bench->sets == 1 && passes > 1) /* what was measured before may have emptied the caches */
-        status = dti_quant_row_run(row, set, &bench->error);
+        status = dti_quant_candidate_run(row, set, &bench->error);
     const uint64_t start = dti_clock_now();
     for (uint64_t pass = 0; pass < passes && status == DTI_OK; pass++)
-        status = dti_quant_row_run(row, (size_t)((set + pass) % bench->sets), &bench->error);
+        status = dti_quant_candidate_run(row, (size_t)((set + pass) % bench->sets), &bench->error);
     const uint64_t end = dti_clock_now();
     return status == DTI_OK ? (double)(end - start) * 1e-9 : -1;
 }
@@ -68,8 +68,8 @@ static void add_row(struct dti_quant_way *way, bool back)
     struct dti_bench_item *const item = dti_bench_add_item(bench->table, role, "cpu");
     if (!item)
         return;
-    struct dti_quant_row *const row = &bench->measured[bench->measured_count++];
-    *row = (struct dti_quant_row){.way = way, .back = back, .item = at};
+    struct dti_quant_candidate *const row = &bench->measured[bench->measured_count++];
+    *row = (struct dti_quant_candidate){.way = way, .back = back, .item = at};
     (void)snprintf(item->dtype, sizeof item->dtype, "%s", name_of(way));
     (void)snprintf(item->engine, sizeof item->engine, "dtinfo");
     (void)snprintf(item->kernel, sizeof item->kernel, "%s",
@@ -113,7 +113,7 @@ static enum dti_status measure(struct dti_quant_bench *bench, struct dti_error *
     /* what is measured on the way back must be there */
     for (size_t set = 0; set < bench->sets; set++) {
         for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++)
-            status = dti_quant_row_run(&bench->measured[i], set, reterr);
+            status = dti_quant_candidate_run(&bench->measured[i], set, reterr);
     }
     if (status == DTI_OK)
         status = dti_bench_run(&table->bench, bench->candidates, table->count, bench->team,
@@ -124,8 +124,8 @@ static enum dti_status measure(struct dti_quant_bench *bench, struct dti_error *
         return bench->error.status;
     }
     for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++) {
-        const struct dti_quant_row *const row = &bench->measured[i];
-        status = dti_quant_row_verify(row, reterr);
+        const struct dti_quant_candidate *const row = &bench->measured[i];
+        status = dti_quant_candidate_verify(row, reterr);
         if (status == DTI_OK)
             table->items[row->item].beside = dti_bench_best_limit(table, "copy", "cpu");
     }

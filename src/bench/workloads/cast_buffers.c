@@ -11,15 +11,15 @@
 
 enum { POOL_ELEMENTS = 32 * DTI_TILE, PAGE = 4096, POISON = 0xA5 };
 
-struct dti_part dti_part_of(size_t n, size_t grain, size_t member, size_t size)
+struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size)
 {
     const size_t grains = n / grain + (n % grain > 0);
     const size_t each = grains / size, more = grains % size;
     const size_t first = (each * member + (member < more ? member : more)) * grain;
     const size_t count = (each + (member < more)) * grain;
     if (first >= n)
-        return (struct dti_part){.first = n, .count = 0};
-    return (struct dti_part){.first = first, .count = count < n - first ? count : n - first};
+        return (struct dti_share){.first = n, .count = 0};
+    return (struct dti_share){.first = first, .count = count < n - first ? count : n - first};
 }
 
 void dti_in_team(struct dti_team *team, void (*job)(void *, size_t, size_t), void *context)
@@ -61,7 +61,13 @@ enum dti_status dti_cast_buffers_sizes(struct dti_cast_buffers *buffers,
     return DTI_OK;
 }
 
-struct filling {
+void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool, size_t pool_bytes)
+{
+    for (size_t done = 0; done < bytes; done += pool_bytes)
+        memcpy(to + done, pool, bytes - done < pool_bytes ? bytes - done : pool_bytes);
+}
+
+struct buffer_filling {
     const struct dti_cast_buffers *buffers;
     const unsigned char *pool;
     size_t pool_bytes;
@@ -69,20 +75,16 @@ struct filling {
 
 static void fill_job(void *context, size_t member, size_t size)
 {
-    const struct filling *const filling = context;
+    const struct buffer_filling *const filling = context;
     const struct dti_cast_buffers *const buffers = filling->buffers;
     for (size_t set = 0; set < buffers->sets; set++) {
         unsigned char *const src = buffers->cast.data + set * buffers->cast.set_size;
-        const struct dti_part part =
-            dti_part_of(buffers->src_bytes, filling->pool_bytes, member, size);
-        for (size_t done = 0; done < part.count; done += filling->pool_bytes) {
-            const size_t left = part.count - done;
-            memcpy(src + part.first + done, filling->pool,
-                   left < filling->pool_bytes ? left : filling->pool_bytes);
-        }
-        const struct dti_part result = dti_part_of(buffers->dst_bytes, PAGE, member, size);
+        const struct dti_share share =
+            dti_share_of(buffers->src_bytes, filling->pool_bytes, member, size);
+        dti_bench_repeat(src + share.first, share.count, filling->pool, filling->pool_bytes);
+        const struct dti_share result = dti_share_of(buffers->dst_bytes, PAGE, member, size);
         memset(src + buffers->cast.second + result.first, POISON, result.count);
-        const struct dti_part other = dti_part_of(buffers->copy.set_size, PAGE, member, size);
+        const struct dti_share other = dti_share_of(buffers->copy.set_size, PAGE, member, size);
         memset(buffers->copy.data + set * buffers->copy.set_size + other.first, POISON,
                other.count);
     }
@@ -99,7 +101,8 @@ static enum dti_status fill(const struct dti_cast_buffers *buffers,
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_bench_data_fill(pool, POOL_ELEMENTS, &request->src, &request->dst, request->data,
                         request->seed);
-    struct filling filling = {.buffers = buffers, .pool = pool, .pool_bytes = (size_t)pool_bytes};
+    struct buffer_filling filling = {
+        .buffers = buffers, .pool = pool, .pool_bytes = (size_t)pool_bytes};
     dti_in_team(team, fill_job, &filling);
     free(pool);
     return DTI_OK;

@@ -37,11 +37,11 @@ enum dti_status dti_cast_buffers_check(const struct dti_bench_cast *request,
                                        const struct dti_plan *plan, struct dti_error *reterr);
 void dti_cast_buffers_free(struct dti_cast_buffers *buffers);
 
-/* The part of n things that falls to a member, in multiples of `grain`. */
-struct dti_part {
+/* The share of n things that falls to a member, in multiples of `grain`. */
+struct dti_share {
     size_t first, count;
 };
-struct dti_part dti_part_of(size_t n, size_t grain, size_t member, size_t size);
+struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size);
 
 /* Calls a job in the team, or here where there is none. */
 void dti_in_team(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),
@@ -69,5 +69,9 @@ void dti_copy_pass_run(void *context, size_t set, size_t member, size_t size);
  */
 enum dti_status dti_cast_pass_verify(struct dti_cast_pass *pass, struct dti_team *team,
                                      uint64_t seed, struct dti_error *reterr);
+
+/* Fills memory with a pool, again and again. */
+void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool,
+                      size_t pool_bytes);
 
 #endif

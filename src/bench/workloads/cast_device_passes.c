@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/measure/device_clock.h"
 #include "bench/workloads/bench_cast_device.h"
 #include "dtinfo/clock.h"
 
@@ -17,41 +16,32 @@ static double failed(void)
     return -1;
 }
 
-/* Queues one pass over a set. */
-typedef enum dti_status queue_fn(struct dti_device_pass *pass, size_t set,
-                                 struct dti_error *reterr);
-
-static double time_events(struct dti_device_pass *pass, queue_fn *queue, size_t set,
-                          uint64_t passes)
+static enum dti_status queue_cast(void *context, size_t set, struct dti_error *reterr)
 {
-    struct dti_device_measurement *const m = pass->m;
-    struct dti_gpu_stream *const stream = dti_resident_stream(m->resident);
-    enum dti_status status = dti_gpu_record(stream, m->from, &m->error);
-    for (uint64_t i = 0; i < passes && status == DTI_OK; i++, set = (set + 1) % m->sets)
-        status = queue(pass, set, &m->error);
-    return dti_device_seconds(stream, m->from, m->to, status, &m->error);
-}
-
-static enum dti_status queue_cast(struct dti_device_pass *pass, size_t set,
-                                  struct dti_error *reterr)
-{
+    const struct dti_device_pass *const pass = context;
     return dti_resident_cast(pass->m->resident, set, pass->loss, reterr);
 }
 
-static enum dti_status queue_copy(struct dti_device_pass *pass, size_t set,
-                                  struct dti_error *reterr)
+static enum dti_status queue_copy(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_copy(pass->m->resident, set, reterr);
+    return dti_resident_copy(((struct dti_device_pass *)context)->m->resident, set, reterr);
+}
+
+static double time_passes(dti_device_pass_fn *pass, void *context, size_t set, uint64_t passes)
+{
+    struct dti_device_measurement *const m = ((struct dti_device_pass *)context)->m;
+    struct dti_device_work work = {&m->clock, pass, context, m->sets, false};
+    return dti_device_time(&work, set, passes);
 }
 
 double dti_device_time_cast(void *context, size_t set, uint64_t passes)
 {
-    return time_events(context, queue_cast, set, passes);
+    return time_passes(queue_cast, context, set, passes);
 }
 
 double dti_device_time_copy(void *context, size_t set, uint64_t passes)
 {
-    return time_events(context, queue_copy, set, passes);
+    return time_passes(queue_copy, context, set, passes);
 }
 
 static double since(uint64_t start)
@@ -69,7 +59,7 @@ double dti_device_time_whole(void *context, size_t set, uint64_t passes)
         struct dti_loss loss;
         dti_loss_init(&loss);
         if (dti_plan_run(m->plan, m->dst, m->src, m->elements, 0, DTI_STORES_CACHED,
-                         pass->loss ? &loss : NULL, &m->error) != DTI_OK)
+                         pass->loss ? &loss : NULL, &m->clock.error) != DTI_OK)
             return failed();
     }
     return since(start);
@@ -83,12 +73,13 @@ double dti_device_time_link(void *context, size_t set, uint64_t passes)
     const uint64_t start = dti_clock_now();
     (void)set;
     for (uint64_t i = 0; i < passes && status == DTI_OK; i++) {
-        status = dti_gpu_upload(m->streams[0], m->there, m->src, m->src_bytes, &m->error);
+        status = dti_gpu_upload(m->streams[0], m->there, m->src, m->src_bytes, &m->clock.error);
         if (status == DTI_OK)
-            status = dti_gpu_download(m->streams[1], m->dst, m->back, m->dst_bytes, &m->error);
+            status =
+                dti_gpu_download(m->streams[1], m->dst, m->back, m->dst_bytes, &m->clock.error);
     }
     for (size_t i = 0; i < 2 && status == DTI_OK; i++)
-        status = dti_gpu_finish(m->streams[i], &m->error);
+        status = dti_gpu_finish(m->streams[i], &m->clock.error);
     return status == DTI_OK ? since(start) : failed();
 }
 

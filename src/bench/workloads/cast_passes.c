@@ -29,18 +29,18 @@ void dti_cast_pass_run(void *context, size_t set, size_t member, size_t size)
     const struct dti_cast_buffers *const buffers = pass->buffers;
     unsigned char *src = buffers->cast.data + set * buffers->cast.set_size;
     unsigned char *dst = src + buffers->cast.second;
-    struct dti_part part = {.first = 0, .count = buffers->elements};
+    struct dti_share share = {.first = 0, .count = buffers->elements};
     if (size > 1) {
-        part = dti_part_of(buffers->elements, DTI_TILE, member, size);
-        if (part.count == 0)
+        share = dti_share_of(buffers->elements, DTI_TILE, member, size);
+        if (share.count == 0)
             return;
-        src += src_bytes(pass->plan, part.first);
-        dst += dst_bytes(pass->plan, part.first);
+        src += src_bytes(pass->plan, share.first);
+        dst += dst_bytes(pass->plan, share.first);
     }
     struct dti_loss loss;
     if (pass->loss)
         dti_loss_init(&loss);
-    if (dti_plan_run(pass->plan, dst, src, part.count, part.first, pass->stores,
+    if (dti_plan_run(pass->plan, dst, src, share.count, share.first, pass->stores,
                      pass->loss ? &loss : NULL, NULL) != DTI_OK)
         atomic_store(&pass->failed, true);
 }
@@ -51,10 +51,10 @@ void dti_copy_pass_run(void *context, size_t set, size_t member, size_t size)
     const struct dti_copy *const copy = pass->copy;
     const struct dti_cast_buffers *const buffers = pass->buffers;
     unsigned char *const src = buffers->copy.data + set * buffers->copy.set_size;
-    const struct dti_part part = dti_part_of(pass->n, LINE, member, size);
-    if (part.count > 0)
-        copy->run(src + buffers->copy.second + part.first * copy->out, src + part.first * copy->in,
-                  part.count);
+    const struct dti_share share = dti_share_of(pass->n, LINE, member, size);
+    if (share.count > 0)
+        copy->run(src + buffers->copy.second + share.first * copy->out,
+                  src + share.first * copy->in, share.count);
 }
 
 /* Compares the tile that begins at an element. */

@@ -9,31 +9,19 @@
 #include <string.h>
 
 #include "bench/measure/arena.h"
-#include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 
-enum { ALIGNMENT = 256, SETS_MAX = 64, POISON = 0xA5 };
-#define L2_BYTES_IF_UNKNOWN (UINT64_C(64) << 20)
+enum { POISON = 0xA5 };
 
 /* Everything but the memory; how much of the device's and of the host's there must be. */
 static enum dti_status lay_out(struct dti_copy_device *device, uint64_t *ret_device,
                                uint64_t *ret_host, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = device->request;
-    const struct dti_gpu_facts *const facts = dti_gpu_facts(request->gpu);
-    const uint64_t l2 = facts->l2_bytes == DTI_UNKNOWN ? L2_BYTES_IF_UNKNOWN : facts->l2_bytes;
-    uint64_t padded, both;
-    if (!dti_add_u64(request->n, ALIGNMENT - 1, &padded) ||
-        !dti_mul_u64(padded / ALIGNMENT * ALIGNMENT, DTI_COPY_OPERANDS, &both) ||
-        both > SIZE_MAX / 2 / SETS_MAX)
+    if (!dti_device_lay_out(request, request->n, &device->stride, &device->sets))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
                         (unsigned long long)request->n);
-    device->stride = both / DTI_COPY_OPERANDS;
-    device->sets = 1;
-    if (request->cache == DTI_BENCH_COLD) {
-        const uint64_t sets = 2 * (l2 / both) + 2;
-        device->sets = sets < SETS_MAX ? (size_t)sets : SETS_MAX;
-    }
+    const uint64_t both = DTI_COPY_OPERANDS * device->stride;
     *ret_device = device->sets * both;
     *ret_host = 2 * both; /* pinned and pageable */
     return DTI_OK;
@@ -43,25 +31,18 @@ enum dti_status dti_copy_device_check(const struct dti_bench_request *request,
                                       struct dti_error *reterr)
 {
     struct dti_copy_device device = {.request = request};
-    uint64_t on_device, on_host, there;
+    uint64_t on_device = 0, on_host = 0;
     enum dti_status status = lay_out(&device, &on_device, &on_host, reterr);
     if (status == DTI_OK)
         status = dti_arena_check(on_host, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_free_bytes(request->gpu, &there, reterr);
-    if (status == DTI_OK && on_device > there - there / 16)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu MiB free and %llu MiB are needed; measure a smaller --size",
-                        dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
-                        (unsigned long long)(on_device >> 20));
-    return status;
+    return status == DTI_OK ? dti_device_has_memory(request->gpu, on_device, reterr) : status;
 }
 
 static enum dti_status take_memory(struct dti_copy_device *device, struct dti_error *reterr)
 {
     struct dti_gpu *const gpu = device->request->gpu;
     const size_t bytes = (size_t)device->request->n;
-    uint64_t on_device, on_host;
+    uint64_t on_device = 0, on_host = 0;
     enum dti_status status = lay_out(device, &on_device, &on_host, reterr);
     if (status == DTI_OK)
         status = dti_gpu_alloc(gpu, on_device, &device->memory, reterr);
@@ -83,13 +64,9 @@ static enum dti_status take_memory(struct dti_copy_device *device, struct dti_er
 static enum dti_status make_streams(struct dti_copy_device *device, struct dti_error *reterr)
 {
     struct dti_gpu *const gpu = device->request->gpu;
-    enum dti_status status = dti_gpu_stream_new(gpu, &device->streams[0], reterr);
+    enum dti_status status = dti_device_clock_open(&device->clock, gpu, NULL, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_stream_new(gpu, &device->streams[1], reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_event_new(gpu, &device->begin, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_event_new(gpu, &device->end, reterr);
+        status = dti_gpu_stream_new(gpu, &device->second, reterr);
     if (status == DTI_OK)
         status = dti_gpu_event_new(gpu, &device->other, reterr);
     return status;
@@ -110,9 +87,9 @@ static enum dti_status first_result(struct dti_copy_device *device, struct dti_e
     args.bits = 8;
     const uint64_t start = dti_clock_now();
     if (device->request->n >= args.bits)
-        status = dti_gpu_launch(device->streams[0], DTI_GPU_COPY, &args, sizeof args, 1, reterr);
+        status = dti_gpu_launch(device->clock.stream, DTI_GPU_COPY, &args, sizeof args, 1, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->streams[0], reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     const uint64_t launched = dti_clock_now() - start;
     if (status == DTI_OK && seconds > 0)
         dti_bench_add_note(device->table,
@@ -135,13 +112,7 @@ static enum dti_status measure(struct dti_copy_device *device, struct dti_error 
         return status;
     table->sets = device->sets;
     dti_copy_device_add_passes(device);
-    status = dti_bench_run(&table->bench, device->candidates, table->count, NULL,
-                           &device->request->options, reterr);
-    if (status == DTI_DEVICE_FAILED) {
-        if (reterr)
-            *reterr = device->error;
-        return device->error.status;
-    }
+    status = dti_device_bench_run(&device->clock, table, &device->request->options, reterr);
     if (status == DTI_OK)
         status = dti_copy_device_verify(device, reterr);
     if (status == DTI_OK)
@@ -152,17 +123,12 @@ static enum dti_status measure(struct dti_copy_device *device, struct dti_error 
 static void give_back(struct dti_copy_device *device)
 {
     struct dti_gpu *const gpu = device->request->gpu;
-    dti_gpu_event_free(device->begin);
-    dti_gpu_event_free(device->end);
     dti_gpu_event_free(device->other);
-    dti_gpu_stream_free(device->streams[0]);
-    dti_gpu_stream_free(device->streams[1]);
-    for (size_t i = 0; i < DTI_COPY_OPERANDS; i++) {
-        if (device->pinned[i])
-            dti_gpu_host_free(gpu, device->pinned[i]);
-    }
-    if (device->memory)
-        dti_gpu_free(gpu, device->memory);
+    dti_gpu_stream_free(device->second);
+    dti_device_clock_close(&device->clock);
+    for (size_t i = 0; i < DTI_COPY_OPERANDS; i++)
+        dti_gpu_host_free(gpu, device->pinned[i]);
+    dti_gpu_free(gpu, device->memory);
     if (!dti_gpu_hangs()) /* else it may still be written to */
         dti_bench_memory_free(device->pageable);
 }

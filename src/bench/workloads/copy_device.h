@@ -4,7 +4,7 @@
 #ifndef DTINFO_BENCH_COPY_DEVICE_H
 #define DTINFO_BENCH_COPY_DEVICE_H
 
-#include "dtinfo/bench_table.h"
+#include "bench/measure/device_clock.h"
 
 /* Whether the device and the host have the memory. */
 enum dti_status dti_copy_device_check(const struct dti_bench_request *request,
@@ -13,32 +13,19 @@ enum dti_status dti_copy_device_run(struct dti_bench_table *ret,
                                     const struct dti_bench_request *request,
                                     struct dti_error *reterr);
 
-struct dti_copy_device;
-
-/* One way of moving data: a pass, queued on the first stream or done when it returns. */
-typedef enum dti_status dti_copy_device_fn(struct dti_copy_device *device, size_t set,
-                                           struct dti_error *reterr);
-
-struct dti_copy_device_pass {
-    struct dti_copy_device *device;
-    dti_copy_device_fn *run;
-};
-
 enum { DTI_COPY_OPERANDS = 2 };
 
 struct dti_copy_device {
     const struct dti_bench_request *request;
     struct dti_bench_table *table;
-    struct dti_gpu_stream *streams[2];
-    struct dti_gpu_event *begin, *end, *other;
+    struct dti_device_clock clock; /* of the first stream */
+    struct dti_gpu_stream *second;
+    struct dti_gpu_event *other;
     dti_gpu_address memory;
     uint64_t stride; /* from an operand on the device to the next */
     size_t sets;
     unsigned char *pinned[DTI_COPY_OPERANDS];
     struct dti_bench_memory *pageable;
-    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
-    struct dti_copy_device_pass passes[DTI_BENCH_ITEMS_MAX];
-    struct dti_error error; /* of a pass */
 };
 
 static inline dti_gpu_address dti_copy_device_at(const struct dti_copy_device *device, size_t set,

@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/measure/device_clock.h"
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/copy_device.h"
-#include "dtinfo/clock.h"
 
 enum { WORD = 8, POISON = 0x5A, FILLED = 0x3C };
 
@@ -16,123 +14,92 @@ static size_t bytes_of(const struct dti_copy_device *device)
     return (size_t)device->request->n;
 }
 
-static enum dti_status upload_pinned(struct dti_copy_device *device, size_t set,
-                                     struct dti_error *reterr)
+static enum dti_status upload_pinned(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_upload(device->streams[0], dti_copy_device_at(device, set, 0), device->pinned[0],
-                          bytes_of(device), reterr);
+    struct dti_copy_device *const device = context;
+    return dti_gpu_upload(device->clock.stream, dti_copy_device_at(device, set, 0),
+                          device->pinned[0], bytes_of(device), reterr);
 }
 
-static enum dti_status download_pinned(struct dti_copy_device *device, size_t set,
-                                       struct dti_error *reterr)
+static enum dti_status download_pinned(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_download(device->streams[0], device->pinned[1],
+    struct dti_copy_device *const device = context;
+    return dti_gpu_download(device->clock.stream, device->pinned[1],
                             dti_copy_device_at(device, set, 1), bytes_of(device), reterr);
 }
 
-static enum dti_status upload_pageable(struct dti_copy_device *device, size_t set,
-                                       struct dti_error *reterr)
+static enum dti_status upload_pageable(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_upload(device->streams[0], dti_copy_device_at(device, set, 0),
+    struct dti_copy_device *const device = context;
+    return dti_gpu_upload(device->clock.stream, dti_copy_device_at(device, set, 0),
                           dti_bench_memory_at(device->pageable, 0, 0), bytes_of(device), reterr);
 }
 
-static enum dti_status download_pageable(struct dti_copy_device *device, size_t set,
-                                         struct dti_error *reterr)
+static enum dti_status download_pageable(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_download(device->streams[0], dti_bench_memory_at(device->pageable, 0, 1),
+    struct dti_copy_device *const device = context;
+    return dti_gpu_download(device->clock.stream, dti_bench_memory_at(device->pageable, 0, 1),
                             dti_copy_device_at(device, set, 1), bytes_of(device), reterr);
 }
 
 /* The second stream takes the way back; the first one waits for it at the end. */
-static enum dti_status both_ways(struct dti_copy_device *device, size_t set,
-                                 struct dti_error *reterr)
+static enum dti_status both_ways(void *context, size_t set, struct dti_error *reterr)
 {
-    enum dti_status status = dti_gpu_record(device->streams[0], device->other, reterr);
+    struct dti_copy_device *const device = context;
+    enum dti_status status = dti_gpu_record(device->clock.stream, device->other, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_wait(device->streams[1], device->other, reterr);
+        status = dti_gpu_wait(device->second, device->other, reterr);
     if (status == DTI_OK)
         status = upload_pinned(device, set, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(device->streams[1], device->pinned[1],
+        status = dti_gpu_download(device->second, device->pinned[1],
                                   dti_copy_device_at(device, set, 1), bytes_of(device), reterr);
     if (status == DTI_OK)
-        status = dti_gpu_record(device->streams[1], device->other, reterr);
+        status = dti_gpu_record(device->second, device->other, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_wait(device->streams[0], device->other, reterr);
+        status = dti_gpu_wait(device->clock.stream, device->other, reterr);
     return status;
 }
 
-static enum dti_status copy_by_engine(struct dti_copy_device *device, size_t set,
-                                      struct dti_error *reterr)
+static enum dti_status copy_by_engine(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_copy(device->streams[0], dti_copy_device_at(device, set, 1),
+    struct dti_copy_device *const device = context;
+    return dti_gpu_copy(device->clock.stream, dti_copy_device_at(device, set, 1),
                         dti_copy_device_at(device, set, 0), bytes_of(device), reterr);
 }
 
 /* The kernel takes whole words: what is left is not copied, nor counted. */
-static enum dti_status copy_by_kernel(struct dti_copy_device *device, size_t set,
-                                      struct dti_error *reterr)
+static enum dti_status copy_by_kernel(void *context, size_t set, struct dti_error *reterr)
 {
+    struct dti_copy_device *const device = context;
     struct dti_gpu_cast_args args;
     memset(&args, 0, sizeof args);
     args.src = dti_copy_device_at(device, set, 0);
     args.dst = dti_copy_device_at(device, set, 1);
     args.n = device->request->n / WORD;
     args.bits = WORD;
-    return dti_gpu_launch(device->streams[0], DTI_GPU_COPY, &args, sizeof args,
+    return dti_gpu_launch(device->clock.stream, DTI_GPU_COPY, &args, sizeof args,
                           dti_gpu_cast_items(DTI_GPU_COPY, args.n), reterr);
 }
 
-static enum dti_status fill_on_device(struct dti_copy_device *device, size_t set,
-                                      struct dti_error *reterr)
+static enum dti_status fill_on_device(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_fill(device->streams[0], dti_copy_device_at(device, set, 1), FILLED,
+    struct dti_copy_device *const device = context;
+    return dti_gpu_fill(device->clock.stream, dti_copy_device_at(device, set, 1), FILLED,
                         bytes_of(device), reterr);
 }
 
-static enum dti_status fill_on_host(struct dti_copy_device *device, size_t set,
-                                    struct dti_error *reterr)
+static enum dti_status fill_on_host(void *context, size_t set, struct dti_error *reterr)
 {
+    struct dti_copy_device *const device = context;
     memset(dti_bench_memory_at(device->pageable, 0, 0), FILLED, bytes_of(device));
     return upload_pageable(device, set, reterr);
-}
-
-static enum dti_status run_all(struct dti_copy_device_pass *pass, size_t set, uint64_t passes)
-{
-    struct dti_copy_device *const device = pass->device;
-    enum dti_status status = DTI_OK;
-    for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
-        status = pass->run(device, (size_t)((set + i) % device->sets), &device->error);
-    return status;
-}
-
-static double by_events(void *context, size_t set, uint64_t passes)
-{
-    struct dti_copy_device_pass *const pass = context;
-    struct dti_copy_device *const device = pass->device;
-    enum dti_status status = dti_gpu_record(device->streams[0], device->begin, &device->error);
-    if (status == DTI_OK)
-        status = run_all(pass, set, passes);
-    return dti_device_seconds(device->streams[0], device->begin, device->end, status,
-                              &device->error);
-}
-
-/* Where the host works as well. */
-static double by_clock(void *context, size_t set, uint64_t passes)
-{
-    struct dti_copy_device_pass *const pass = context;
-    const uint64_t start = dti_clock_now();
-    enum dti_status status = run_all(pass, set, passes);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(pass->device->streams[0], &pass->device->error);
-    return status == DTI_OK ? (double)(dti_clock_now() - start) * 1e-9 : -1;
 }
 
 /* Bytes are those that memory on either side is read and written; of creation what comes to be. */
 static const struct way {
     const char *role, *engine, *kernel;
-    dti_copy_device_fn *run;
+    dti_device_pass_fn *run;
     unsigned read, written; /* times the size */
     bool host_works;
 } ways[] = {
@@ -153,24 +120,20 @@ void dti_copy_device_add_passes(struct dti_copy_device *device)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct way *const way = &ways[i];
         const uint64_t bytes = way->run == copy_by_kernel ? n / WORD * WORD : n;
+        const struct dti_device_work work = {.pass = way->run,
+                                             .context = device,
+                                             .sets = device->sets,
+                                             .host_works = way->host_works};
         struct dti_bench_item *const item =
-            bytes > 0 ? dti_bench_add_item(device->table, way->role,
-                                           dti_gpu_facts(device->request->gpu)->id)
+            bytes > 0 ? dti_device_add(&device->clock, device->table, way->role,
+                                       device->request->gpu, &work, false)
                       : NULL;
         if (!item)
             continue;
-        const size_t at = device->table->count - 1;
         (void)snprintf(item->engine, sizeof item->engine, "%s", way->engine);
         (void)snprintf(item->kernel, sizeof item->kernel, "%s", way->kernel);
         item->bytes_read = way->read * bytes;
         item->bytes_written = way->written * bytes;
-        item->from_events = !way->host_works;
-        device->passes[at] = (struct dti_copy_device_pass){.device = device, .run = way->run};
-        device->candidates[at] =
-            (struct dti_bench_candidate){.timed = way->host_works ? by_clock : by_events,
-                                         .context = &device->passes[at],
-                                         .sets = device->sets,
-                                         .subject = true};
     }
 }
 
@@ -183,8 +146,8 @@ static void make_pattern(unsigned char *memory, size_t size, uint64_t seed)
 }
 
 /* Up by one way, across by another, down by a third. */
-static enum dti_status round_trip(struct dti_copy_device *device, dti_copy_device_fn *up,
-                                  dti_copy_device_fn *across, dti_copy_device_fn *down,
+static enum dti_status round_trip(struct dti_copy_device *device, dti_device_pass_fn *up,
+                                  dti_device_pass_fn *across, dti_device_pass_fn *down,
                                   const unsigned char *sent, unsigned char *got, size_t size,
                                   struct dti_error *reterr)
 {
@@ -195,7 +158,7 @@ static enum dti_status round_trip(struct dti_copy_device *device, dti_copy_devic
     if (status == DTI_OK)
         status = down(device, 0, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->streams[0], reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status != DTI_OK || memcmp(sent, got, size) == 0)
         return status;
     return dti_fail(reterr, DTI_BUG, "data came back from %s changed; please report it",
@@ -224,7 +187,7 @@ enum dti_status dti_copy_device_verify(struct dti_copy_device *device, struct dt
     if (status == DTI_OK)
         status = download_pinned(device, 0, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->streams[0], reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status == DTI_OK && !holds_only(device->pinned[1], size, FILLED))
         status = dti_fail(reterr, DTI_BUG, "%s did not fill its memory; please report it",
                           dti_gpu_facts(device->request->gpu)->id);

@@ -21,13 +21,13 @@ static void copy_pass(void *context, size_t set, size_t member, size_t size)
     const struct dti_copying_pass *const pass = context;
     const struct dti_copying *const copying = pass->copying;
     const struct dti_copy *const copy = pass->copy;
-    const struct dti_part part = dti_part_of((size_t)copying->request->n, LINE, member, size);
+    const struct dti_share share = dti_share_of((size_t)copying->request->n, LINE, member, size);
     const unsigned char *const src = dti_bench_memory_at(copying->memory, set, 0);
     unsigned char *const dst = dti_bench_memory_at(copying->memory, set, 1);
     uint64_t word;
-    if (part.count > 0)
-        copy->run(copy->out > 0 ? (void *)(dst + part.first) : (void *)&word, src + part.first,
-                  part.count);
+    if (share.count > 0)
+        copy->run(copy->out > 0 ? (void *)(dst + share.first) : (void *)&word, src + share.first,
+                  share.count);
 }
 
 static void touch(unsigned char *memory, size_t size, bool huge_pages)
@@ -44,18 +44,19 @@ static void touch(unsigned char *memory, size_t size, bool huge_pages)
 static void make_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_copying_pass *const pass = context;
-    const struct dti_part part = dti_part_of((size_t)pass->copying->request->n, PAGE, member, size);
+    const struct dti_share share =
+        dti_share_of((size_t)pass->copying->request->n, PAGE, member, size);
     (void)set;
-    if (part.count == 0)
+    if (share.count == 0)
         return;
-    void *const mapping = mmap(NULL, part.count + HUGE_PAGE, PROT_READ | PROT_WRITE,
+    void *const mapping = mmap(NULL, share.count + HUGE_PAGE, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
         atomic_store(&pass->copying->failed, true);
         return;
     }
-    touch(mapping, part.count, pass->huge_pages);
-    (void)munmap(mapping, part.count + HUGE_PAGE);
+    touch(mapping, share.count, pass->huge_pages);
+    (void)munmap(mapping, share.count + HUGE_PAGE);
 }
 
 static struct dti_bench_item *add(struct dti_copying *copying, const char *role, const char *engine,
@@ -123,12 +124,12 @@ void dti_copying_add_passes(struct dti_copying *copying, size_t threads)
 static void pattern_job(void *context, size_t member, size_t size)
 {
     const struct dti_copying *const copying = context;
-    const struct dti_part part = dti_part_of((size_t)copying->request->n, PAGE, member, size);
+    const struct dti_share share = dti_share_of((size_t)copying->request->n, PAGE, member, size);
     unsigned char *const src = dti_bench_memory_at(copying->memory, 0, 0);
-    uint64_t state = copying->request->seed + part.first;
-    for (size_t at = part.first; at < part.first + part.count; at += sizeof state) {
+    uint64_t state = copying->request->seed + share.first;
+    for (size_t at = share.first; at < share.first + share.count; at += sizeof state) {
         const uint64_t word = dti_splitmix(&state);
-        const size_t left = part.first + part.count - at;
+        const size_t left = share.first + share.count - at;
         memcpy(src + at, &word, left < sizeof word ? left : sizeof word);
     }
 }

@@ -57,7 +57,7 @@ size_t dti_math_pool_used(const struct dti_bench_request *request)
     return request->n < DTI_MATH_POOL ? (size_t)request->n : DTI_MATH_POOL;
 }
 
-struct filling {
+struct math_filling {
     const struct dti_math_data *data;
     const unsigned char *pool;
     size_t pool_bytes;
@@ -65,18 +65,14 @@ struct filling {
 
 static void fill_job(void *context, size_t member, size_t size)
 {
-    const struct filling *const filling = context;
+    const struct math_filling *const filling = context;
     const struct dti_math_data *const data = filling->data;
-    const struct dti_part part =
-        dti_part_of((size_t)data->bytes, filling->pool_bytes, member, size);
+    const struct dti_share share =
+        dti_share_of((size_t)data->bytes, filling->pool_bytes, member, size);
     for (size_t at = 0; at < dti_bench_memory_sets(data->memory) * OPERANDS; at++) {
         unsigned char *const operand =
             dti_bench_memory_at(data->memory, at / OPERANDS, at % OPERANDS);
-        for (size_t done = 0; done < part.count; done += filling->pool_bytes) {
-            const size_t left = part.count - done;
-            memcpy(operand + part.first + done, filling->pool,
-                   left < filling->pool_bytes ? left : filling->pool_bytes);
-        }
+        dti_bench_repeat(operand + share.first, share.count, filling->pool, filling->pool_bytes);
     }
 }
 
@@ -89,7 +85,7 @@ static enum dti_status open_data(struct dti_math_bench *bench, struct dti_math_d
         dti_bench_memory_new(&data->memory, OPERANDS, data->bytes, request->cache, team, reterr);
     if (status != DTI_OK)
         return status;
-    struct filling filling = {.data = data, .pool_bytes = DTI_MATH_POOL * data->width};
+    struct math_filling filling = {.data = data, .pool_bytes = DTI_MATH_POOL * data->width};
     unsigned char *const pool = malloc(filling.pool_bytes);
     if (!pool)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

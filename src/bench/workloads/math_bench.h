@@ -32,9 +32,9 @@ struct dti_math_row {
     const struct dti_dot_kernel *dot;
     const struct dti_math_data *data;
     size_t item;
-    double *sums; /* dot: of each member, DTI_MATH_APART from each other */
+    double *sums; /* dot: of each member, DTI_MATH_STRIDE from each other */
 };
-enum { DTI_MATH_APART = 8 };
+enum { DTI_MATH_STRIDE = 8 };
 
 /* As many multiply-adds as keep a core busy. */
 struct dti_math_peak {

@@ -4,6 +4,7 @@
 #ifndef DTINFO_BENCH_MATH_DEVICE_PARTS_H
 #define DTINFO_BENCH_MATH_DEVICE_PARTS_H
 
+#include "bench/measure/device_clock.h"
 #include "bench/workloads/math_device.h"
 
 /* Device code takes chunks of 16 bytes. */
@@ -27,12 +28,9 @@ struct dti_math_device {
     const struct dti_bench_request *request;
     struct dti_bench_table *table;
     enum dti_gpu_kernel kernel;
-    struct dti_gpu_stream *stream;
-    struct dti_gpu_event *begin, *end;
+    struct dti_device_clock clock;
     struct dti_math_device_data data[DTI_MATH_DTYPES_MAX];
     size_t data_count;
-    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
-    struct dti_error error; /* of a pass */
 };
 
 static inline bool dti_math_is_dot(const struct dti_math_device *device)
@@ -46,9 +44,8 @@ static inline dti_gpu_address dti_math_operand_at(const struct dti_math_device_d
     return data->memory + (set * DTI_MATH_OPERANDS + operand) * data->stride;
 }
 
-/* Queues one pass of the kernel that is measured. */
-enum dti_status dti_math_kernel_pass(const struct dti_math_device_data *data, size_t set,
-                                     struct dti_error *reterr);
+/* Queues one pass of the kernel that is measured; of a struct dti_math_device_data. */
+enum dti_status dti_math_kernel_pass(void *data, size_t set, struct dti_error *reterr);
 /* math_device_verify.c: computes once more and compares; sets the item's figures. DTI_BUG when they
  * are worse than promised. */
 enum dti_status dti_math_device_verify(struct dti_math_device_data *data, struct dti_error *reterr);

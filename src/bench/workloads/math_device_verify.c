@@ -13,18 +13,18 @@ static enum dti_status verify_expsin(struct dti_math_device_data *data, unsigned
 {
     struct dti_math_device *const device = data->device;
     struct dti_bench_item *const item = &device->table->items[data->item];
-    enum dti_status status = dti_gpu_fill(device->stream, dti_math_operand_at(data, 0, 1), 0xff,
-                                          (size_t)data->bytes, reterr);
+    enum dti_status status = dti_gpu_fill(device->clock.stream, dti_math_operand_at(data, 0, 1),
+                                          0xff, (size_t)data->bytes, reterr);
     if (status == DTI_OK)
         status = dti_math_kernel_pass(data, 0, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(device->stream, arguments, dti_math_operand_at(data, 0, 0),
+        status = dti_gpu_download(device->clock.stream, arguments, dti_math_operand_at(data, 0, 0),
                                   (size_t)data->bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(device->stream, results, dti_math_operand_at(data, 0, 1),
+        status = dti_gpu_download(device->clock.stream, results, dti_math_operand_at(data, 0, 1),
                                   (size_t)data->bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status != DTI_OK || !dti_expsin_can_judge(data->dtype))
         return status;
     item->has_ulp = true;
@@ -59,23 +59,23 @@ static enum dti_status verify_dot(struct dti_math_device_data *data, unsigned ch
     struct dti_math_device *const device = data->device;
     const uint64_t n = device->request->n;
     struct dti_exact_sum exact;
-    enum dti_status status = dti_gpu_download(device->stream, a, dti_math_operand_at(data, 0, 0),
-                                              (size_t)data->bytes, reterr);
+    enum dti_status status = dti_gpu_download(
+        device->clock.stream, a, dti_math_operand_at(data, 0, 0), (size_t)data->bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(device->stream, b, dti_math_operand_at(data, 0, 1),
+        status = dti_gpu_download(device->clock.stream, b, dti_math_operand_at(data, 0, 1),
                                   (size_t)data->bytes, reterr);
     if (status == DTI_OK)
         status = dti_math_kernel_pass(data, 0, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status != DTI_OK)
         return status;
     dti_exact_sum_init(&exact);
     dti_dot_exact(&exact, data->dtype, a, b, (size_t)n);
-    status = dti_gpu_download(device->stream, a, data->sums,
+    status = dti_gpu_download(device->clock.stream, a, data->sums,
                               data->parts * (data->dtype == DTI_FP64 ? (size_t)8 : 4), reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status != DTI_OK)
         return status;
     return dti_dot_judge(device->table, &device->table->items[data->item], data->dtype,

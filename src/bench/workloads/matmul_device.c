@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/measure/device_clock.h"
 #include "bench/workloads/matmul_device.h"
 #include "dtinfo/checked.h"
 
@@ -16,8 +15,8 @@ enum { MEMORY_BOUND = 64 }; /* operations on a byte, below which memory may be t
 enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request,
                                          struct dti_error *reterr)
 {
-    uint64_t all = DTI_MATMUL_WORKSPACE_BYTES, there;
-    enum dti_status status = dti_gpu_free_bytes(request->gpu, &there, reterr);
+    uint64_t all = DTI_MATMUL_WORKSPACE_BYTES;
+    enum dti_status status = DTI_OK;
     for (size_t i = 0; i < 2 * request->dtype_count && status == DTI_OK; i++) {
         const enum dti_dtype dtype = request->dtypes[i / 2];
         const bool large = i % 2 == 1;
@@ -34,61 +33,31 @@ enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request
              !dti_add_u64(all, bytes, &all) || !dti_add_u64(all, matrices.b_bytes, &all)))
             all = UINT64_MAX;
     }
-    if (status == DTI_OK && all > there - there / 16)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s has %llu MiB free and %llu MiB are needed; measure a smaller --size",
-                        dti_gpu_facts(request->gpu)->id, (unsigned long long)(there >> 20),
-                        (unsigned long long)(all >> 20));
-    return status;
+    return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-static enum dti_status copy(const struct dti_matmul_planned *product, size_t set,
-                            struct dti_error *reterr)
+static enum dti_status copy(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_gpu_copy(product->device->stream, product->copied,
+    const struct dti_matmul_planned *const product = context;
+    return dti_gpu_copy(product->device->clock.stream, product->copied,
                         product->memory + set * product->matrices.bytes,
                         (size_t)product->matrices.b_bytes, reterr);
 }
 
-/* The seconds between two moments on the stream, with the passes between them. */
-static double timed(const struct dti_matmul_planned *product, size_t set, uint64_t passes,
-                    enum dti_status (*pass)(const struct dti_matmul_planned *, size_t,
-                                            struct dti_error *))
-{
-    struct dti_matmul_device *const device = product->device;
-    enum dti_status status = dti_gpu_record(device->stream, device->begin, &device->error);
-    for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
-        status = pass(product, (size_t)((set + i) % product->sets), &device->error);
-    return dti_device_seconds(device->stream, device->begin, device->end, status, &device->error);
-}
-
-static double time_product(void *context, size_t set, uint64_t passes)
-{
-    return timed(context, set, passes, dti_matmul_planned_run);
-}
-
-static double time_copy(void *context, size_t set, uint64_t passes)
-{
-    return timed(context, set, passes, copy);
-}
-
 static struct dti_bench_item *add(struct dti_matmul_planned *product, const char *role,
-                                  double (*time)(void *, size_t, uint64_t))
+                                  dti_device_pass_fn *pass)
 {
     struct dti_matmul_device *const device = product->device;
     const struct dti_matrices *const matrices = &product->matrices;
-    const size_t at = device->table->count;
+    const struct dti_device_work work = {.pass = pass, .context = product, .sets = product->sets};
     struct dti_bench_item *const item =
-        dti_bench_add_item(device->table, role, dti_gpu_facts(device->request->gpu)->id);
+        dti_device_add(&device->clock, device->table, role, device->request->gpu, &work,
+                       strcmp(role, "matmul") != 0);
     if (!item)
         return NULL;
-    item->limit = strcmp(role, "matmul") != 0;
-    item->from_events = true;
     (void)snprintf(item->dtype, sizeof item->dtype, "%s", dti_format_get(matrices->dtype)->name);
-    device->of_item[at] = product;
-    device->candidates[at] = (struct dti_bench_candidate){
-        .timed = time, .context = product, .sets = product->sets, .subject = !item->limit};
-    if (time == time_copy) {
+    device->of_item[device->table->count - 1] = product;
+    if (pass == copy) {
         (void)snprintf(item->engine, sizeof item->engine, "driver");
         (void)snprintf(item->kernel, sizeof item->kernel, "device to device");
         item->bytes_read = item->bytes_written = matrices->b_bytes;
@@ -114,7 +83,7 @@ static enum dti_status add_limits(struct dti_matmul_planned *product, struct dti
     enum dti_status status = DTI_OK;
     if (!dti_matmul_is_large(device->request)) {
         status = dti_matmul_planned_new(&large, device, matrices->dtype, true, &error);
-        if (status == DTI_OK && add(large, "peak", time_product))
+        if (status == DTI_OK && add(large, "peak", dti_matmul_planned_run))
             product->peak = device->table->count - 1;
         else if (status == DTI_UNAVAILABLE)
             status = DTI_OK; /* this size, but not that one: no limit */
@@ -125,7 +94,7 @@ static enum dti_status add_limits(struct dti_matmul_planned *product, struct dti
     const double operations = 2 * (double)matrices->m * (double)matrices->n * (double)matrices->k;
     if (status == DTI_OK && operations <= MEMORY_BOUND * bytes) {
         status = dti_gpu_alloc(device->request->gpu, matrices->b_bytes, &product->copied, reterr);
-        if (status == DTI_OK && add(product, "copy", time_copy))
+        if (status == DTI_OK && add(product, "copy", copy))
             product->copy = device->table->count - 1;
     }
     return status;
@@ -151,7 +120,7 @@ static enum dti_status add_dtype(struct dti_matmul_device *device, enum dti_dtyp
             *reterr = error;
         return status;
     }
-    if (!add(product, "matmul", time_product))
+    if (!add(product, "matmul", dti_matmul_planned_run))
         return DTI_OK;
     return add_limits(product, reterr);
 }
@@ -179,11 +148,7 @@ static enum dti_status measure(struct dti_matmul_device *device, struct dti_erro
     enum dti_status status =
         dti_gpu_alloc(gpu, DTI_MATMUL_WORKSPACE_BYTES, &device->workspace, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_stream_new(gpu, &device->stream, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_event_new(gpu, &device->begin, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_event_new(gpu, &device->end, reterr);
+        status = dti_device_clock_open(&device->clock, gpu, NULL, reterr);
     for (size_t i = 0; i < request->dtype_count && i < DTI_MATMUL_DTYPES && status == DTI_OK; i++)
         status = add_dtype(device, request->dtypes[i], reterr);
     if (status != DTI_OK || table->count == 0)
@@ -195,13 +160,9 @@ static enum dti_status measure(struct dti_matmul_device *device, struct dti_erro
         if (device->products[i].sets > table->sets)
             table->sets = device->products[i].sets;
     }
-    status = dti_bench_run(&table->bench, device->candidates, table->count, NULL, &request->options,
-                           reterr);
-    if (status == DTI_DEVICE_FAILED) {
-        if (reterr)
-            *reterr = device->error;
-        return device->error.status;
-    }
+    status = dti_device_bench_run(&device->clock, table, &request->options, reterr);
+    if (status != DTI_OK)
+        return status;
     status = dti_matmul_truth_new(&device->truth, request->m, request->n, request->k, request->seed,
                                   reterr);
     for (size_t i = 0; i < table->count && status == DTI_OK; i++) {
@@ -221,11 +182,8 @@ static void device_free(struct dti_matmul_device *device)
     struct dti_gpu *const gpu = device->request->gpu;
     for (size_t i = 0; i < device->count; i++)
         dti_matmul_planned_end(&device->products[i]);
-    if (device->workspace)
-        dti_gpu_free(gpu, device->workspace);
-    dti_gpu_event_free(device->begin);
-    dti_gpu_event_free(device->end);
-    dti_gpu_stream_free(device->stream);
+    dti_gpu_free(gpu, device->workspace);
+    dti_device_clock_close(&device->clock);
     dti_cublaslt_close(device->cublaslt);
     dti_matmul_truth_free(device->truth);
     free(device);

@@ -5,6 +5,7 @@
 #define DTINFO_BENCH_MATMUL_DEVICE_H
 
 #include "bench/engines/engine_cublaslt.h"
+#include "bench/measure/device_clock.h"
 #include "bench/workloads/matmul_parts.h"
 
 enum { DTI_MATMUL_LARGE = 4096 };
@@ -27,15 +28,12 @@ struct dti_matmul_device {
     const struct dti_bench_request *request;
     struct dti_bench_table *table;
     struct dti_cublaslt *cublaslt;
-    struct dti_gpu_stream *stream;
-    struct dti_gpu_event *begin, *end;
+    struct dti_device_clock clock;
     dti_gpu_address workspace;
     struct dti_matmul_planned products[2 * DTI_MATMUL_DTYPES]; /* and those of the limits */
     size_t count;
     struct dti_matmul_truth *truth;
     struct dti_matmul_planned *of_item[DTI_BENCH_ITEMS_MAX];
-    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
-    struct dti_error error; /* of a pass */
 };
 
 /* Whether the product is itself as large as those that are limits. */
@@ -48,9 +46,8 @@ enum dti_status dti_matmul_planned_new(struct dti_matmul_planned **ret,
                                        struct dti_matmul_device *device, enum dti_dtype dtype,
                                        bool large, struct dti_error *reterr);
 void dti_matmul_planned_end(struct dti_matmul_planned *product);
-/* Queues one over the matrices number `set`. */
-enum dti_status dti_matmul_planned_run(const struct dti_matmul_planned *product, size_t set,
-                                       struct dti_error *reterr);
+/* Queues a struct dti_matmul_planned over the matrices number `set`. */
+enum dti_status dti_matmul_planned_run(void *product, size_t set, struct dti_error *reterr);
 /* Multiplies once more and judges what comes back; sets the item's figures. */
 enum dti_status dti_matmul_planned_verify(struct dti_matmul_planned *product,
                                           struct dti_bench_item *item, struct dti_error *reterr);

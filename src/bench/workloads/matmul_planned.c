@@ -7,13 +7,11 @@
 #include "bench/workloads/matmul_device.h"
 
 enum { SETS_MAX = 16, POISON = 0xA5 };
-#define L2_BYTES_IF_UNKNOWN (UINT64_C(64) << 20)
 
 size_t dti_matmul_device_sets(const struct dti_bench_request *request,
                               const struct dti_matrices *matrices)
 {
-    const struct dti_gpu_facts *const facts = dti_gpu_facts(request->gpu);
-    const uint64_t l2 = facts->l2_bytes == DTI_UNKNOWN ? L2_BYTES_IF_UNKNOWN : facts->l2_bytes;
+    const uint64_t l2 = dti_device_cache_bytes(request->gpu);
     const uint64_t sets = request->cache == DTI_BENCH_COLD ? 2 * (l2 / matrices->bytes) + 2 : 1;
     return sets < SETS_MAX ? (size_t)sets : SETS_MAX;
 }
@@ -25,35 +23,35 @@ bool dti_matmul_is_large(const struct dti_bench_request *request)
 }
 
 /* B column by column, in place of B. */
-static enum dti_status turn(const struct dti_matrices *matrices, const unsigned char *memory,
-                            unsigned char **ret, struct dti_error *reterr)
+static enum dti_status transpose(const struct dti_matrices *matrices, const unsigned char *memory,
+                                 unsigned char **ret, struct dti_error *reterr)
 {
     const size_t element = matrices->element;
-    unsigned char *const turned = malloc((size_t)matrices->b_bytes);
-    if (!turned)
+    unsigned char *const transposed = malloc((size_t)matrices->b_bytes);
+    if (!transposed)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (uint64_t row = 0; row < matrices->k; row++) {
         for (uint64_t column = 0; column < matrices->n; column++)
-            memcpy(turned + (column * matrices->k + row) * element,
+            memcpy(transposed + (column * matrices->k + row) * element,
                    memory + (row * matrices->n + column) * element, element);
     }
-    *ret = turned;
+    *ret = transposed;
     return DTI_OK;
 }
 
 static enum dti_status upload(const struct dti_matmul_planned *product, const unsigned char *memory,
                               struct dti_error *reterr)
 {
-    struct dti_gpu_stream *const stream = product->device->stream;
+    struct dti_gpu_stream *const stream = product->device->clock.stream;
     const struct dti_matrices *const matrices = &product->matrices;
-    unsigned char *turned = NULL;
+    unsigned char *transposed = NULL;
     enum dti_status status = DTI_OK;
     if (dti_cublaslt_wants_columns(matrices->dtype))
-        status = turn(matrices, memory, &turned, reterr);
+        status = transpose(matrices, memory, &transposed, reterr);
     for (size_t set = 0; set < product->sets && status == DTI_OK; set++) {
         const dti_gpu_address at = product->memory + set * matrices->bytes;
-        status =
-            dti_gpu_upload(stream, at, turned ? turned : memory, (size_t)matrices->b_bytes, reterr);
+        status = dti_gpu_upload(stream, at, transposed ? transposed : memory,
+                                (size_t)matrices->b_bytes, reterr);
         if (status == DTI_OK)
             status = dti_gpu_upload(stream, at + matrices->a_at, memory + matrices->a_at,
                                     (size_t)matrices->a_bytes, reterr);
@@ -64,7 +62,7 @@ static enum dti_status upload(const struct dti_matmul_planned *product, const un
     if (status == DTI_OK)
         status = dti_gpu_finish(stream, reterr);
     if (!dti_gpu_hangs()) /* a driver that hangs may still read */
-        free(turned);
+        free(transposed);
     return status;
 }
 
@@ -84,13 +82,13 @@ static enum dti_status make(struct dti_matmul_planned *product, unsigned char **
     return status;
 }
 
-enum dti_status dti_matmul_planned_run(const struct dti_matmul_planned *product, size_t set,
-                                       struct dti_error *reterr)
+enum dti_status dti_matmul_planned_run(void *context, size_t set, struct dti_error *reterr)
 {
+    const struct dti_matmul_planned *const product = context;
     const struct dti_matrices *const matrices = &product->matrices;
     const dti_gpu_address at = product->memory + set * matrices->bytes;
     return dti_cublaslt_run(product->plan, at + matrices->c_at, at + matrices->a_at, at,
-                            product->device->workspace, product->device->stream, reterr);
+                            product->device->workspace, product->device->clock.stream, reterr);
 }
 
 /* What the product has of the device: scales, plan, memory, and what is in it. */
@@ -153,11 +151,9 @@ enum dti_status dti_matmul_planned_new(struct dti_matmul_planned **ret,
 void dti_matmul_planned_end(struct dti_matmul_planned *product)
 {
     struct dti_gpu *const gpu = product->device->request->gpu;
-    const dti_gpu_address memory[] = {product->memory, product->copied, product->scales};
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
-        if (memory[i])
-            dti_gpu_free(gpu, memory[i]);
-    }
+    dti_gpu_free(gpu, product->memory);
+    dti_gpu_free(gpu, product->copied);
+    dti_gpu_free(gpu, product->scales);
     dti_cublaslt_plan_free(product->plan);
 }
 
@@ -171,16 +167,16 @@ enum dti_status dti_matmul_planned_verify(struct dti_matmul_planned *product,
     unsigned char *memory = NULL;
     enum dti_status status = make(product, &memory, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_fill(device->stream, product->memory + matrices->c_at, POISON,
+        status = dti_gpu_fill(device->clock.stream, product->memory + matrices->c_at, POISON,
                               (size_t)matrices->c_bytes, reterr);
     if (status == DTI_OK)
         status = dti_matmul_planned_run(product, 0, reterr);
     if (status == DTI_OK)
         status =
-            dti_gpu_download(device->stream, memory + matrices->c_at,
+            dti_gpu_download(device->clock.stream, memory + matrices->c_at,
                              product->memory + matrices->c_at, (size_t)matrices->c_bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->stream, reterr);
+        status = dti_gpu_finish(device->clock.stream, reterr);
     if (status == DTI_OK)
         dti_matrices_judge(&errors, matrices, memory, true, device->request->seed);
     if (errors.wrong)

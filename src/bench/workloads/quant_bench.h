@@ -24,7 +24,7 @@ struct dti_quant_way {
 };
 
 /* A candidate: one of the two directions. */
-struct dti_quant_row {
+struct dti_quant_candidate {
     struct dti_quant_way *way;
     bool back;
     size_t item;
@@ -37,7 +37,7 @@ struct dti_quant_bench {
     uint64_t rows, columns; /* of the array */
     struct dti_quant_way ways[DTI_QUANT_WAYS_MAX];
     size_t way_count;
-    struct dti_quant_row measured[DTI_BENCH_ITEMS_MAX];
+    struct dti_quant_candidate measured[DTI_BENCH_ITEMS_MAX];
     size_t measured_count;
     struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
     struct dti_bench_limit limits[DTI_BENCH_LIMITS_MAX];
@@ -62,8 +62,8 @@ uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench);
 enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr);
 
 /* One pass over the buffers number `set`. */
-enum dti_status dti_quant_row_run(const struct dti_quant_row *row, size_t set,
-                                  struct dti_error *reterr);
+enum dti_status dti_quant_candidate_run(const struct dti_quant_candidate *row, size_t set,
+                                        struct dti_error *reterr);
 static inline unsigned char *dti_quant_set(const struct dti_quant_bench *bench, size_t set)
 {
     return bench->arena.data + set * bench->set_size;
@@ -71,6 +71,7 @@ static inline unsigned char *dti_quant_set(const struct dti_quant_bench *bench, 
 
 /* quant_verify.c: does it once more, and compares a part with the definition, element by element.
  * DTI_BUG when they differ. */
-enum dti_status dti_quant_row_verify(const struct dti_quant_row *row, struct dti_error *reterr);
+enum dti_status dti_quant_candidate_verify(const struct dti_quant_candidate *row,
+                                           struct dti_error *reterr);
 
 #endif

@@ -51,7 +51,7 @@ static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, f
     *ret_max = max;
 }
 
-static bool affine_part_is_right(const struct dti_quant_row *row, const struct arrays *arrays,
+static bool affine_part_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                                  uint64_t first, uint64_t n, const struct dti_affine_scale *scale)
 {
     const struct dti_affine *const affine =
@@ -67,7 +67,7 @@ static bool affine_part_is_right(const struct dti_quant_row *row, const struct a
 }
 
 /* A tensor, or one of its rows. */
-static bool affine_is_right(const struct dti_quant_row *row, const struct arrays *arrays,
+static bool affine_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                             uint64_t at, uint64_t first, uint64_t n, uint64_t *random)
 {
     const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(row->way->plan)->scheme;
@@ -87,8 +87,8 @@ static bool affine_is_right(const struct dti_quant_row *row, const struct arrays
                                 &scale);
 }
 
-static bool affine_arrays_are_right(const struct dti_quant_row *row, const struct arrays *arrays,
-                                    uint64_t *random)
+static bool affine_arrays_are_right(const struct dti_quant_candidate *row,
+                                    const struct arrays *arrays, uint64_t *random)
 {
     const struct dti_quant_bench *const bench = row->way->bench;
     bool right = true;
@@ -107,7 +107,7 @@ static uint32_t scale_at(const unsigned char *scales, const struct dti_block_for
     return (uint32_t)dti_storage_get(dti_format_get(format->scale), &packed, scales, i);
 }
 
-static bool block_is_right(const struct dti_quant_row *row, const struct arrays *arrays,
+static bool block_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                            const struct dti_block_recipe *recipe, uint64_t block)
 {
     const struct dti_block_format *const format = recipe->format;
@@ -126,8 +126,8 @@ static bool block_is_right(const struct dti_quant_row *row, const struct arrays 
     return right;
 }
 
-static bool block_arrays_are_right(const struct dti_quant_row *row, const struct arrays *arrays,
-                                   uint64_t *random)
+static bool block_arrays_are_right(const struct dti_quant_candidate *row,
+                                   const struct arrays *arrays, uint64_t *random)
 {
     const struct dti_quant_way *const way = row->way;
     const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(way->plan)->scheme;
@@ -147,7 +147,8 @@ static bool block_arrays_are_right(const struct dti_quant_row *row, const struct
     return right;
 }
 
-enum dti_status dti_quant_row_verify(const struct dti_quant_row *row, struct dti_error *reterr)
+enum dti_status dti_quant_candidate_verify(const struct dti_quant_candidate *row,
+                                           struct dti_error *reterr)
 {
     struct dti_quant_way *const way = row->way;
     const struct dti_quant_bench *const bench = way->bench;
@@ -165,7 +166,7 @@ enum dti_status dti_quant_row_verify(const struct dti_quant_row *row, struct dti
         memset(set + way->codes_at, POISON, (size_t)way->sizes.code_bytes);
         memset(set + way->scales_at, POISON, (size_t)way->sizes.scale_bytes);
     }
-    const enum dti_status status = dti_quant_row_run(row, 0, reterr);
+    const enum dti_status status = dti_quant_candidate_run(row, 0, reterr);
     if (status != DTI_OK)
         return status;
     if (dti_quant_plan_request(way->plan)->scheme.block

@@ -173,26 +173,26 @@ uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench)
 }
 
 /* Each member touches what it will use; the numbers are those of the pool again and again. */
-struct filling {
+struct quant_filling {
     const struct dti_quant_bench *bench;
     const float *pool;
 };
 
 static void fill_job(void *context, size_t member, size_t size)
 {
-    const struct filling *const filling = context;
+    const struct quant_filling *const filling = context;
     const struct dti_quant_bench *const bench = filling->bench;
     for (size_t set = 0; set < bench->sets; set++) {
         unsigned char *const at = dti_quant_set(bench, set);
         const size_t numbers = (size_t)(bench->bytes / sizeof(float));
-        const struct dti_part part = dti_part_of(numbers, DTI_MATRIX_POOL, member, size);
-        for (size_t done = 0; done < part.count; done += DTI_MATRIX_POOL) {
-            const size_t left = part.count - done;
+        const struct dti_share share = dti_share_of(numbers, DTI_MATRIX_POOL, member, size);
+        for (size_t done = 0; done < share.count; done += DTI_MATRIX_POOL) {
+            const size_t left = share.count - done;
             const size_t count = left < DTI_MATRIX_POOL ? left : DTI_MATRIX_POOL;
-            memcpy(at + (part.first + done) * sizeof(float), filling->pool, count * sizeof(float));
+            memcpy(at + (share.first + done) * sizeof(float), filling->pool, count * sizeof(float));
         }
         const size_t rest = (size_t)(bench->set_size - bench->back_at);
-        const struct dti_part results = dti_part_of(rest, PAGE, member, size);
+        const struct dti_share results = dti_share_of(rest, PAGE, member, size);
         memset(at + bench->back_at + results.first, POISON, results.count);
     }
 }
@@ -200,7 +200,7 @@ static void fill_job(void *context, size_t member, size_t size)
 enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr)
 {
     const uint64_t huge = dti_huge_page_bytes();
-    struct filling filling = {.bench = bench};
+    struct quant_filling filling = {.bench = bench};
     float *pool;
     enum dti_status status =
         dti_arena_new(&bench->arena, bench->set_size * (uint64_t)bench->sets, reterr);
@@ -218,8 +218,8 @@ enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_e
     return status;
 }
 
-enum dti_status dti_quant_row_run(const struct dti_quant_row *row, size_t set,
-                                  struct dti_error *reterr)
+enum dti_status dti_quant_candidate_run(const struct dti_quant_candidate *row, size_t set,
+                                        struct dti_error *reterr)
 {
     struct dti_quant_way *const way = row->way;
     const struct dti_quant_bench *const bench = way->bench;

@@ -15,10 +15,10 @@ struct bits_pattern {
     unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
 };
 
-/* One dtype's reading: the code of each part (two for complex, real first). */
+/* One dtype's reading: the code of each component (two for complex, real first). */
 struct bits_reading {
-    struct dti_format dtype, part;
-    size_t parts;
+    struct dti_format dtype, component;
+    size_t components;
     uint64_t code[2];
 };
 

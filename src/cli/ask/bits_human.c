@@ -63,7 +63,7 @@ static const char *special_meaning(const struct dti_format *f, const struct dti_
     return value->hi >> 63 ? "not a number, quiet" : "not a number, signaling";
 }
 
-static void put_part(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
+static void put_component(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
 {
     char fields[HUMAN_FIELDS_SIZE], letters[DTI_BINARY_SIZE], text[DTI_TEXT_SIZE];
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
@@ -96,21 +96,21 @@ static void put_part(const struct dti_context *cx, const struct dti_format *f, u
 void dti_bits_human_one(const struct dti_context *cx, const struct bits_reading *reading)
 {
     char code[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
-    unsigned width = reading->part.width;
+    unsigned width = reading->component.width;
     dti_spell_code(code, reading->code[0], width);
-    if (reading->parts == 1) {
+    if (reading->components == 1) {
         (void)fprintf(cx->out, "%s  %s\n", reading->dtype.name, code);
-        put_part(cx, &reading->part, reading->code[0]);
+        put_component(cx, &reading->component, reading->code[0]);
         if (dti_bits_noncanonical(reading))
             put_indented(cx, BITS_NONCANONICAL);
         return;
     }
     dti_spell_code(imaginary, reading->code[1], width);
     (void)fprintf(cx->out, "%s  %s%s\n", reading->dtype.name, code, imaginary + 2);
-    (void)fprintf(cx->out, "real part  %s  %s\n", reading->part.name, code);
-    put_part(cx, &reading->part, reading->code[0]);
-    (void)fprintf(cx->out, "imaginary part  %s  %s\n", reading->part.name, imaginary);
-    put_part(cx, &reading->part, reading->code[1]);
+    (void)fprintf(cx->out, "real part  %s  %s\n", reading->component.name, code);
+    put_component(cx, &reading->component, reading->code[0]);
+    (void)fprintf(cx->out, "imaginary part  %s  %s\n", reading->component.name, imaginary);
+    put_component(cx, &reading->component, reading->code[1]);
 }
 
 enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *text, unsigned width,
@@ -130,11 +130,11 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *t
         const struct bits_reading *reading = &readings[i];
         struct dti_value value[2];
         const char *class = "";
-        for (size_t part = 0; part < reading->parts; part++)
-            dti_decode(&reading->part, reading->code[part], &value[part]);
+        for (size_t component = 0; component < reading->components; component++)
+            dti_decode(&reading->component, reading->code[component], &value[component]);
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
-        dti_spell_stored(number, &reading->part, reading->code[0], &value[0]);
-        if (reading->parts == 2) {
+        dti_spell_stored(number, &reading->component, reading->code[0], &value[0]);
+        if (reading->components == 2) {
             char imaginary[DTI_TEXT_SIZE];
             dti_spell_text(imaginary, &value[1]);
             (void)snprintf(cell, sizeof cell, "%s%s%sj", number, imaginary[0] == '-' ? "" : "+",
@@ -142,13 +142,13 @@ enum dti_status dti_bits_human_table(const struct dti_context *cx, const char *t
             dti_table_cell(table, DTI_STYLE_BOLD, cell);
         } else {
             dti_table_cell(table, DTI_STYLE_BOLD, number);
-            class = dti_number_class_name(dti_code_class(&reading->part, reading->code[0]));
+            class = dti_number_class_name(dti_code_class(&reading->component, reading->code[0]));
         }
         cell[0] = '\0';
-        for (size_t part = 0; part < reading->parts; part++) {
-            dti_human_fields(fields, &reading->part, reading->code[part], NULL);
+        for (size_t component = 0; component < reading->components; component++) {
+            dti_human_fields(fields, &reading->component, reading->code[component], NULL);
             (void)snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "%s%s",
-                           part > 0 ? " " : "", fields);
+                           component > 0 ? " " : "", fields);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, cell);
         if (!dti_format_is_float(&reading->dtype))

@@ -51,12 +51,12 @@ enum dti_status dti_bits_json(const struct dti_context *cx, const char *text, bo
         dti_json_object(json, NULL);
         dti_json_string(json, "dtype", reading->dtype.name);
         dti_json_uint(json, "width_bits", reading->dtype.width);
-        if (reading->parts == 1) {
-            status = put_part(json, &reading->part, reading->code[0], reterr);
+        if (reading->components == 1) {
+            status = put_part(json, &reading->component, reading->code[0], reterr);
         } else {
             for (size_t part = 0; part < 2 && status == DTI_OK; part++) {
                 dti_json_object(json, names[part]);
-                status = put_part(json, &reading->part, reading->code[part], reterr);
+                status = put_part(json, &reading->component, reading->code[part], reterr);
                 dti_json_end(json);
             }
         }

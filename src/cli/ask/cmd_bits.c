@@ -17,20 +17,20 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-static void set_parts(struct bits_reading *reading, const struct dti_format *dtype)
+static void set_components(struct bits_reading *reading, const struct dti_format *dtype)
 {
     bool complex = dtype->kind == DTI_KIND_COMPLEX;
     reading->dtype = *dtype;
-    reading->part = complex ? *dti_format_get(dtype->part) : *dtype;
-    reading->parts = complex ? 2 : 1;
+    reading->component = complex ? *dti_format_get(dtype->component) : *dtype;
+    reading->components = complex ? 2 : 1;
 }
 
 static void read_pattern(const struct bits_pattern *pattern, const struct dti_format *dtype,
                          struct bits_reading *ret)
 {
-    set_parts(ret, dtype);
-    unsigned width = ret->part.width;
-    if (ret->parts == 1) {
+    set_components(ret, dtype);
+    unsigned width = ret->component.width;
+    if (ret->components == 1) {
         ret->code[0] = pattern->lo;
     } else { /* the real part is written first */
         ret->code[1] = pattern->lo & dti_low_bits(width);
@@ -95,9 +95,9 @@ static enum dti_status show_value(const struct dti_context *cx, const char *text
         status = dti_value_parse(&value, text, strlen(text), reterr);
     if (status != DTI_OK)
         return status;
-    set_parts(&reading, &operand.format);
-    cast.dst = reading.part;
-    for (size_t i = 0; i < reading.parts; i++) {
+    set_components(&reading, &operand.format);
+    cast.dst = reading.component;
+    for (size_t i = 0; i < reading.components; i++) {
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
         if (scalar.flags & DTI_FLAG_NO_NAN)
             return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);

@@ -39,7 +39,7 @@ static void put_layout(struct dti_table *table, const struct dti_format *format)
 {
     char text[TEXT_SIZE] = "-";
     if (format->kind == DTI_KIND_COMPLEX)
-        (void)snprintf(text, sizeof text, "2 x %s", dti_format_get(format->part)->name);
+        (void)snprintf(text, sizeof text, "2 x %s", dti_format_get(format->component)->name);
     else if (dti_format_is_float(format))
         (void)snprintf(text, sizeof text, "%d/%u/%u", dti_format_is_signed(format) ? 1 : 0,
                        (unsigned)format->exp_bits, (unsigned)format->man_bits);

@@ -12,13 +12,13 @@
 
 enum { PATH_SIZE = 64 };
 
-enum part { HEAD, RESULT, CANDIDATE };
-enum type { TEXT, COUNT, NUMBER, FLAG };
+enum document_section { HEAD, RESULT, CANDIDATE };
+enum document_type { TEXT, COUNT, NUMBER, FLAG };
 
-static const struct member {
+static const struct document_member {
     const char *path;
-    enum part part;
-    enum type type;
+    enum document_section part;
+    enum document_type type;
     size_t offset;
 } members[] = {
 #define ROW(path_, part_, type_, structure, field)         \
@@ -65,7 +65,7 @@ static const struct member {
 #undef ROW
 };
 
-struct walk {
+struct document_walk {
     struct dti_json_reader reader;
     struct bench_document *document;
     char path[PATH_SIZE];            /* of the value at hand; elements have that of their array */
@@ -75,30 +75,31 @@ struct walk {
 };
 
 /* One more element of an array that grows; false when there are too many or memory ran out. */
-static bool grow(struct walk *walk, void **array, size_t *count, size_t *room, size_t size)
+static bool grow(struct document_walk *walk, void **array, size_t *count, size_t *capacity,
+                 size_t size)
 {
     enum { FIRST = 64 };
-    if (*count == *room) {
-        const size_t wanted = *room > 0 ? 2 * *room : FIRST;
+    if (*count == *capacity) {
+        const size_t wanted = *capacity > 0 ? 2 * *capacity : FIRST;
         void *const larger = *count < BENCH_RECORDS_MAX ? realloc(*array, wanted * size) : NULL;
         if (!larger) {
             walk->problem = *count < BENCH_RECORDS_MAX ? "memory ran out" : "too many results";
             return false;
         }
         *array = larger;
-        *room = wanted;
+        *capacity = wanted;
     }
     memset((unsigned char *)*array + *count * size, 0, size);
     ++*count;
     return true;
 }
 
-static bool open_object(struct walk *walk)
+static bool open_object(struct document_walk *walk)
 {
     struct bench_document *const document = walk->document;
     if (strcmp(walk->path, ".results") == 0) {
         void *array = document->results;
-        const bool grown = grow(walk, &array, &document->result_count, &document->result_room,
+        const bool grown = grow(walk, &array, &document->result_count, &document->result_capacity,
                                 sizeof *document->results);
         document->results = array;
         return grown;
@@ -106,7 +107,7 @@ static bool open_object(struct walk *walk)
     if (strcmp(walk->path, ".results.candidates") != 0 || document->result_count == 0)
         return true;
     void *array = document->candidates;
-    const bool grown = grow(walk, &array, &document->candidate_count, &document->candidate_room,
+    const bool grown = grow(walk, &array, &document->candidate_count, &document->candidate_capacity,
                             sizeof *document->candidates);
     document->candidates = array;
     if (grown)
@@ -114,7 +115,7 @@ static bool open_object(struct walk *walk)
     return grown;
 }
 
-static void enter_key(struct walk *walk)
+static void enter_key(struct document_walk *walk)
 {
     const char *key;
     size_t length;
@@ -132,7 +133,7 @@ static void enter_key(struct walk *walk)
 }
 
 /* The part of the document that is being read. */
-static void *part_at(const struct walk *walk, enum part part)
+static void *part_at(const struct document_walk *walk, enum document_section part)
 {
     struct bench_document *const document = walk->document;
     if (part == HEAD)
@@ -143,7 +144,7 @@ static void *part_at(const struct walk *walk, enum part part)
                                          : NULL;
 }
 
-static void take_text(struct walk *walk, char *field)
+static void take_text(struct document_walk *walk, char *field)
 {
     const char *text;
     size_t length;
@@ -154,7 +155,7 @@ static void take_text(struct walk *walk, char *field)
 }
 
 /* What is no time that can be is left at 0. */
-static void take_number(struct walk *walk, double *field)
+static void take_number(struct document_walk *walk, double *field)
 {
     enum { LONGEST = 64 };
     static const double shortest = 1e-15;
@@ -171,11 +172,11 @@ static void take_number(struct walk *walk, double *field)
         *field = number;
 }
 
-static void take(struct walk *walk, enum dti_json_token token)
+static void take(struct document_walk *walk, enum dti_json_token token)
 {
     const bool in_object = walk->depth > 0 && strlen(walk->path) > walk->ends[walk->depth - 1];
     for (size_t i = 0; i < sizeof members / sizeof *members && in_object; i++) {
-        const struct member *const member = &members[i];
+        const struct document_member *const member = &members[i];
         if (strcmp(walk->path, member->path) != 0)
             continue;
         unsigned char *const part = part_at(walk, member->part);
@@ -194,7 +195,7 @@ static void take(struct walk *walk, enum dti_json_token token)
     }
 }
 
-static bool step(struct walk *walk, enum dti_json_token token)
+static bool step(struct document_walk *walk, enum dti_json_token token)
 {
     switch (token) {
     case DTI_JSON_OBJECT:
@@ -217,7 +218,7 @@ static bool step(struct walk *walk, enum dti_json_token token)
 bool dti_bench_document_read(struct bench_document *ret, const char *text, size_t length,
                              const char **ret_problem, size_t *ret_at)
 {
-    struct walk walk = {.document = ret};
+    struct document_walk walk = {.document = ret};
     enum dti_json_token token = DTI_JSON_NULL;
     memset(ret, 0, sizeof *ret);
     dti_json_reader_init(&walk.reader, text, length);

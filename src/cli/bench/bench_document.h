@@ -28,7 +28,7 @@ struct bench_document {
     struct bench_document_head head;
     struct bench_document_result *results;
     struct bench_document_candidate *candidates;
-    size_t result_count, result_room, candidate_count, candidate_room;
+    size_t result_count, result_capacity, candidate_count, candidate_capacity;
 };
 
 /* Reads one document; *ret_problem (static, no full stop) and *ret_at, the byte, say why it is

@@ -47,7 +47,7 @@ static enum dti_status look_up(const struct bench_job *job, const char *text, si
     if (ret->kind != DTI_KIND_COMPLEX)
         return DTI_OK;
     (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a pair of numbers; measure its parts, %s",
-                   ret->name, dti_format_get(ret->part)->name);
+                   ret->name, dti_format_get(ret->component)->name);
     dti_error_argument(reterr, text, length);
     return DTI_WRONG_KIND;
 }

@@ -18,10 +18,10 @@ struct text {
 /* Appends as much as there is room for. */
 static void append(struct text *text, const char *before, const char *word)
 {
-    const size_t room = BENCH_RECORD_LABEL - text->length;
-    const int wanted = snprintf(text->data + text->length, room, "%s%s", before, word);
+    const size_t available = BENCH_RECORD_LABEL - text->length;
+    const int wanted = snprintf(text->data + text->length, available, "%s%s", before, word);
     if (wanted > 0)
-        text->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
+        text->length += (size_t)wanted < available ? (size_t)wanted : available - 1;
 }
 
 static void append_number(struct text *text, const char *before, uint64_t number, const char *unit)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bench/bench_job.h"
+#include "cli/shell/remedy_words.h"
 
 static void request_of(struct dti_bench_request *ret, const struct bench_done *done)
 {
@@ -111,10 +112,12 @@ static enum dti_status measure_one(struct bench_done *done, struct bench_output 
 {
     struct dti_bench_request request;
     struct dti_error error = {.status = DTI_OK};
+    char words[DTI_ERROR_TEXT];
     request_of(&request, done);
     if (!done->job->args->size &&
         done->job->kind->check(&request, done->threads, &error) == DTI_UNAVAILABLE) {
-        dti_warn(done->job->cx, "%s is left out: %s", done->size->label, error.text);
+        dti_warn(done->job->cx, "%s is left out: %s", done->size->label,
+                 dti_error_words(words, &error));
         return DTI_OK;
     }
     struct dti_bench_table *const table = calloc(1, sizeof *table);

@@ -33,13 +33,13 @@ struct cast_args {
     const char *device; /* see cast_device.h */
 };
 
-/* A destination: for complex dtypes the cast is that of one part. */
+/* A destination: for complex dtypes the cast is that of one component. */
 struct cast_target {
     struct dti_format dtype;
     struct dti_cast cast;
-    const struct dti_stack_rule *rule; /* --like, else NULL */
-    bool named;                        /* not one of `all` */
-    struct dti_witness *witness[2];    /* of each part, once it was asked */
+    const struct dti_stack_rule *rule;      /* --like, else NULL */
+    bool named;                             /* not one of `all` */
+    struct dti_cross_check *cross_check[2]; /* of each component, once it was asked */
 };
 
 struct cast_result;
@@ -71,13 +71,13 @@ struct cast_warning {
     char message[320];
 };
 
-/* A number as given: a real has one part, "1+2j" has two. */
+/* A number as given: a real has one component, "1+2j" has two. */
 struct cast_operand {
     const char *text;
     size_t length;
     uint64_t index;       /* place among the operands or lines, from 0 */
     bool integer_literal; /* written as an integer: frameworks take it as int64 */
-    size_t parts;
+    size_t components;
     struct dti_number number[2];
     struct dti_value value[2];
 };
@@ -88,8 +88,8 @@ struct cast_result {
     bool known;            /* false: the stack's answer is not known */
     const char *note;      /* the stack's note, or NULL */
     struct dti_cast route; /* the stages actually taken */
-    size_t parts;
-    struct dti_scalar part[2];
+    size_t components;
+    struct dti_scalar component[2];
     const char *device;        /* "cuda:0" when it agrees, "cpu" when it was not asked */
     const char *device_reason; /* why it was not, or NULL */
 };
@@ -109,7 +109,7 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
                                  const struct cast_operand *operand, struct cast_result *ret,
                                  struct dti_error *reterr);
 
-/* What a stack stores; ret->target, route and parts are filled. */
+/* What a stack stores; ret->target, route and components are filled. */
 void dti_cast_by_rule(const struct dti_stack_rule *rule, const struct cast_operand *operand,
                       struct cast_result *ret);
 

@@ -102,11 +102,11 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
 }
 
 /* On stderr, and among the warnings of JSON. */
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct cast_array *const array = context;
-    dti_warn(array->cx, "%s", text);
-    dti_cast_json_warn(&array->job, code, NULL, 0, text);
+    dti_warn(array->cx, "%s", note->text);
+    dti_cast_json_warn(&array->job, note->code, NULL, 0, note->text);
 }
 
 static enum dti_status open_output(struct cast_array *array, struct dti_error *reterr)
@@ -118,12 +118,12 @@ static enum dti_status open_output(struct cast_array *array, struct dti_error *r
     if (!array->to_text && array->plan && !dti_plan_dst_bytes(array->plan, elements, &size))
         size = 0;
     dti_output_guard_signals();
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_output_strays_find(&strays, array->out_path, false, array->args->force, reterr);
+        dti_output_leftovers_find(&leftovers, array->out_path, false, array->args->force, reterr);
     if (status != DTI_OK)
         return status;
-    dti_output_warn_strays(&strays, array->out_path, warn, array);
+    dti_output_warn_leftovers(&leftovers, array->out_path, warn, array);
     return dti_output_open(&array->output, array->out_path, array->args->force, size, reterr);
 }
 
@@ -179,12 +179,12 @@ static unsigned events(const struct cast_array *array)
     return flags;
 }
 
-/* Gives the work to the device; numbers of text are rounded one by one, and it is a witness. */
+/* Gives the work to the device; numbers of text are rounded one by one, and it is a cross-check. */
 static enum dti_status open_device(struct cast_array *array, struct dti_error *reterr)
 {
     struct cast_device *const device = &array->job.device;
     if (array->from_text)
-        return dti_cast_device_open_witness(device, reterr);
+        return dti_cast_device_open_cross_check(device, reterr);
     const enum dti_status status = dti_cast_device_open(device, reterr);
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }

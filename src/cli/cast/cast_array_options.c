@@ -223,15 +223,15 @@ static enum dti_status check_packing(const struct cast_array *array, struct dti_
 static enum dti_status refuse_complex(const struct dti_format *dtype, bool source,
                                       struct dti_error *reterr)
 {
-    const char *part = dti_format_get(dtype->part)->name;
+    const char *component = dti_format_get(dtype->component)->name;
     if (source)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "%s arrays are not cast as such; --from %s reads their parts, real and "
                         "imaginary in turn",
-                        dtype->name, part);
+                        dtype->name, component);
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "arrays are not cast to %s; cast the parts, real and imaginary in turn, to %s",
-                    dtype->name, part);
+                    dtype->name, component);
 }
 
 /* Both sides' storage. Files are little-endian unless --endian says otherwise of the input. */

@@ -13,13 +13,13 @@
 enum { BLOCK = 16 * DTI_TILE, SINK_BYTES = 64 << 10 };
 
 /* Bytes on their way to the output, a good many at once. */
-struct sink {
+struct array_sink {
     struct cast_array *array;
     size_t used;
     char bytes[SINK_BYTES];
 };
 
-static enum dti_status flush_sink(struct sink *sink, struct dti_error *reterr)
+static enum dti_status flush_sink(struct array_sink *sink, struct dti_error *reterr)
 {
     struct cast_array *array = sink->array;
     const size_t size = sink->used;
@@ -33,12 +33,13 @@ static enum dti_status flush_sink(struct sink *sink, struct dti_error *reterr)
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 
-static enum dti_status put_bytes(struct sink *sink, const void *bytes, size_t size,
+static enum dti_status put_bytes(struct array_sink *sink, const void *bytes, size_t size,
                                  struct dti_error *reterr)
 {
     const char *from = bytes;
     while (size > 0) {
-        const size_t room = SINK_BYTES - sink->used, part = size < room ? size : room;
+        const size_t available = SINK_BYTES - sink->used,
+                     part = size < available ? size : available;
         memcpy(sink->bytes + sink->used, from, part);
         sink->used += part;
         from += part;
@@ -52,8 +53,8 @@ static enum dti_status put_bytes(struct sink *sink, const void *bytes, size_t si
     return DTI_OK;
 }
 
-static enum dti_status put_number(struct sink *sink, const struct dti_format *format, uint64_t code,
-                                  struct dti_error *reterr)
+static enum dti_status put_number(struct array_sink *sink, const struct dti_format *format,
+                                  uint64_t code, struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE + 1];
     struct dti_value value;
@@ -71,38 +72,38 @@ static enum dti_status put_number(struct sink *sink, const struct dti_format *fo
 }
 
 /* Text in: a tile of numbers at a time. */
-struct tile {
-    struct sink sink;
+struct text_input_chunk {
+    struct array_sink sink;
     struct dti_text_numbers numbers;
     struct dti_loss_rule rule;
     size_t count;
     uint64_t codes[DTI_TILE];
     struct dti_value values[DTI_TILE];
-    struct dti_witness *witness; /* of --device, or NULL */
-    bool integers[DTI_TILE];     /* written as such */
+    struct dti_cross_check *cross_check; /* of --device, or NULL */
+    bool integers[DTI_TILE];             /* written as such */
     struct dti_stored_number asked[DTI_TILE];
     uint64_t raw[DTI_TILE];
 };
 
 /* The device casts the same numbers, and stores the same. */
-static enum dti_status ask_device(struct tile *tile, struct dti_error *reterr)
+static enum dti_status ask_device(struct text_input_chunk *tile, struct dti_error *reterr)
 {
     struct cast_array *const array = tile->sink.array;
     for (size_t i = 0; i < tile->count; i++)
         tile->asked[i] = (struct dti_stored_number){
             .value = tile->values[i], .integer_literal = tile->integers[i], .code = tile->codes[i]};
-    return dti_cast_device_ask_all(&array->job.device, tile->witness, tile->asked, tile->count,
+    return dti_cast_device_ask_all(&array->job.device, tile->cross_check, tile->asked, tile->count,
                                    array->elements, reterr);
 }
 
-static enum dti_status finish_tile(struct tile *tile, struct dti_error *reterr)
+static enum dti_status finish_tile(struct text_input_chunk *tile, struct dti_error *reterr)
 {
     struct cast_array *array = tile->sink.array;
     const struct dti_format *dst = &array->request.cast.dst;
     const struct dti_layout *layout = &array->request.dst_layout;
     enum dti_status status = DTI_OK;
     uint64_t bytes = 0;
-    if (tile->witness)
+    if (tile->cross_check)
         status = ask_device(tile, reterr);
     if (status != DTI_OK)
         return status;
@@ -127,7 +128,7 @@ static enum dti_status finish_tile(struct tile *tile, struct dti_error *reterr)
 
 /* The slow way: --like asks whether it was written as an integer, --overflow wrap for the low bits
  * of a number of any length. */
-static enum dti_status store_operand(struct tile *tile, const char *text, size_t length,
+static enum dti_status store_operand(struct text_input_chunk *tile, const char *text, size_t length,
                                      uint64_t index, struct dti_scalar *ret,
                                      struct dti_error *reterr)
 {
@@ -138,7 +139,7 @@ static enum dti_status store_operand(struct tile *tile, const char *text, size_t
     char quoted[DTI_QUOTE_SIZE];
     if (status != DTI_OK)
         return status;
-    if (operand.parts == 2)
+    if (operand.components == 2)
         status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays are of real numbers",
                           dti_quote(quoted, text, length));
     else if (!request->rule)
@@ -154,7 +155,7 @@ static enum dti_status store_operand(struct tile *tile, const char *text, size_t
     return status;
 }
 
-static enum dti_status store_number(struct tile *tile, const char *text, size_t length,
+static enum dti_status store_number(struct text_input_chunk *tile, const char *text, size_t length,
                                     struct dti_error *reterr)
 {
     struct cast_array *array = tile->sink.array;
@@ -183,7 +184,7 @@ static enum dti_status store_number(struct tile *tile, const char *text, size_t 
     return DTI_OK;
 }
 
-static enum dti_status cast_numbers(struct tile *tile, struct dti_error *reterr)
+static enum dti_status cast_numbers(struct text_input_chunk *tile, struct dti_error *reterr)
 {
     struct cast_array *array = tile->sink.array;
     const char *text;
@@ -216,34 +217,35 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     enum dti_status status = dti_format_lookup("e19m44", &wide, NULL, reterr);
     if (status != DTI_OK)
         return status;
-    struct tile *tile = malloc(sizeof *tile);
+    struct text_input_chunk *tile = malloc(sizeof *tile);
     if (!tile)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     tile->sink.array = array;
     tile->sink.used = 0;
     tile->count = 0;
-    tile->witness = NULL;
+    tile->cross_check = NULL;
     dti_loss_rule_init_cast(&tile->rule, &wide, cast, stack);
     dti_text_numbers_init(&tile->numbers, &array->input);
     memset(tile->integers, 0, sizeof tile->integers);
     if (array->job.device.runner)
-        status = dti_witness_new(&tile->witness, cast, stack, array->job.device.runner,
-                                 array->level, reterr);
+        status = dti_cross_check_new(&tile->cross_check, cast, stack, array->job.device.runner,
+                                     array->level, reterr);
     if (status == DTI_OK)
         status = cast_numbers(tile, reterr);
-    dti_witness_free(tile->witness);
+    dti_cross_check_free(tile->cross_check);
     dti_text_numbers_free(&tile->numbers);
     free(tile);
     return status;
 }
 
 /* Raw in, text out: blocks of whole tiles. */
-struct block {
-    struct sink sink;
+struct text_output_chunk {
+    struct array_sink sink;
     uint64_t src[BLOCK], dst[BLOCK]; /* elements of at most 8 bytes */
 };
 
-static enum dti_status put_block(struct block *block, size_t n, struct dti_error *reterr)
+static enum dti_status put_block(struct text_output_chunk *block, size_t n,
+                                 struct dti_error *reterr)
 {
     struct cast_array *array = block->sink.array;
     const struct dti_request *request = &array->request;
@@ -261,8 +263,8 @@ static enum dti_status put_block(struct block *block, size_t n, struct dti_error
 
 /* Elements of the block that was just read, of `size` bytes; only the input's last one may end with
  * padding. */
-static enum dti_status count_elements(const struct block *block, size_t size, size_t *ret_n,
-                                      struct dti_error *reterr)
+static enum dti_status count_elements(const struct text_output_chunk *block, size_t size,
+                                      size_t *ret_n, struct dti_error *reterr)
 {
     const struct cast_array *array = block->sink.array;
     char label[DTI_QUOTE_SIZE];
@@ -286,7 +288,7 @@ static enum dti_status count_elements(const struct block *block, size_t size, si
     return status;
 }
 
-static enum dti_status cast_blocks(struct block *block, struct dti_error *reterr)
+static enum dti_status cast_blocks(struct text_output_chunk *block, struct dti_error *reterr)
 {
     struct cast_array *array = block->sink.array;
     uint64_t wanted = 0;
@@ -309,7 +311,7 @@ static enum dti_status cast_blocks(struct block *block, struct dti_error *reterr
 
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr)
 {
-    struct block *block = malloc(sizeof *block);
+    struct text_output_chunk *block = malloc(sizeof *block);
     if (!block)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     block->sink.array = array;

@@ -44,7 +44,8 @@ enum dti_status dti_cast_device_open(struct cast_device *device, struct dti_erro
     return status;
 }
 
-enum dti_status dti_cast_device_open_witness(struct cast_device *device, struct dti_error *reterr)
+enum dti_status dti_cast_device_open_cross_check(struct cast_device *device,
+                                                 struct dti_error *reterr)
 {
     device->asks = true;
     if (device->wish.kind == DTI_DEVICE_AUTO) {
@@ -94,14 +95,15 @@ size_t dti_cast_device_threads(const struct cast_device *device, size_t wanted)
     return dti_runner_threads(device->runner, dti_cpu_count());
 }
 
-enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_witness *witness,
+enum dti_status dti_cast_device_ask_all(struct cast_device *device,
+                                        struct dti_cross_check *cross_check,
                                         const struct dti_stored_number *numbers, size_t n,
                                         uint64_t index, struct dti_error *reterr)
 {
     size_t asked = 0;
     const char *why = NULL;
     const enum dti_status status =
-        dti_witness_ask(witness, numbers, n, index, &asked, &why, reterr);
+        dti_cross_check_ask(cross_check, numbers, n, index, &asked, &why, reterr);
     if (status != DTI_OK)
         return status;
     device->numbers += n;
@@ -111,22 +113,23 @@ enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_w
     return DTI_OK;
 }
 
-/* The witness of a part of a target. */
-static enum dti_status find_witness(struct cast_job *job, struct cast_target *target, size_t part,
-                                    struct dti_witness **ret, struct dti_error *reterr)
+/* The cross-check of a component of a target. */
+static enum dti_status find_cross_check(struct cast_job *job, struct cast_target *target,
+                                        size_t component, struct dti_cross_check **ret,
+                                        struct dti_error *reterr)
 {
     enum dti_level level;
-    *ret = target->witness[part];
+    *ret = target->cross_check[component];
     if (*ret)
         return DTI_OK;
     enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &level, reterr);
     if (status != DTI_OK)
         return status;
     struct dti_cast cast = target->cast;
-    cast.policy.stream = (uint32_t)part;
-    status = dti_witness_new(&target->witness[part], &cast, target->rule, job->device.runner, level,
-                             reterr);
-    *ret = target->witness[part];
+    cast.policy.stream = (uint32_t)component;
+    status = dti_cross_check_new(&target->cross_check[component], &cast, target->rule,
+                                 job->device.runner, level, reterr);
+    *ret = target->cross_check[component];
     return status;
 }
 
@@ -147,16 +150,17 @@ enum dti_status dti_cast_device_ask(struct cast_job *job, const struct cast_oper
     const char *const before = device->why_not;
     enum dti_status status = DTI_OK;
     device->why_not = NULL;
-    for (size_t i = 0; i < result->parts && status == DTI_OK; i++) {
-        struct dti_witness *witness = NULL;
-        const struct dti_stored_number number = {.value = result->part[i].input,
+    for (size_t i = 0; i < result->components && status == DTI_OK; i++) {
+        struct dti_cross_check *cross_check = NULL;
+        const struct dti_stored_number number = {.value = result->component[i].input,
                                                  .integer_literal = operand->integer_literal,
-                                                 .code = result->part[i].code};
-        status = find_witness(job, target, i, &witness, reterr);
+                                                 .code = result->component[i].code};
+        status = find_cross_check(job, target, i, &cross_check, reterr);
         if (status == DTI_OK)
-            status = dti_cast_device_ask_all(device, witness, &number, 1, operand->index, reterr);
+            status =
+                dti_cast_device_ask_all(device, cross_check, &number, 1, operand->index, reterr);
     }
-    if (device->asked == asked + result->parts)
+    if (device->asked == asked + result->components)
         result->device = device->begun;
     result->device_reason = device->why_not;
     device->why_not = before ? before : device->why_not;

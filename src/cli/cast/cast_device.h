@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "cli/shell/option.h"
+#include "dtinfo/cross_check.h"
 #include "dtinfo/file_cast.h"
 #include "dtinfo/json.h"
 #include "dtinfo/runner.h"
 #include "dtinfo/table.h"
-#include "dtinfo/witness.h"
 
 struct cast_job;
 struct cast_operand;
@@ -23,8 +23,8 @@ struct cast_device {
     struct dti_device_wish wish;
     struct dti_runner *runner;      /* NULL: the CPU */
     char begun[DTI_DEVICE_ID_SIZE]; /* where the work began; "" before */
-    bool asks;                      /* numbers one by one: the device is a witness */
-    /* a witness: */
+    bool asks;                      /* numbers one by one: the device is a cross-check */
+    /* a cross-check: */
     uint64_t numbers, asked;
     const char *why_not; /* why one of them was not asked about, or NULL */
     const char *why_cpu; /* why nobody was: --device auto */
@@ -45,7 +45,8 @@ enum dti_status dti_cast_device_read(struct cast_device *ret, const char *text,
  */
 enum dti_status dti_cast_device_open(struct cast_device *device, struct dti_error *reterr);
 /* For numbers one by one, which with `auto` are not worth a driver. */
-enum dti_status dti_cast_device_open_witness(struct cast_device *device, struct dti_error *reterr);
+enum dti_status dti_cast_device_open_cross_check(struct cast_device *device,
+                                                 struct dti_error *reterr);
 void dti_cast_device_close(struct cast_device *device);
 
 /* Gives an array's plan to the device; and those of a file, which have been given to it. */
@@ -58,8 +59,9 @@ size_t dti_cast_device_threads(const struct cast_device *device, size_t wanted);
 /* Asks about a result, and fills its device and device_reason. */
 enum dti_status dti_cast_device_ask(struct cast_job *job, const struct cast_operand *operand,
                                     struct cast_result *result, struct dti_error *reterr);
-/* The same of n numbers of an array: *witness is made when it is first needed. */
-enum dti_status dti_cast_device_ask_all(struct cast_device *device, struct dti_witness *witness,
+/* The same of n numbers of an array: *cross_check is made when it is first needed. */
+enum dti_status dti_cast_device_ask_all(struct cast_device *device,
+                                        struct dti_cross_check *cross_check,
                                         const struct dti_stored_number *numbers, size_t n,
                                         uint64_t index, struct dti_error *reterr);
 

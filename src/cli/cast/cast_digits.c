@@ -15,8 +15,8 @@ enum dti_status dti_cast_digits_append(struct dti_buffer *buffer, const struct c
         dti_buffer_puts(buffer, "-");
         return DTI_OK;
     }
-    for (size_t i = 0; i < result->parts; i++) {
-        const struct dti_value *stored = &result->part[i].stored;
+    for (size_t i = 0; i < result->components; i++) {
+        const struct dti_value *stored = &result->component[i].stored;
         if (i > 0 && !stored->negative)
             dti_buffer_puts(buffer, "+");
         if (!dti_spell_fixed(buffer, stored, decimals))

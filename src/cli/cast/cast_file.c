@@ -9,6 +9,7 @@
 
 #include "cli/shared/amount.h"
 #include "cli/shell/output_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/parallel.h"
 
 bool dti_cast_has_bar(const struct cast_args *args, const struct dti_context *cx, bool to_stdout)
@@ -24,11 +25,13 @@ bool dti_cast_has_bar(const struct cast_args *args, const struct dti_context *cx
 }
 
 /* On stderr, and among the warnings of JSON. */
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct cast_file *const file = context;
+    char buffer[DTI_REMEDY_WORDS];
+    const char *const text = dti_note_words(buffer, note);
     dti_warn(file->cx, "%s", text);
-    dti_cast_json_warn(&file->job, code, NULL, 0, text);
+    dti_cast_json_warn(&file->job, note->code, NULL, 0, text);
 }
 
 enum dti_status dti_cast_file_plan(struct cast_file *file, struct dti_error *reterr)
@@ -61,7 +64,7 @@ enum dti_status dti_cast_file_plan(struct cast_file *file, struct dti_error *ret
         .warn_context = file,
     };
     for (size_t i = 0; i < file->container->note_count; i++)
-        warn(file, file->container->notes[i].code, file->container->notes[i].text);
+        warn(file, &file->container->notes[i]);
     status = dti_file_cast_new(&file->cast, file->viewed ? file->viewed : file->container, &request,
                                reterr);
     if (status == DTI_OK)
@@ -111,11 +114,11 @@ static enum dti_status run(struct cast_file *file, struct dti_error *reterr)
 /* Tells of what killed runs have left, and with --force removes it. */
 static enum dti_status clear(struct cast_file *file, struct dti_error *reterr)
 {
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->cast->files, file->args->force, &strays, reterr);
+        dti_new_files_leftovers(&file->cast->files, file->args->force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->out_path, warn, file);
+        dti_output_warn_leftovers(&leftovers, file->out_path, warn, file);
     return status;
 }
 

@@ -60,7 +60,7 @@ void dti_cast_file_head(const struct cast_file *file, uint64_t input_bytes, stru
 }
 
 /* Tensors of one dtype that met the same fate. */
-struct kind {
+struct cast_kind {
     const struct dti_format *from;
     enum dti_fate fate;
     size_t count;
@@ -85,7 +85,7 @@ static const char *fate_words(enum dti_fate fate)
     }
 }
 
-static size_t count_kinds(const struct cast_file *file, struct kind kinds[MAX_GROUPS])
+static size_t count_kinds(const struct cast_file *file, struct cast_kind kinds[MAX_GROUPS])
 {
     size_t count = 0;
     for (size_t i = 0; i < file->cast->tensor_count; i++) {
@@ -98,7 +98,7 @@ static size_t count_kinds(const struct cast_file *file, struct kind kinds[MAX_GR
         if (at == MAX_GROUPS)
             continue; /* there are fewer dtypes than that */
         if (at == count)
-            kinds[count++] = (struct kind){.from = source->format, .fate = tensor->fate};
+            kinds[count++] = (struct cast_kind){.from = source->format, .fate = tensor->fate};
         kinds[at].count++;
         kinds[at].input += source->bytes;
         kinds[at].output += tensor->bytes;
@@ -117,14 +117,14 @@ enum dti_status dti_cast_file_table(struct dti_table *table, bool whole,
 
 static enum dti_status put_kinds(const struct cast_file *file, struct dti_error *reterr)
 {
-    struct kind kinds[MAX_GROUPS];
+    struct cast_kind kinds[MAX_GROUPS];
     const size_t count = count_kinds(file, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     const char *const dst = file->cast->request.cast.dst.name;
     for (size_t i = 0; i < 2 * count; i++) { /* what is cast comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct cast_kind *const kind = &kinds[i % count];
         const bool cast = kind->fate == DTI_FATE_CAST;
         if (cast != (i < count))
             continue;

@@ -147,7 +147,7 @@ static enum dti_status check_target(const struct cast_file *file, const char *dt
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "tensors are not cast to %s; complex ones keep their dtype, and others go to "
                     "real dtypes such as %s",
-                    format->name, dti_format_get(format->part)->name);
+                    format->name, dti_format_get(format->component)->name);
 }
 
 enum dti_status dti_cast_file_init(struct cast_file *ret, const struct cast_args *args,

@@ -9,13 +9,13 @@
 
 enum { SINK_BYTES = 64 << 10 };
 
-struct sink {
+struct file_sink {
     struct cast_file *file;
     size_t used;
     char bytes[SINK_BYTES];
 };
 
-static enum dti_status flush_sink(struct sink *sink, struct dti_error *reterr)
+static enum dti_status flush_sink(struct file_sink *sink, struct dti_error *reterr)
 {
     struct cast_file *const file = sink->file;
     struct dti_output_file *const output = file->cast->files.list[0].output;
@@ -34,7 +34,7 @@ static enum dti_status put_numbers(void *context, const struct dti_format *forma
                                    const struct dti_layout *layout, const void *codes, size_t n,
                                    struct dti_error *reterr)
 {
-    struct sink *const sink = context;
+    struct file_sink *const sink = context;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < n && status == DTI_OK; i++) {
         char text[DTI_TEXT_SIZE + 1];
@@ -55,7 +55,7 @@ enum dti_status dti_cast_file_text(struct cast_file *file,
                                    const struct dti_file_cast_options *options,
                                    struct dti_error *reterr)
 {
-    struct sink *const sink = malloc(sizeof *sink);
+    struct file_sink *const sink = malloc(sizeof *sink);
     if (!sink)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     sink->file = file;

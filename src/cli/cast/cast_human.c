@@ -66,17 +66,18 @@ static bool put_exact(const struct dti_value *stored, struct dti_line *line)
     return !failed;
 }
 
-static bool put_error(const struct cast_operand *operand, size_t part,
+static bool put_error(const struct cast_operand *operand, size_t component,
                       const struct dti_scalar *scalar, struct dti_line *line)
 {
     struct dti_difference difference;
     struct dti_buffer exact;
     char text[DTI_TEXT_SIZE], cell[DTI_TEXT_SIZE + 8];
     bool has_exact;
-    if (!scalar->has_step || part >= operand->parts || scalar->input.class > DTI_CLASS_FINITE)
+    if (!scalar->has_step || component >= operand->components ||
+        scalar->input.class > DTI_CLASS_FINITE)
         return true;
     dti_buffer_init(&exact);
-    if (!dti_number_difference(&operand->number[part], &scalar->stored, &difference, &exact,
+    if (!dti_number_difference(&operand->number[component], &scalar->stored, &difference, &exact,
                                &has_exact)) {
         dti_buffer_free(&exact);
         return false;
@@ -213,8 +214,9 @@ static void put_device(const struct cast_job *job, const struct cast_result *res
     dti_line_end(line);
 }
 
-static bool put_part(const struct cast_operand *operand, size_t part, const struct dti_format *f,
-                     const struct dti_scalar *scalar, struct dti_line *line)
+static bool put_component(const struct cast_operand *operand, size_t component,
+                          const struct dti_format *f, const struct dti_scalar *scalar,
+                          struct dti_line *line)
 {
     char text[DTI_TEXT_SIZE];
     put_bits(f, scalar->code, line);
@@ -226,39 +228,41 @@ static bool put_part(const struct cast_operand *operand, size_t part, const stru
         dti_line_end(line);
         done = put_exact(&scalar->stored, line);
     }
-    return done && put_error(operand, part, scalar, line);
+    return done && put_error(operand, component, scalar, line);
 }
 
 enum dti_status dti_cast_human_full(const struct cast_job *job, const struct cast_operand *operand,
                                     const struct cast_result *result, struct dti_error *reterr)
 {
-    static const char *const parts[] = {"real", "imaginary"};
+    static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
     struct dti_line line = {.out = job->cx->out, .colour = job->cx->colour};
     char text[CAST_DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
 
     put_head(operand, result, &line);
-    if (result->known && result->parts == 1)
-        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[0], text));
+    if (result->known && result->components == 1)
+        dti_line_put(&line, DTI_STYLE_PLAIN,
+                     dti_cast_describe(result, &result->component[0], text));
     else if (!result->known)
         dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
     dti_line_end(&line);
 
-    for (size_t i = 0; i < result->parts && result->known && done; i++) {
-        if (result->parts == 2) {
-            label(&line, parts[i]);
-            dti_spell_text(text, &result->part[i].stored);
+    for (size_t i = 0; i < result->components && result->known && done; i++) {
+        if (result->components == 2) {
+            label(&line, components[i]);
+            dti_spell_text(text, &result->component[i].stored);
             dti_line_put(&line, DTI_STYLE_PLAIN, text);
             dti_line_to(&line, NOTE_COLUMN);
-            dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[i], text));
+            dti_line_put(&line, DTI_STYLE_PLAIN,
+                         dti_cast_describe(result, &result->component[i], text));
             dti_line_end(&line);
         }
-        done = put_part(operand, i, f, &result->part[i], &line);
+        done = put_component(operand, i, f, &result->component[i], &line);
     }
-    if (done && result->known && result->parts == 1) {
-        put_step(f, &result->part[0], &line);
-        done = put_neighbours(operand, f, &result->part[0], &line);
+    if (done && result->known && result->components == 1) {
+        put_step(f, &result->component[0], &line);
+        done = put_neighbours(operand, f, &result->component[0], &line);
     }
     put_route(job, result, &line);
     put_device(job, result, &line);
@@ -282,7 +286,8 @@ void dti_cast_human_line(const struct cast_job *job, const struct cast_operand *
     } else {
         dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_result_bits(result, text));
         dti_line_put(&line, DTI_STYLE_PLAIN, "   ");
-        dti_line_put(&line, DTI_STYLE_PLAIN, dti_cast_describe(result, &result->part[0], text));
+        dti_line_put(&line, DTI_STYLE_PLAIN,
+                     dti_cast_describe(result, &result->component[0], text));
     }
     dti_line_end(&line);
 }

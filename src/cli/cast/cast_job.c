@@ -88,7 +88,7 @@ static enum dti_status add_via(struct cast_job *job, const char *name, struct dt
     enum dti_status status = lookup(job, name, via, reterr);
     if (status == DTI_OK && via->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND, "--via takes real dtypes; %s is complex; use '%s'",
-                        via->name, dti_format_get(via->part)->name);
+                        via->name, dti_format_get(via->component)->name);
     if (status == DTI_OK)
         job->via_count++;
     return status;
@@ -105,7 +105,7 @@ static enum dti_status add_target(struct cast_job *job, const struct dti_format 
     memset(target, 0, sizeof *target);
     target->dtype = *dtype;
     target->named = named;
-    cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->part) : *dtype;
+    cast->dst = dtype->kind == DTI_KIND_COMPLEX ? *dti_format_get(dtype->component) : *dtype;
     cast->policy.round = (enum dti_round)args->round;
     cast->policy.overflow = (enum dti_overflow)args->overflow;
     cast->policy.nan = (enum dti_nan)args->nan;
@@ -195,8 +195,8 @@ enum dti_status dti_cast_job_init(struct cast_job *ret, const struct cast_args *
 void dti_cast_job_free(struct cast_job *job)
 {
     for (size_t i = 0; job->targets && i < job->target_count; i++) {
-        dti_witness_free(job->targets[i].witness[0]);
-        dti_witness_free(job->targets[i].witness[1]);
+        dti_cross_check_free(job->targets[i].cross_check[0]);
+        dti_cross_check_free(job->targets[i].cross_check[1]);
     }
     dti_cast_device_close(&job->device);
     dti_json_free(job->json);
@@ -236,12 +236,12 @@ void dti_cast_by_rule(const struct dti_stack_rule *rule, const struct cast_opera
     const struct dti_format *dst = &ret->target->cast.dst;
     ret->note = rule->note;
     ret->known = true;
-    for (size_t i = 0; i < ret->parts && ret->known; i++) {
+    for (size_t i = 0; i < ret->components && ret->known; i++) {
         struct dti_value zero;
-        const struct dti_value *value = i < operand->parts ? &operand->value[i] : &zero;
+        const struct dti_value *value = i < operand->components ? &operand->value[i] : &zero;
         dti_value_set(&zero, false, 0, 0);
-        ret->known =
-            dti_stack_cast(rule, dst, operand->integer_literal, value, &ret->route, &ret->part[i]);
+        ret->known = dti_stack_cast(rule, dst, operand->integer_literal, value, &ret->route,
+                                    &ret->component[i]);
     }
 }
 
@@ -257,8 +257,8 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
     ret->device = NULL;
     ret->device_reason = NULL;
     ret->route = target->cast;
-    ret->parts = complex ? 2 : 1;
-    if (operand->parts == 2 && !complex)
+    ret->components = complex ? 2 : 1;
+    if (operand->components == 2 && !complex)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "%s is a real dtype; a complex number needs "
                         "complex64 or complex128",
@@ -270,19 +270,20 @@ enum dti_status dti_cast_job_run(struct cast_job *job, const struct cast_target 
             return target->named ? unknown_error(target, operand, reterr)
                                  : dti_cast_device_ask(job, operand, ret, reterr);
     }
-    for (size_t i = 0; i < ret->parts; i++) {
+    for (size_t i = 0; i < ret->components; i++) {
         struct dti_value zero;
-        const struct dti_number *number = i < operand->parts ? &operand->number[i] : NULL;
-        const struct dti_value *value = i < operand->parts ? &operand->value[i] : &zero;
+        const struct dti_number *number = i < operand->components ? &operand->number[i] : NULL;
+        const struct dti_value *value = i < operand->components ? &operand->value[i] : &zero;
         dti_value_set(&zero, false, 0, 0);
         ret->route.policy.stream = (uint32_t)i;
         if (!target->rule)
-            dti_scalar_cast(&ret->route, value, number, operand->index, &ret->part[i]);
-        unsigned flags = ret->part[i].flags;
+            dti_scalar_cast(&ret->route, value, number, operand->index, &ret->component[i]);
+        unsigned flags = ret->component[i].flags;
         bool refused = !target->rule && !job->args->stacks &&
                        target->cast.policy.overflow == DTI_OVERFLOW_NATIVE;
         if ((flags & DTI_FLAG_NO_NAN) && refused && target->named)
-            return no_nan_error(dti_cast_stage(&ret->route, ret->part[i].no_nan_stage), reterr);
+            return no_nan_error(dti_cast_stage(&ret->route, ret->component[i].no_nan_stage),
+                                reterr);
         ret->no_code = ret->no_code || ((flags & DTI_FLAG_NO_NAN) && refused);
         job->flags |= flags;
     }
@@ -296,11 +297,13 @@ const char *dti_cast_result_text(const struct cast_result *result, char buffer[C
         return buffer;
     }
     const struct dti_format *f = &result->target->cast.dst;
-    size_t length = dti_spell_stored(buffer, f, result->part[0].code, &result->part[0].stored);
-    if (result->parts == 2) {
-        if (!result->part[1].stored.negative || result->part[1].stored.class == DTI_CLASS_NAN)
+    size_t length =
+        dti_spell_stored(buffer, f, result->component[0].code, &result->component[0].stored);
+    if (result->components == 2) {
+        if (!result->component[1].stored.negative ||
+            result->component[1].stored.class == DTI_CLASS_NAN)
             buffer[length++] = '+';
-        length += dti_spell_text(buffer + length, &result->part[1].stored);
+        length += dti_spell_text(buffer + length, &result->component[1].stored);
         memcpy(buffer + length, "j", 2);
     }
     return buffer;
@@ -313,10 +316,10 @@ const char *dti_cast_result_bits(const struct cast_result *result, char buffer[C
         memcpy(buffer, "-", 2);
         return buffer;
     }
-    size_t length = dti_spell_code(buffer, result->part[0].code, width);
-    if (result->parts == 2) { /* real part first, as in memory */
+    size_t length = dti_spell_code(buffer, result->component[0].code, width);
+    if (result->components == 2) { /* real part first, as in memory */
         char imaginary[DTI_TEXT_SIZE];
-        size_t more = dti_spell_code(imaginary, result->part[1].code, width);
+        size_t more = dti_spell_code(imaginary, result->component[1].code, width);
         memcpy(buffer + length, imaginary + 2, more - 1);
     }
     return buffer;
@@ -327,12 +330,12 @@ bool dti_cast_result_saturated(const struct cast_result *result, const struct ca
 {
     struct dti_cast cast = result->route;
     struct dti_scalar other;
-    if (!result->known || result->parts != 1 || operand->value[0].class == DTI_CLASS_NAN ||
-        dti_format_is_integer(&cast.dst) || !(result->part[0].flags & DTI_FLAG_OVERFLOW))
+    if (!result->known || result->components != 1 || operand->value[0].class == DTI_CLASS_NAN ||
+        dti_format_is_integer(&cast.dst) || !(result->component[0].flags & DTI_FLAG_OVERFLOW))
         return false;
     cast.policy.overflow = DTI_OVERFLOW_SATURATE;
     dti_scalar_store(&cast, &operand->value[0], &operand->number[0], operand->index, &other);
-    if (other.code == result->part[0].code)
+    if (other.code == result->component[0].code)
         return false;
     dti_spell_text(ret_text, &other.stored);
     return true;

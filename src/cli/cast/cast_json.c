@@ -93,8 +93,8 @@ static enum dti_status put_input(struct dti_json *json, const struct cast_operan
     dti_buffer_init(&exact);
     dti_json_object(json, "input");
     dti_json_text(json, "text", operand->text, operand->length);
-    bool finite = operand->parts == 1 && (operand->value[0].class == DTI_CLASS_ZERO ||
-                                          operand->value[0].class == DTI_CLASS_FINITE);
+    bool finite = operand->components == 1 && (operand->value[0].class == DTI_CLASS_ZERO ||
+                                               operand->value[0].class == DTI_CLASS_FINITE);
     bool has_exact = finite && dti_number_exact(&operand->number[0], &exact);
     dti_json_text(json, "exact", has_exact ? exact.data : NULL, exact.length);
     dti_json_end(json);
@@ -121,7 +121,7 @@ static enum dti_status put_error(struct dti_json *json, const struct cast_operan
     struct dti_buffer exact;
     bool has_exact;
     bool finite =
-        scalar->has_step && part < operand->parts &&
+        scalar->has_step && part < operand->components &&
         (scalar->input.class == DTI_CLASS_ZERO || scalar->input.class == DTI_CLASS_FINITE);
     if (!finite) {
         dti_json_null(json, "error");
@@ -230,11 +230,12 @@ static enum dti_status put_complex(struct dti_json *json, const struct cast_oper
     char text[CAST_TEXT_SIZE], bits[CAST_TEXT_SIZE];
     enum dti_status status = DTI_OK;
     put_no_number(json, dti_cast_result_text(result, text), dti_cast_result_bits(result, bits));
-    put_flags(json, result->part[0].flags | result->part[1].flags);
+    put_flags(json, result->component[0].flags | result->component[1].flags);
     put_no_context(json);
     for (size_t i = 0; i < 2 && status == DTI_OK; i++) {
         dti_json_object(json, names[i]);
-        status = put_scalar(json, operand, i, &result->target->cast.dst, &result->part[i], reterr);
+        status =
+            put_scalar(json, operand, i, &result->target->cast.dst, &result->component[i], reterr);
         dti_json_end(json);
     }
     return status;
@@ -269,10 +270,10 @@ enum dti_status dti_cast_json_result(const struct cast_job *job, const struct ca
     dti_json_string(json, "dtype", dtype->name);
     if (status == DTI_OK && (!result->known || result->no_code))
         put_unknown(json);
-    else if (status == DTI_OK && result->parts == 2)
+    else if (status == DTI_OK && result->components == 2)
         status = put_complex(json, operand, result, reterr);
     else if (status == DTI_OK)
-        status = put_scalar(json, operand, 0, dtype, &result->part[0], reterr);
+        status = put_scalar(json, operand, 0, dtype, &result->component[0], reterr);
     dti_json_string(json, "device", result->device);
     dti_json_string(json, "device_reason", result->device_reason);
     if (result->target->rule)

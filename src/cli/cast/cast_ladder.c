@@ -13,7 +13,7 @@ enum { COLUMNS = 7 };
 
 static void put_lost(struct dti_table *table, const struct cast_result *result)
 {
-    const struct dti_scalar *scalar = &result->part[0];
+    const struct dti_scalar *scalar = &result->component[0];
     char limit[CAST_LIMIT_SIZE];
     bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
     dti_table_cell(table, DTI_STYLE_BAD, overflow ? "overflow" : "invalid");
@@ -24,7 +24,7 @@ static void put_lost(struct dti_table *table, const struct cast_result *result)
 static bool put_error(struct dti_table *table, const struct cast_operand *operand,
                       const struct cast_result *result)
 {
-    const struct dti_scalar *scalar = &result->part[0];
+    const struct dti_scalar *scalar = &result->component[0];
     char text[DTI_TEXT_SIZE], cell[DTI_TEXT_SIZE + 4];
     struct dti_difference difference;
     struct dti_buffer exact;
@@ -65,10 +65,10 @@ static bool put_row(struct dti_table *table, const struct cast_operand *operand,
         dti_table_cell(table, DTI_STYLE_WARN, "not known");
         for (int i = 0; i < 2; i++)
             dti_table_cell(table, DTI_STYLE_PLAIN, "");
-    } else if (result->parts == 1 &&
-               (result->part[0].flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))) {
+    } else if (result->components == 1 &&
+               (result->component[0].flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))) {
         put_lost(table, result);
-    } else if (result->parts == 1) {
+    } else if (result->components == 1) {
         done = put_error(table, operand, result);
     } else {
         for (int i = 0; i < 3; i++)

@@ -40,16 +40,16 @@ static size_t imaginary_start(const char *text, size_t length)
     return 0;
 }
 
-static enum dti_status parse_part(struct cast_operand *operand, size_t part, const char *text,
-                                  size_t length, struct dti_error *reterr)
+static enum dti_status parse_component(struct cast_operand *operand, size_t component,
+                                       const char *text, size_t length, struct dti_error *reterr)
 {
-    enum dti_status status = dti_number_parse(&operand->number[part], text, length, reterr);
+    enum dti_status status = dti_number_parse(&operand->number[component], text, length, reterr);
     if (status != DTI_OK)
         return status;
-    if (dti_number_value(&operand->number[part], &operand->value[part]))
+    if (dti_number_value(&operand->number[component], &operand->value[component]))
         return DTI_OK;
-    dti_number_free(&operand->number[part]);
-    memset(&operand->number[part], 0, sizeof operand->number[part]);
+    dti_number_free(&operand->number[component]);
+    memset(&operand->number[component], 0, sizeof operand->number[component]);
     return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
@@ -61,7 +61,7 @@ enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *tex
     ret->length = length;
     ret->index = index;
     ret->integer_literal = is_integer_literal(text, length);
-    ret->parts = 1;
+    ret->components = 1;
     memset(&ret->number[0], 0, sizeof ret->number[0]);
     memset(&ret->number[1], 0, sizeof ret->number[1]);
 
@@ -71,7 +71,7 @@ enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *tex
     }
     bool complex = length > 0 && (text[length - 1] | 0x20) == 'j';
     if (!complex)
-        return parse_part(ret, 0, text, length, reterr);
+        return parse_component(ret, 0, text, length, reterr);
 
     size_t split = imaginary_start(text, length - 1);
     const char *imaginary = text + split;
@@ -83,10 +83,10 @@ enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *tex
         imaginary = unit;
         count = strlen(unit);
     }
-    ret->parts = 2;
-    status = parse_part(ret, 0, split > 0 ? text : "0", split > 0 ? split : 1, reterr);
+    ret->components = 2;
+    status = parse_component(ret, 0, split > 0 ? text : "0", split > 0 ? split : 1, reterr);
     if (status == DTI_OK)
-        status = parse_part(ret, 1, imaginary, count, reterr);
+        status = parse_component(ret, 1, imaginary, count, reterr);
     if (status == DTI_OK)
         return DTI_OK;
     dti_cast_operand_free(ret);
@@ -101,6 +101,6 @@ enum dti_status dti_cast_operand_parse(struct cast_operand *ret, const char *tex
 
 void dti_cast_operand_free(struct cast_operand *operand)
 {
-    for (size_t i = 0; i < operand->parts; i++)
+    for (size_t i = 0; i < operand->components; i++)
         dti_number_free(&operand->number[i]);
 }

@@ -19,7 +19,7 @@ static bool stack_result(enum dti_stack stack, const struct cast_operand *operan
     ret->target = target;
     ret->no_code = false;
     ret->route = target->cast;
-    ret->parts = own->parts;
+    ret->components = own->components;
     dti_cast_by_rule(target->rule, operand, ret);
     return true;
 }

@@ -298,7 +298,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     bool stream = count == 1 && strcmp(operands[0], "-") == 0;
     bool document = cx->output == DTI_OUTPUT_JSON;
     job.single = count == 1 && !stream;
-    status = dti_cast_device_open_witness(&job.device, reterr);
+    status = dti_cast_device_open_cross_check(&job.device, reterr);
     if (status == DTI_OK)
         status =
             stream ? dti_cast_stream(&job, reterr) : cast_operands(&job, operands, count, reterr);

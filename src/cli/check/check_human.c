@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
 
 /* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */
@@ -76,8 +77,10 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
     for (size_t i = 0; asked && container && i < container->note_count; i++) {
+        const struct dti_note *const note = &container->notes[i];
+        char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");
-        dti_line_put(&line, DTI_STYLE_WARN, container->notes[i].text);
+        dti_line_put(&line, DTI_STYLE_WARN, dti_note_words(words, note));
         dti_line_end(&line);
     }
 }

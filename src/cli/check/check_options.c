@@ -6,6 +6,7 @@
 
 #include "cli/check/check_job.h"
 #include "cli/shared/dtype_operands.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"
@@ -244,6 +245,7 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
     if (args->ints && !args->fits)
         return dti_fail(reterr, DTI_USAGE, "--ints is for --fits; give that, or leave it out");
     ret->request.container = &ret->source.options;
+    ret->request.words = dti_remedy_words;
     ret->request.only = args->only;
     ret->request.ints = args->ints;
     enum dti_status status =

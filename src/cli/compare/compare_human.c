@@ -15,7 +15,7 @@ enum { SHOWN = 10 };
 
 static const char gap[] = "   ";
 
-struct view {
+struct compare_view {
     const struct compare_job *job;
     const struct dti_compare *compare;
     struct dti_line line;
@@ -25,19 +25,19 @@ struct view {
     uint64_t limit;
 };
 
-static void put(struct view *view, enum dti_style style, const char *text)
+static void put(struct compare_view *view, enum dti_style style, const char *text)
 {
     dti_line_put(&view->line, style, text);
 }
 
-static void put_safe(struct view *view, const char *text, size_t length)
+static void put_safe(struct compare_view *view, const char *text, size_t length)
 {
     if (!dti_line_safe(&view->line, DTI_STYLE_PLAIN, text, length))
         view->lost = true;
 }
 
 /* The other tensor of a pair whose names differ, or NULL. */
-static const struct dti_tensor *other_of(const struct view *view,
+static const struct dti_tensor *other_of(const struct compare_view *view,
                                          const struct dti_compare_result *result)
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(view->compare, result);
@@ -50,7 +50,7 @@ static const struct dti_tensor *other_of(const struct view *view,
 }
 
 /* "w", or "w, v" where the names differ. */
-static void put_name(struct view *view, const struct dti_compare_result *result)
+static void put_name(struct compare_view *view, const struct dti_compare_result *result)
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(view->compare, result);
     const struct dti_tensor *const other = other_of(view, result);
@@ -61,7 +61,7 @@ static void put_name(struct view *view, const struct dti_compare_result *result)
     }
 }
 
-static void put_verdict(struct view *view)
+static void put_verdict(struct compare_view *view)
 {
     const struct dti_compare *const compare = view->compare;
     const struct compare_args *const args = view->job->args;
@@ -105,7 +105,7 @@ static int worst_first(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static void take_rows(struct view *view)
+static void take_rows(struct compare_view *view)
 {
     for (size_t i = 0; i < view->compare->result_count; i++) {
         const struct dti_compare_result *const result = &view->compare->results[i];
@@ -122,7 +122,7 @@ static void cell(struct dti_table *table, const char *text)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static void cell_name(const struct view *view, struct dti_table *table,
+static void cell_name(const struct compare_view *view, struct dti_table *table,
                       const struct dti_compare_result *result)
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(view->compare, result);
@@ -136,11 +136,11 @@ static void cell_name(const struct view *view, struct dti_table *table,
 }
 
 /* Which columns there are besides those that are always there. */
-struct columns {
+struct compare_columns {
     bool unmatched, verbose;
 };
 
-static struct dti_table *begin_table(const struct columns *columns)
+static struct dti_table *begin_table(const struct compare_columns *columns)
 {
     static const char *const titles[] = {"name", "dtypes",   "elements", "differing", "max abs",
                                          "at",   "mean abs", "max rel",  "max ulp"};
@@ -160,8 +160,8 @@ static struct dti_table *begin_table(const struct columns *columns)
     return table;
 }
 
-static void put_row(struct view *view, struct dti_table *table, const struct columns *columns,
-                    const struct dti_compare_result *result)
+static void put_row(struct compare_view *view, struct dti_table *table,
+                    const struct compare_columns *columns, const struct dti_compare_result *result)
 {
     const struct dti_compare_figures *const figures = &result->figures;
     const struct dti_tensor *const a = &view->compare->a->tensors[result->a];
@@ -194,23 +194,23 @@ static void put_row(struct view *view, struct dti_table *table, const struct col
         dti_table_more(table, ", first at %s", dti_place_words(place, a, figures->first_unmatched));
 }
 
-static enum dti_status write_table(const struct view *view, struct dti_table *table,
+static enum dti_status write_table(const struct compare_view *view, struct dti_table *table,
                                    struct dti_error *reterr)
 {
     return dti_table_end(table, view->line.out, view->line.colour, 2, reterr);
 }
 
-static void put_rest(struct view *view, size_t count, const char *what)
+static void put_rest(struct compare_view *view, size_t count, const char *what)
 {
     dti_line_print(&view->line, DTI_STYLE_DIM, "  ... and %zu more%s; -v shows all", count, what);
     dti_line_end(&view->line);
 }
 
-static enum dti_status put_rows(struct view *view, struct dti_error *reterr)
+static enum dti_status put_rows(struct compare_view *view, struct dti_error *reterr)
 {
     const size_t count = view->limit < view->count ? (size_t)view->limit : view->count;
-    const struct columns columns = {.unmatched = view->compare->total.unmatched > 0,
-                                    .verbose = view->job->cx->verbose};
+    const struct compare_columns columns = {.unmatched = view->compare->total.unmatched > 0,
+                                            .verbose = view->job->cx->verbose};
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = begin_table(&columns);
@@ -222,7 +222,7 @@ static enum dti_status put_rows(struct view *view, struct dti_error *reterr)
     return status;
 }
 
-static void put_title(struct view *view, enum dti_compare_way way)
+static void put_title(struct compare_view *view, enum dti_compare_way way)
 {
     const struct dti_compare *const compare = view->compare;
     const char *const path = way == DTI_COMPARE_ONLY_A ? compare->a->path : compare->b->path;
@@ -239,7 +239,7 @@ static void put_title(struct view *view, enum dti_compare_way way)
 }
 
 /* Tensors of a way other than numbers, under a title; those that are equal with -v alone. */
-static enum dti_status put_list(struct view *view, enum dti_compare_way way,
+static enum dti_status put_list(struct compare_view *view, enum dti_compare_way way,
                                 struct dti_error *reterr)
 {
     const struct dti_compare *const compare = view->compare;
@@ -269,13 +269,13 @@ static enum dti_status put_list(struct view *view, enum dti_compare_way way,
     return status;
 }
 
-static void put_total(struct view *view, const char *name, const char *text)
+static void put_total(struct compare_view *view, const char *name, const char *text)
 {
     dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s %s", view->line.column > 0 ? gap : "  ",
                    name, text);
 }
 
-static void put_totals(struct view *view)
+static void put_totals(struct compare_view *view)
 {
     const struct dti_compare *const compare = view->compare;
     const struct dti_compare_figures *const total = &compare->total;
@@ -310,9 +310,9 @@ static void put_totals(struct view *view)
 enum dti_status dti_compare_human(const struct compare_job *job, struct dti_error *reterr)
 {
     const struct compare_args *const args = job->args;
-    struct view view = {.job = job,
-                        .compare = &job->compare,
-                        .line = {.out = job->cx->out, .colour = job->cx->colour}};
+    struct compare_view view = {.job = job,
+                                .compare = &job->compare,
+                                .line = {.out = job->cx->out, .colour = job->cx->colour}};
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
     view.rows = malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
     if (!view.rows)

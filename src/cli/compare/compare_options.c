@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/compare/compare_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/number.h"
 
 /* A number from 0 on, as the fp64 next to it. */
@@ -98,6 +99,7 @@ enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_a
         .cx = cx,
         .compare = {.bitwise = args->bitwise,
                     .ignore_missing = args->ignore_missing,
+                    .words = dti_remedy_words,
                     .only = args->only,
                     .out = cx->out},
     };

@@ -8,6 +8,7 @@
 #include "cli/shared/dtype_json.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/dtype.h"
 
 static const char *option_kind(enum dti_option_kind kind)
@@ -131,7 +132,7 @@ static void put_statuses(struct dti_json *json)
         dti_json_object(json, NULL);
         dti_json_string(json, "code", dti_status_code(status));
         dti_json_int(json, "exit", dti_status_exit(status));
-        dti_json_string(json, "meaning", dti_status_meaning(status));
+        dti_json_string(json, "meaning", dti_status_words(status));
         dti_json_end(json);
     }
     dti_json_end(json);

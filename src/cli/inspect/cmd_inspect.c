@@ -6,6 +6,7 @@
 
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/file_source.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 
 struct inspect_args {
@@ -61,6 +62,7 @@ struct inspect_job {
     struct dti_inspect_report report; /* of the last one */
     struct dti_inspect_file file;
     struct dti_error error; /* about it, or why there is no answer */
+    char message[DTI_ERROR_TEXT];
     enum dti_status status;
     enum dti_status first; /* of the errors told so far */
 };
@@ -165,7 +167,8 @@ static const struct dti_inspect_file *next_file(void *context)
     dti_complain(job->cx, &job->error);
     if (job->first == DTI_OK)
         job->first = status;
-    job->file = (struct dti_inspect_file){.path = path, .error = &job->error};
+    job->file = (struct dti_inspect_file){
+        .path = path, .error = &job->error, .message = dti_error_words(job->message, &job->error)};
     return &job->file;
 }
 
@@ -226,6 +229,7 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
     const struct inspect_args *const args = job->args;
     job->request = (struct dti_inspect_request){
         .container = &job->source.options,
+        .words = dti_remedy_words,
         .only = args->only,
         .sort = (enum dti_inspect_sort)args->sort,
         .reverse = args->reverse,

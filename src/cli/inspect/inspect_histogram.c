@@ -16,13 +16,13 @@ enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
 static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
 
 /* Exponents of a range's largest number, its smallest normal and its smallest subnormal. */
-struct range {
+struct exponent_range {
     const char *name;
     int32_t max, normal, subnormal;
     bool cut; /* numbers with the exponent of the largest one are beyond the range, too */
 };
 
-static void read_range(struct range *ret, enum dti_dtype dtype)
+static void read_range(struct exponent_range *ret, enum dti_dtype dtype)
 {
     const struct dti_format *const format = dti_format_get(dtype);
     struct dti_limits limits;
@@ -34,7 +34,7 @@ static void read_range(struct range *ret, enum dti_dtype dtype)
 }
 
 /* Numbers of the binade below the smallest subnormal round up to it, but for its lower end. */
-static char fate(const struct range *range, int32_t exponent)
+static char fate(const struct exponent_range *range, int32_t exponent)
 {
     return exponent > range->max              ? beyond
            : exponent >= range->normal        ? normal
@@ -90,7 +90,7 @@ static void bar_of(char *bar, uint64_t count, uint64_t most, size_t width, bool 
 struct picture {
     const struct inspect_view *view;
     const struct dti_inspect_histogram *histogram;
-    struct range ranges[DTI_STATS_RANGES];
+    struct exponent_range ranges[DTI_STATS_RANGES];
     int32_t first, last; /* exponents */
     int32_t step;        /* binades in a row */
     uint64_t numbers;    /* that are finite and not zero */
@@ -117,7 +117,8 @@ static int32_t row_of(const struct picture *picture, int32_t exponent)
 }
 
 /* Numbers beyond the range that no higher exponent accounts for. */
-static bool is_cut(const struct picture *picture, const struct range *range, uint64_t overflow)
+static bool is_cut(const struct picture *picture, const struct exponent_range *range,
+                   uint64_t overflow)
 {
     for (int32_t e = range->max + 1; e <= picture->last; e++) {
         if (e >= picture->first)
@@ -138,13 +139,15 @@ static void measure(struct picture *picture)
     for (unsigned i = 0; i < histogram->count; i++)
         picture->numbers += histogram->binade[i];
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        struct range *const range = &picture->ranges[i];
+        struct exponent_range *const range = &picture->ranges[i];
         read_range(range, dti_stats_ranges[i]);
         range->cut = is_cut(picture, range, histogram->overflow[i]);
         marks += strlen(picture->ranges[i].name) + 2;
     }
-    const size_t room = columns > others + marks ? columns - others - marks : 0;
-    picture->width = room < BAR_LEAST ? BAR_LEAST : room > BAR_MOST ? BAR_MOST : room;
+    const size_t available = columns > others + marks ? columns - others - marks : 0;
+    picture->width = available < BAR_LEAST  ? BAR_LEAST
+                     : available > BAR_MOST ? BAR_MOST
+                                            : available;
     picture->utf8 = is_utf8();
     for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
          row -= picture->step) {
@@ -173,7 +176,7 @@ static int32_t row_start(const struct picture *picture, int32_t low)
 /* What becomes of a row in a range: one mark, or that of its upper and that of its lower end, which
  * differ within one exponent where the range ends there. */
 static void mark_cell(struct dti_table *table, const struct picture *picture,
-                      const struct range *range, int32_t low)
+                      const struct exponent_range *range, int32_t low)
 {
     char text[3] = {fate(range, row_end(picture, low)), fate(range, row_start(picture, low)), '\0'};
     if (range->cut && row_end(picture, low) == range->max)

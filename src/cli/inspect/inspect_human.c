@@ -6,6 +6,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
+#include "cli/shell/remedy_words.h"
 
 enum { LABEL = 13, KEYS = 40, KEY_WIDTH = 32 };
 
@@ -199,16 +200,16 @@ static void take(struct taken *taken, const char *bytes, size_t length)
 }
 
 /* As much of it as there is room for. */
-static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size_t room)
+static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size_t available)
 {
     if (!whole)
-        cut(taken->text.data, room);
+        cut(taken->text.data, available);
     put(line, taken->text.data);
     put(line, whole ? "" : "...");
 }
 
-/* The value; behind an array how long it is. room: 0 for all of it. */
-static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t room,
+/* The value; behind an array how long it is. available: 0 for all of it. */
+static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t available,
                       struct taken *taken)
 {
     char end[160] = "";
@@ -217,8 +218,8 @@ static void put_value(struct dti_line *line, const struct dti_metadata *entry, s
                        (unsigned long long)entry->count, entry->count == 1 ? "" : "s");
     take(taken, entry->value, entry->value_length);
     const size_t after = strlen(end) + strlen("...");
-    put_cut(line, taken, room == 0 || columns_of(taken->text.data) + strlen(end) <= room,
-            room > after + 8 ? room - after : 8);
+    put_cut(line, taken, available == 0 || columns_of(taken->text.data) + strlen(end) <= available,
+            available > after + 8 ? available - after : 8);
     dti_line_put(line, DTI_STYLE_DIM, end);
 }
 
@@ -255,8 +256,8 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
         put_cut(&line, taken, all || columns_of(taken->text.data) <= width / 2, width / 2);
         dti_line_to(&line, 4 + keys + 2);
         const size_t before = line.column + line.owed;
-        const size_t room = before + 12 < width ? width - before : 12;
-        put_value(&line, entry, all ? 0 : room, taken);
+        const size_t available = before + 12 < width ? width - before : 12;
+        put_value(&line, entry, all ? 0 : available, taken);
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {
@@ -305,11 +306,13 @@ static void put_notes(const struct inspect_view *view)
     const struct dti_container *const container = report->container;
     const bool one = report->unread == 1;
     struct dti_line line = line_of(view);
-    char text[DTI_SCALED_CODES_TEXT];
+    char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
     for (size_t i = 0; i < container->note_count; i++)
-        put_note(view, container->notes[i].text);
-    if (report->scaled.count > 0)
-        put_note(view, dti_scaled_codes_words(&report->scaled, text));
+        put_note(view, dti_note_words(words, &container->notes[i]));
+    if (report->scaled.count > 0) {
+        const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
+        put_note(view, dti_note_words(words, &note));
+    }
     if (report->shown_count == 0 && container->tensor_count > 0)
         put_note(view, "no tensor has such a name");
     if (is_order_assumed(view))

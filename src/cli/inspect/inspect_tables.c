@@ -6,6 +6,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
@@ -31,11 +32,13 @@ static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *
 static void remark_cell(struct dti_table *table, const struct inspect_view *view,
                         const struct dti_tensor *tensor)
 {
+    char words[DTI_REMEDY_WORDS];
     bool big;
     const bool swapped = dti_inspect_has_byte_order(tensor, &big) && big;
     const char *const remarks[] = {
         tensor->fortran ? "Fortran order" : NULL, swapped ? "big-endian" : NULL,
-        tensor->compressed ? "compressed" : NULL, is_blocks(view, tensor) ? NULL : tensor->refusal};
+        tensor->compressed ? "compressed" : NULL,
+        is_blocks(view, tensor) ? NULL : dti_remedy_words(words, tensor->remedy, tensor->refusal)};
     const char *separator = "";
     dti_table_cell(table, DTI_STYLE_DIM, "");
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {

@@ -253,10 +253,10 @@ enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
     const struct key root = {.parent = INSPECT_NOWHERE, .kind = INSPECT_BRANCH, .text = ""};
     memset(ret, 0, sizeof *ret);
     ret->seed = mix((uint64_t)dti_clock_now(), (uint64_t)(uintptr_t)ret);
-    bool room = node_of(ret, &root) != INSPECT_NOWHERE;
-    for (size_t i = 0; i < report->shown_count && room; i++)
-        room = add_tensor(ret, report->shown[i]);
-    if (!room)
+    bool fits = node_of(ret, &root) != INSPECT_NOWHERE;
+    for (size_t i = 0; i < report->shown_count && fits; i++)
+        fits = add_tensor(ret, report->shown[i]);
+    if (!fits)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     sort_numbers(ret);
     return DTI_OK;

@@ -19,7 +19,7 @@ static const struct dti_choice no_master[] = {
     {.name = NULL},
 };
 
-static const struct dti_choice some_rooms[] = {
+static const struct dti_choice some_capacities[] = {
     {.name = "cpu", .help = "the memory that is free on this machine"},
     {.name = "cuda", .help = "what is free on the first CUDA device; cuda:N is another one"},
     {.name = "auto", .help = "the first CUDA device, or this machine where there is none"},
@@ -43,7 +43,7 @@ static const struct dti_option options[] = {
      .given_offset = DTI_NO_GIVEN},
     OPT_DTYPE(0, "states", struct mem_args, states, "DTYPE",
               "with --train: of the optimizer's states; otherwise fp32"),
-    OPT_LIST(0, "fit", struct mem_args, fit, "DEVICE|BYTES", some_rooms,
+    OPT_LIST(0, "fit", struct mem_args, fit, "DEVICE|BYTES", some_capacities,
              "say what fits into a device's free memory, or into 80GB or 24GiB"),
     OPT_FILE(0, "input", struct mem_args, input, "FILE",
              "a file, where its name could be taken for an amount"),
@@ -89,7 +89,7 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
         status = dti_mem_operands(job, operands, operand_count, reterr);
     if (status == DTI_OK)
         status = args->train ? dti_mem_train(job, reterr) : dti_mem_sum(&job->mem, reterr);
-    return status == DTI_OK ? dti_mem_room(job, reterr) : status;
+    return status == DTI_OK ? dti_mem_capacity(job, reterr) : status;
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
@@ -101,7 +101,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     job->args = args;
     job->cx = cx;
     enum dti_status status = gather(job, operands, operand_count, reterr);
-    const bool any = status == DTI_OK && (!job->mem.room.asked || dti_mem_judge(&job->mem));
+    const bool any = status == DTI_OK && (!job->mem.capacity.asked || dti_mem_judge(&job->mem));
     if (status == DTI_OK)
         status = cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(cx, &job->mem, reterr)
                                                 : DTI_ANSWER(cx, mem, &job->mem, reterr);

@@ -249,23 +249,23 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
     return status;
 }
 
-static void put_room(const struct dti_context *cx, const struct dti_mem *mem)
+static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
 {
-    const struct dti_mem_room *const room = &mem->room;
+    const struct dti_mem_capacity *const capacity = &mem->capacity;
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
-    if (!room->asked)
+    if (!capacity->asked)
         return;
-    (void)dti_human_bytes(text, room->bytes);
+    (void)dti_human_bytes(text, capacity->bytes);
     put(&line, "  ");
-    if (room->device[0] == '\0')
-        dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s", (unsigned long long)room->bytes,
-                       text);
-    else if (room->all == DTI_UNKNOWN)
-        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free", room->device, text);
+    if (capacity->device[0] == '\0')
+        dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
+                       (unsigned long long)capacity->bytes, text);
+    else if (capacity->all == DTI_UNKNOWN)
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free", capacity->device, text);
     else
-        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free of %s", room->device, text,
-                       dti_human_bytes(all, room->all));
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free of %s", capacity->device, text,
+                       dti_human_bytes(all, capacity->all));
     dti_line_end(&line);
     if (!mem->train)
         dti_mem_note(cx, "not counted: activations, caches, what a framework keeps beside");
@@ -276,7 +276,7 @@ static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
 {
     for (size_t i = 0; i < mem->size_count && !mem->train; i++) {
         const struct dti_mem_size *const size = &mem->sizes[i];
-        if (!mem->room.asked)
+        if (!mem->capacity.asked)
             (void)fprintf(cx->out, "%llu\n", (unsigned long long)size->bytes);
         else if (size->verdict.fits)
             (void)fprintf(cx->out, "%s\n",
@@ -284,7 +284,7 @@ static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
     }
     for (size_t i = 0; i < mem->training_count; i++) {
         const struct dti_mem_training *const training = &mem->trainings[i];
-        if (!mem->room.asked)
+        if (!mem->capacity.asked)
             (void)fprintf(cx->out, "%llu\n", (unsigned long long)training->bytes);
         else if (training->verdict.fits)
             (void)fprintf(cx->out, "%s %s\n", dti_training_get(training->plan.training)->name,
@@ -303,6 +303,6 @@ enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem
     if (status == DTI_OK)
         status = mem->train ? dti_mem_human_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
     if (status == DTI_OK)
-        put_room(cx, mem);
+        put_capacity(cx, mem);
     return status;
 }

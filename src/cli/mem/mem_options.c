@@ -54,7 +54,7 @@ static enum dti_status check_plan(const struct mem_job *job, const struct dti_st
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "training of %s weights is not accounted for; say %s, and twice the "
                         "parameters",
-                        weights->format.name, dti_format_get(weights->format.part)->name);
+                        weights->format.name, dti_format_get(weights->format.component)->name);
     if (job->args->states && row->block > 0)
         return dti_fail(reterr, DTI_USAGE,
                         "the states of %s are codes of 8 bits; leave --states out", row->name);
@@ -165,8 +165,8 @@ static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct 
     return DTI_USAGE;
 }
 
-static enum dti_status room_of_device(struct dti_mem_room *ret, const char *text,
-                                      struct dti_error *reterr)
+static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const char *text,
+                                          struct dti_error *reterr)
 {
     struct dti_device_wish wish;
     char quoted[DTI_QUOTE_SIZE];
@@ -175,7 +175,7 @@ static enum dti_status room_of_device(struct dti_mem_room *ret, const char *text
         return dti_fail(reterr, DTI_USAGE,
                         "--fit takes one device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB");
     if (status == DTI_OK)
-        status = dti_mem_device_room(ret, &wish, text, reterr);
+        status = dti_mem_device_capacity(ret, &wish, text, reterr);
     if (status != DTI_OK || ret->bytes != DTI_UNKNOWN)
         return status;
     if (strcmp(ret->device, "cpu") == 0)
@@ -186,14 +186,14 @@ static enum dti_status room_of_device(struct dti_mem_room *ret, const char *text
                     dti_quote(quoted, text, strlen(text)));
 }
 
-enum dti_status dti_mem_room(struct mem_job *job, struct dti_error *reterr)
+enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr)
 {
     const char *const text = job->args->fit;
-    struct dti_mem_room *const room = &job->mem.room;
+    struct dti_mem_capacity *const capacity = &job->mem.capacity;
     if (!text)
         return DTI_OK;
     if (!dti_mem_is_amount(text))
-        return room_of_device(room, text, reterr);
-    *room = (struct dti_mem_room){.asked = true, .all = DTI_UNKNOWN};
-    return read_bytes(text, &room->bytes, reterr);
+        return capacity_of_device(capacity, text, reterr);
+    *capacity = (struct dti_mem_capacity){.asked = true, .all = DTI_UNKNOWN};
+    return read_bytes(text, &capacity->bytes, reterr);
 }

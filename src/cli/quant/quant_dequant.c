@@ -93,6 +93,7 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
         .high = args->nibble_given && args->nibble == DTI_BLOCK_HIGH,
         .bits = (unsigned)args->bits,
         .block = args->block_given ? args->block : 0,
+        .said_by = "--bits or --block",
         .only = args->only,
         .keep = args->keep,
         .select = args->select,

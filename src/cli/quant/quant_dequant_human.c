@@ -38,7 +38,7 @@ static const struct dti_tensor *source_of(const struct quant_dequant *job, size_
 }
 
 /* Tensors that were stored in one way and met the same fate. */
-struct kind {
+struct dequant_kind {
     size_t first; /* one of them */
     size_t count;
     uint64_t stored, output;
@@ -58,7 +58,7 @@ static bool same_kind(const struct quant_dequant *job, size_t a, size_t b)
            x->tensor_scale == y->tensor_scale;
 }
 
-static size_t count_kinds(const struct quant_dequant *job, struct kind kinds[KINDS_MAX])
+static size_t count_kinds(const struct quant_dequant *job, struct dequant_kind kinds[KINDS_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < job->file.cast->tensor_count; i++) {
@@ -69,7 +69,7 @@ static size_t count_kinds(const struct quant_dequant *job, struct kind kinds[KIN
         if (at == KINDS_MAX)
             at--; /* the rest together; nobody reads so many lines */
         if (at == count)
-            kinds[count++] = (struct kind){.first = i};
+            kinds[count++] = (struct dequant_kind){.first = i};
         kinds[at].count++;
         kinds[at].stored += form->dtype ? form->stored_bytes : source_of(job, i)->bytes;
         kinds[at].output += job->file.cast->tensors[i].bytes;
@@ -109,13 +109,13 @@ static void put_dtypes(const struct quant_dequant *job, struct dti_table *table,
 
 static enum dti_status put_kinds(const struct quant_dequant *job, struct dti_error *reterr)
 {
-    struct kind kinds[KINDS_MAX];
+    struct dequant_kind kinds[KINDS_MAX];
     const size_t count = count_kinds(job, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what was quantized comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct dequant_kind *const kind = &kinds[i % count];
         const struct dti_dequant_form *const form = dti_quant_form(job, kind->first);
         char cell[CELL], text[DTI_TEXT_SIZE], words[QUANT_FORM_SIZE];
         if ((form->dtype != NULL) != (i < count))

@@ -9,17 +9,20 @@
 #include "cli/quant/quant_files.h"
 #include "cli/shared/amount.h"
 #include "cli/shell/output_words.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/parallel.h"
 
 /* On stderr, and among the warnings of JSON. */
-static void warn(void *context, const char *code, const char *text)
+static void warn(void *context, const struct dti_note *note)
 {
     struct quant_file *const file = context;
+    char buffer[DTI_REMEDY_WORDS];
+    const char *const text = dti_note_words(buffer, note);
     dti_warn(file->cx, "%s", text);
     if (file->warning_count == QUANT_WARNINGS_MAX)
         return;
     struct quant_warning *const warning = &file->warnings[file->warning_count++];
-    warning->code = code;
+    warning->code = note->code;
     (void)snprintf(warning->text, sizeof warning->text, "%s", text);
 }
 
@@ -67,7 +70,7 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
         .warn_context = file,
     };
     for (size_t i = 0; i < file->container->note_count; i++)
-        warn(file, file->container->notes[i].code, file->container->notes[i].text);
+        warn(file, &file->container->notes[i]);
     return dti_file_quant_new(&file->quant, file->container, &request, reterr);
 }
 
@@ -114,11 +117,11 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
 /* Tells of what killed runs have left, and with --force removes it. */
 static enum dti_status clear(struct quant_file *file, struct dti_error *reterr)
 {
-    struct dti_output_strays strays = {.count = {0}};
+    struct dti_output_leftovers leftovers = {.count = {0}};
     const enum dti_status status =
-        dti_new_files_strays(&file->quant->files, file->args->force, &strays, reterr);
+        dti_new_files_leftovers(&file->quant->files, file->args->force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_strays(&strays, file->out_path, warn, file);
+        dti_output_warn_leftovers(&leftovers, file->out_path, warn, file);
     return status;
 }
 

@@ -101,7 +101,7 @@ static void put_recipe(const struct quant_file *file, struct dti_line *line)
 }
 
 /* Tensors of one dtype that met the same fate. */
-struct kind {
+struct quant_kind {
     const struct dti_format *from;
     enum dti_quant_fate fate;
     size_t count;
@@ -130,7 +130,7 @@ static const char *fate_words(enum dti_quant_fate fate)
     }
 }
 
-static size_t count_kinds(const struct quant_file *file, struct kind kinds[MAX_GROUPS])
+static size_t count_kinds(const struct quant_file *file, struct quant_kind kinds[MAX_GROUPS])
 {
     size_t count = 0;
     for (size_t i = 0; i < file->quant->tensor_count; i++) {
@@ -143,7 +143,7 @@ static size_t count_kinds(const struct quant_file *file, struct kind kinds[MAX_G
         if (at == MAX_GROUPS)
             continue; /* there are fewer dtypes than that */
         if (at == count)
-            kinds[count++] = (struct kind){.from = source->format, .fate = tensor->fate};
+            kinds[count++] = (struct quant_kind){.from = source->format, .fate = tensor->fate};
         kinds[at].count++;
         kinds[at].input += source->bytes;
         kinds[at].output += tensor->bytes;
@@ -153,13 +153,13 @@ static size_t count_kinds(const struct quant_file *file, struct kind kinds[MAX_G
 
 static enum dti_status put_kinds(const struct quant_file *file, struct dti_error *reterr)
 {
-    struct kind kinds[MAX_GROUPS];
+    struct quant_kind kinds[MAX_GROUPS];
     const size_t count = count_kinds(file, kinds);
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_new(4);
     for (size_t i = 0; i < 2 * count; i++) { /* what is quantized comes first */
-        const struct kind *const kind = &kinds[i % count];
+        const struct quant_kind *const kind = &kinds[i % count];
         const bool quantized = kind->fate == DTI_QUANT_FATE_QUANTIZED;
         if (quantized != (i < count))
             continue;

@@ -13,16 +13,16 @@
 enum { WORST = 5, CELL = 320 };
 
 /* Which columns a table has. */
-struct columns {
+struct quant_columns {
     bool scale, zero_point, blocks, losses;
     size_t count;
 };
 
-static struct columns columns_of(const struct quant_file *file)
+static struct quant_columns columns_of(const struct quant_file *file)
 {
     const struct dti_block_format *const block = file->target->scheme.block;
     const bool ran = !file->args->dry_run;
-    struct columns columns = {
+    struct quant_columns columns = {
         .scale = ran && (block ? block->family == DTI_BLOCKS_NV
                                : file->target->scheme.per == DTI_PER_TENSOR),
         .blocks = ran && block,
@@ -35,7 +35,7 @@ static struct columns columns_of(const struct quant_file *file)
 }
 
 static void put_titles(const struct quant_file *file, struct dti_table *table,
-                       const struct columns *columns)
+                       const struct quant_columns *columns)
 {
     const bool block = file->target->scheme.block;
     const char *const titles[] = {
@@ -59,7 +59,7 @@ static void put_titles(const struct quant_file *file, struct dti_table *table,
 }
 
 static void put_figures(const struct quant_file *file, struct dti_table *table,
-                        const struct columns *columns, size_t at)
+                        const struct quant_columns *columns, size_t at)
 {
     const struct dti_file_quant_tensor *const tensor = &file->quant->tensors[at];
     char cell[CELL];
@@ -84,7 +84,7 @@ static void put_figures(const struct quant_file *file, struct dti_table *table,
 }
 
 static bool put_row(const struct quant_file *file, struct dti_table *table,
-                    const struct columns *columns, size_t at)
+                    const struct quant_columns *columns, size_t at)
 {
     const struct dti_file_quant_tensor *const tensor = &file->quant->tensors[at];
     const struct dti_tensor *const source = dti_quant_file_source(file, at);
@@ -119,7 +119,7 @@ static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_sum
 static enum dti_status put_worst(const struct quant_file *file, struct dti_error *reterr)
 {
     const struct dti_file_quant *const quant = file->quant;
-    const struct columns columns = columns_of(file);
+    const struct quant_columns columns = columns_of(file);
     size_t worst[WORST + 1], count = 0;
     for (size_t i = 0; i < quant->tensor_count; i++) {
         size_t at = count;
@@ -146,7 +146,7 @@ static enum dti_status put_worst(const struct quant_file *file, struct dti_error
 
 static enum dti_status put_all(const struct quant_file *file, struct dti_error *reterr)
 {
-    const struct columns columns = columns_of(file);
+    const struct quant_columns columns = columns_of(file);
     struct dti_table *const table = dti_table_new(columns.count);
     bool whole = true;
     put_titles(file, table, &columns);

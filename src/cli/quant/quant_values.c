@@ -76,7 +76,7 @@ static enum dti_status read_operands(struct quant_numbers *numbers, char **opera
     return DTI_OK;
 }
 
-struct job {
+struct quant_values_job {
     const struct quant_args *args;
     const struct dti_context *cx;
     struct quant_target *targets;
@@ -86,7 +86,7 @@ struct job {
     unsigned events; /* set of enum quant_event */
 };
 
-static enum dti_status show(struct job *job, size_t at, struct dti_error *reterr)
+static enum dti_status show(struct quant_values_job *job, size_t at, struct dti_error *reterr)
 {
     struct quant_result result;
     enum dti_status status =
@@ -107,7 +107,7 @@ static enum dti_status show(struct job *job, size_t at, struct dti_error *reterr
     return status;
 }
 
-static enum dti_status show_all(struct job *job, struct dti_error *reterr)
+static enum dti_status show_all(struct quant_values_job *job, struct dti_error *reterr)
 {
     const bool document = job->cx->output == DTI_OUTPUT_JSON;
     enum dti_status status = DTI_OK;
@@ -123,7 +123,7 @@ static enum dti_status show_all(struct job *job, struct dti_error *reterr)
 enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
                                  char **operands, int count, struct dti_error *reterr)
 {
-    struct job job = {.args = args, .cx = cx};
+    struct quant_values_job job = {.args = args, .cx = cx};
     enum dti_status status = check_operands(args, operands, count, reterr);
     if (status == DTI_OK)
         status =

@@ -40,8 +40,8 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
-    size_t room = operand_count > 0 ? count_words(operands, operand_count) : DTI_DTYPE_COUNT;
-    struct dti_dtype_operand *list = calloc(room, sizeof *list);
+    size_t capacity = operand_count > 0 ? count_words(operands, operand_count) : DTI_DTYPE_COUNT;
+    struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
     size_t count = 0;
     if (!list)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

@@ -65,6 +65,15 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     return command->run(args, words, operand_count, cx, reterr);
 }
 
+static bool has_json(struct dti_context *cx, struct dti_error *reterr)
+{
+    if (!cx->json)
+        cx->json = dti_json_new();
+    if (!cx->json)
+        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return cx->json != NULL;
+}
+
 /* No command: help and version are answers all the same, anything else is a mistake. */
 static enum dti_status run_without_command(const struct dti_globals *globals,
                                            struct dti_context *cx, struct dti_error *reterr)
@@ -77,7 +86,7 @@ static enum dti_status run_without_command(const struct dti_globals *globals,
         return DTI_OK;
     }
     if (globals->version)
-        return dti_version_print(cx, reterr);
+        return has_json(cx, reterr) ? dti_version_print(cx, reterr) : DTI_NO_MEMORY;
     dti_help_overview(cx->err, cx->colour_error, cx->width);
     return dti_fail(reterr, DTI_USAGE, "no command was given");
 }
@@ -102,8 +111,10 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
         return status;
     cx->command = command->name;
     void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
-    if (!args)
+    if (!args || !has_json(cx, reterr)) {
+        free(args);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
     status =
         run_command(command, args, &globals, words + leading + 1, count - leading - 1, cx, reterr);
     free(args);
@@ -118,7 +129,7 @@ static void report(struct dti_context *cx, const struct dti_error *error)
     dti_complain(cx, error);
     if (cx->output == DTI_OUTPUT_HUMAN)
         return;
-    if (cx->json)
+    if (has_json(cx, NULL))
         (void)dti_error_json(cx->json, error, 0, cx->out, NULL);
 }
 
@@ -128,9 +139,7 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
     struct dti_error error = {.status = DTI_OK};
     dti_context_init(&cx, words, count, out, err);
 
-    cx.json = dti_json_new();
-    const enum dti_status status = cx.json ? run_words(words, count, &cx, &error)
-                                           : dti_fail(&error, DTI_NO_MEMORY, "out of memory");
+    const enum dti_status status = run_words(words, count, &cx, &error);
     /* a failed write is found again, with its cause, when out is closed */
     if (status != DTI_OK && status != DTI_ANSWER_NO && !(status == DTI_WRITE_FAILED && ferror(out)))
         report(&cx, &error);

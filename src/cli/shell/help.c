@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/shell/help.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
@@ -151,7 +152,7 @@ static void put_exit_codes(struct page *page)
         char text[16];
         snprintf(text, sizeof text, "%4d  ", code);
         put(page, text);
-        put(page, dti_status_meaning(status));
+        put(page, dti_status_words(status));
         dti_line_end(&page->line);
         last = code;
     }

@@ -7,6 +7,7 @@
 
 #include "answers/shell.h"
 #include "cli/shell/command.h"
+#include "cli/shell/remedy_words.h"
 
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
 
@@ -34,7 +35,8 @@ void dti_warn(const struct dti_context *cx, const char *format, ...)
 
 void dti_complain(const struct dti_context *cx, const struct dti_error *error)
 {
-    put_line(cx, red, error->text);
+    char words[DTI_ERROR_TEXT];
+    put_line(cx, red, dti_error_words(words, error));
 }
 
 static void put_input_line(struct dti_json *json, uint64_t line)
@@ -59,6 +61,8 @@ void dti_json_warning(struct dti_json *json, const char *code, const char *dtype
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr)
 {
-    dti_document_error(json, &(struct dti_error_answer){error, line});
+    char words[DTI_ERROR_TEXT];
+    dti_document_error(json,
+                       &(struct dti_error_answer){error, dti_error_words(words, error), line});
     return dti_json_write(json, out, reterr);
 }

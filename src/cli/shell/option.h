@@ -100,13 +100,13 @@ struct dti_option {
 
 /* Parses argv[0..count-1] (program and command names already taken off) against `options` and
  * `globals`; either may be NULL, as args and global_args then may. Options and operands may be
- * mixed;
- * "--" ends the options; "--name=value", "-n value", "-nvalue" and joined flags "-qv" work; a
- * unique prefix of a long option does NOT (scripts would break when an option is added). A negative
- * number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case. "-" is an
- * operand. Writes option values into args and global_args, and the operands, in order, to the front
- * of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest name) or
- * DTI_USAGE. The flag whose long name is "help" sets *ret_help and ends the parsing there. */
+ * mixed; "--" ends the options; "--name=value", "-n value", "-nvalue" and joined flags "-qv" work;
+ * a unique prefix of a long option does NOT (scripts would break when an option is added). A
+ * negative number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case. "-" is
+ * an operand. Writes option values into args and global_args, and the operands, in order, to the
+ * front of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest
+ * name) or DTI_USAGE. The flag whose long name is "help" sets *ret_help and ends the parsing there.
+ */
 enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                                   const struct dti_option *globals, void *global_args, char **argv,
                                   int count, int *ret_operands, bool *ret_help,

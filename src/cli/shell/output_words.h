@@ -6,12 +6,11 @@
 #define DTINFO_CLI_OUTPUT_WORDS_H
 
 #include "cli/shell/command.h"
-#include "dtinfo/output_strays.h"
+#include "dtinfo/output_leftovers.h"
 
 /* A warning for each kind of them. beside: the output, as the command line has it. */
-void dti_output_warn_strays(const struct dti_output_strays *strays, const char *beside,
-                            void (*warn)(void *context, const char *code, const char *text),
-                            void *warn_context);
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
+                               dti_warn_fn *warn, void *warn_context);
 
 /* The output has its name, or all of it went into a pipe: a standard output that fails from now on
  * is still an error, which then says so. */

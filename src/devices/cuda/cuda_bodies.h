@@ -35,14 +35,14 @@
         dti_run_chunks(args, thread, path);                                                \
     }
 
-DTI_BODY_CHUNKS(fp32_to_bf16, ENCODE_F32, COUNT, FP32, BF16)
-DTI_BODY_CHUNKS(fp32_to_fp16, ENCODE_F32, COUNT, FP32, FP16)
-DTI_BODY_CHUNKS(fp64_to_fp32, ENCODE_F64, COUNT, FP64, FP32)
-DTI_BODY_CHUNKS(bf16_to_fp32, DECODE_F32, COUNT, BF16, FP32)
-DTI_BODY_CHUNKS(fp16_to_fp32, DECODE_F32, COUNT, FP16, FP32)
-DTI_BODY_CHUNKS(fp32_to_fp64, DECODE_F64, COUNT, FP32, FP64)
-DTI_BODY_CHUNKS(fp64_to_bf16, ODD_F64_F32, ENCODE_F32, FP64, BF16)
-DTI_BODY_CHUNKS(fp64_to_fp16, ODD_F64_F32, ENCODE_F32, FP64, FP16)
+DTI_BODY_CHUNKS(fp32_to_bf16, ENCODE_HUB32, COUNT, FP32, BF16)
+DTI_BODY_CHUNKS(fp32_to_fp16, ENCODE_HUB32, COUNT, FP32, FP16)
+DTI_BODY_CHUNKS(fp64_to_fp32, ENCODE_HUB64, COUNT, FP64, FP32)
+DTI_BODY_CHUNKS(bf16_to_fp32, DECODE_HUB32, COUNT, BF16, FP32)
+DTI_BODY_CHUNKS(fp16_to_fp32, DECODE_HUB32, COUNT, FP16, FP32)
+DTI_BODY_CHUNKS(fp32_to_fp64, DECODE_HUB64, COUNT, FP32, FP64)
+DTI_BODY_CHUNKS(fp64_to_bf16, ODD_HUB64_HUB32, ENCODE_HUB32, FP64, BF16)
+DTI_BODY_CHUNKS(fp64_to_fp16, ODD_HUB64_HUB32, ENCODE_HUB32, FP64, FP16)
 
 /* Small floats with and without a minus zero are two loops. */
 DTI_LANE void dti_run_small(const struct dti_gpu_cast_args *args, const struct dti_thread *thread,
@@ -59,12 +59,12 @@ DTI_LANE void dti_run_small(const struct dti_gpu_cast_args *args, const struct d
 
 DTI_BODY(fp32_to_small)
 {
-    dti_run_small(args, thread, DTI_OP_ENCODE_F32, DTI_OP_COUNT, DTI_FROM_FP32);
+    dti_run_small(args, thread, DTI_OP_ENCODE_HUB32, DTI_OP_COUNT, DTI_FROM_FP32);
 }
 
 DTI_BODY(fp64_to_small)
 {
-    dti_run_small(args, thread, DTI_OP_ODD_F64_F32, DTI_OP_ENCODE_F32, DTI_FROM_FP64);
+    dti_run_small(args, thread, DTI_OP_ODD_HUB64_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_FP64);
 }
 
 /* Sources other than fp16 and bf16 go element by element. */
@@ -77,7 +77,7 @@ DTI_LANE bool dti_is_half(const struct dti_decoder *d, unsigned man_bits)
 
 DTI_BODY(half_to_bf16)
 {
-    const struct dti_chunk_path path = {DTI_OP_DECODE_F32, DTI_OP_ENCODE_F32, DTI_FROM_FP16,
+    const struct dti_chunk_path path = {DTI_OP_DECODE_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_FP16,
                                         DTI_TO_BF16};
     if (dti_is_half(&args->decoder, 10))
         dti_run_chunks(args, thread, path);
@@ -87,7 +87,7 @@ DTI_BODY(half_to_bf16)
 
 DTI_BODY(half_to_fp16)
 {
-    const struct dti_chunk_path path = {DTI_OP_DECODE_F32, DTI_OP_ENCODE_F32, DTI_FROM_BF16,
+    const struct dti_chunk_path path = {DTI_OP_DECODE_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_BF16,
                                         DTI_TO_FP16};
     if (dti_is_half(&args->decoder, 7))
         dti_run_chunks(args, thread, path);
@@ -98,30 +98,30 @@ DTI_BODY(half_to_fp16)
 DTI_BODY(half_to_small)
 {
     if (dti_is_half(&args->decoder, 7))
-        dti_run_small(args, thread, DTI_OP_DECODE_F32, DTI_OP_ENCODE_F32, DTI_FROM_BF16);
+        dti_run_small(args, thread, DTI_OP_DECODE_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_BF16);
     else if (dti_is_half(&args->decoder, 10))
-        dti_run_small(args, thread, DTI_OP_DECODE_F32, DTI_OP_ENCODE_F32, DTI_FROM_FP16);
+        dti_run_small(args, thread, DTI_OP_DECODE_HUB32, DTI_OP_ENCODE_HUB32, DTI_FROM_FP16);
     else
-        dti_run_elements(args, thread, DTI_OP_DECODE_F32, DTI_OP_ENCODE_F32,
+        dti_run_elements(args, thread, DTI_OP_DECODE_HUB32, DTI_OP_ENCODE_HUB32,
                          DTI_ROUND_NEAREST_EVEN);
 }
 
-DTI_BODY_NEAR(encode_f32_near, ENCODE_F32, COUNT)
-DTI_BODY_NEAR(encode_f64_near, ENCODE_F64, COUNT)
-DTI_BODY_ELEMENTS(encode_f32, ENCODE_F32, COUNT)
-DTI_BODY_ELEMENTS(encode_f64, ENCODE_F64, COUNT)
+DTI_BODY_NEAR(encode_f32_near, ENCODE_HUB32, COUNT)
+DTI_BODY_NEAR(encode_f64_near, ENCODE_HUB64, COUNT)
+DTI_BODY_ELEMENTS(encode_f32, ENCODE_HUB32, COUNT)
+DTI_BODY_ELEMENTS(encode_f64, ENCODE_HUB64, COUNT)
 DTI_BODY_ELEMENTS(encode_i64, ENCODE_I64, COUNT)
 DTI_BODY_ELEMENTS(encode_u64, ENCODE_U64, COUNT)
-DTI_BODY_ELEMENTS(decode_f32, DECODE_F32, COUNT)
-DTI_BODY_ELEMENTS(decode_f64, DECODE_F64, COUNT)
+DTI_BODY_ELEMENTS(decode_f32, DECODE_HUB32, COUNT)
+DTI_BODY_ELEMENTS(decode_f64, DECODE_HUB64, COUNT)
 DTI_BODY_ELEMENTS(decode_i64, DECODE_I64, COUNT)
-DTI_BODY_ELEMENTS(odd_f64_f32, ODD_F64_F32, COUNT)
-DTI_BODY_ELEMENTS(odd_i64_f64, ODD_I64_F64, COUNT)
-DTI_BODY_ELEMENTS(odd_u64_f64, ODD_U64_F64, COUNT)
-DTI_BODY_ELEMENTS(decode_encode_f32, DECODE_F32, ENCODE_F32)
-DTI_BODY_ELEMENTS(decode_encode_f64, DECODE_F64, ENCODE_F64)
+DTI_BODY_ELEMENTS(odd_f64_f32, ODD_HUB64_HUB32, COUNT)
+DTI_BODY_ELEMENTS(odd_i64_f64, ODD_I64_HUB64, COUNT)
+DTI_BODY_ELEMENTS(odd_u64_f64, ODD_U64_HUB64, COUNT)
+DTI_BODY_ELEMENTS(decode_encode_f32, DECODE_HUB32, ENCODE_HUB32)
+DTI_BODY_ELEMENTS(decode_encode_f64, DECODE_HUB64, ENCODE_HUB64)
 DTI_BODY_ELEMENTS(decode_encode_i64, DECODE_I64, ENCODE_I64)
-DTI_BODY_ELEMENTS(odd_encode_f32, ODD_F64_F32, ENCODE_F32)
+DTI_BODY_ELEMENTS(odd_encode_f32, ODD_HUB64_HUB32, ENCODE_HUB32)
 
 DTI_BODY(table)
 {

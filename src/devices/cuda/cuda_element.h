@@ -108,25 +108,25 @@ DTI_LANE uint64_t dti_element(const struct dti_gpu_cast_args *args, enum dti_ope
                               enum dti_round round, uint64_t word, uint64_t index)
 {
     switch (op) {
-    case DTI_OP_DECODE_F32:
+    case DTI_OP_DECODE_HUB32:
         return dti_decode_f32(&args->decoder, (uint32_t)word);
-    case DTI_OP_DECODE_F64:
+    case DTI_OP_DECODE_HUB64:
         return dti_decode_f64(&args->decoder, word);
     case DTI_OP_DECODE_I64:
         return (uint64_t)dti_lane_decode_i64(&args->decoder, word);
-    case DTI_OP_ENCODE_F32:
+    case DTI_OP_ENCODE_HUB32:
         return dti_encode_f32(&args->encoder, (uint32_t)word, round, index);
-    case DTI_OP_ENCODE_F64:
+    case DTI_OP_ENCODE_HUB64:
         return dti_encode_f64(&args->encoder, word, round, index);
     case DTI_OP_ENCODE_I64:
         return dti_encode_64(&args->encoder, word, true, round, index);
     case DTI_OP_ENCODE_U64:
         return dti_encode_64(&args->encoder, word, false, round, index);
-    case DTI_OP_ODD_F64_F32:
+    case DTI_OP_ODD_HUB64_HUB32:
         return dti_odd_f32(word);
-    case DTI_OP_ODD_I64_F64:
+    case DTI_OP_ODD_I64_HUB64:
         return dti_odd_64(word, true);
-    case DTI_OP_ODD_U64_F64:
+    case DTI_OP_ODD_U64_HUB64:
         return dti_odd_64(word, false);
     case DTI_OP_SWAP:
         return dti_swapped(word, args->bits);
@@ -139,11 +139,11 @@ DTI_LANE uint64_t dti_element(const struct dti_gpu_cast_args *args, enum dti_ope
 DTI_LANE unsigned dti_bytes_before(const struct dti_gpu_cast_args *args, enum dti_operation op)
 {
     switch (op) {
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_DECODE_F64:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_DECODE_HUB64:
     case DTI_OP_DECODE_I64:
         return args->decoder.container;
-    case DTI_OP_ENCODE_F32:
+    case DTI_OP_ENCODE_HUB32:
         return 4;
     case DTI_OP_SWAP:
     case DTI_OP_COPY:
@@ -156,13 +156,13 @@ DTI_LANE unsigned dti_bytes_before(const struct dti_gpu_cast_args *args, enum dt
 DTI_LANE unsigned dti_bytes_after(const struct dti_gpu_cast_args *args, enum dti_operation op)
 {
     switch (op) {
-    case DTI_OP_ENCODE_F32:
-    case DTI_OP_ENCODE_F64:
+    case DTI_OP_ENCODE_HUB32:
+    case DTI_OP_ENCODE_HUB64:
     case DTI_OP_ENCODE_I64:
     case DTI_OP_ENCODE_U64:
         return args->encoder.container;
-    case DTI_OP_DECODE_F32:
-    case DTI_OP_ODD_F64_F32:
+    case DTI_OP_DECODE_HUB32:
+    case DTI_OP_ODD_HUB64_HUB32:
         return 4;
     case DTI_OP_SWAP:
     case DTI_OP_COPY:

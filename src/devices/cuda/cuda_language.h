@@ -48,7 +48,7 @@ DTI_LAID_OUT(offsetof(struct dti_decoder, nan) == 104);
 DTI_LAID_OUT(offsetof(struct dti_encoder, policy) == 56);
 DTI_LAID_OUT(offsetof(struct dti_encoder, overflow) == 128);
 DTI_LAID_OUT(offsetof(struct dti_encoder, scale) == 210);
-DTI_LAID_OUT(offsetof(struct dti_table, word) == 8);
+DTI_LAID_OUT(offsetof(struct dti_code_table, word) == 8);
 DTI_LAID_OUT(sizeof(struct dti_gpu_loss_args) == 104);
 DTI_LAID_OUT(offsetof(struct dti_gpu_loss_args, overflow_from) == 48);
 DTI_LAID_OUT(sizeof(struct dti_gpu_loss_lane) == 96);

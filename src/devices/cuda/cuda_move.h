@@ -16,13 +16,13 @@ DTI_LANE uint32_t dti_word_swapped(uint32_t word, unsigned bytes)
 /* Of 16 bytes; bytes: 1 for as they are, 2, 4 or 8. */
 DTI_LANE void dti_words_swap(uint32_t w[DTI_WORDS], unsigned bytes)
 {
-    uint32_t turned[DTI_WORDS];
+    uint32_t swapped[DTI_WORDS];
     DTI_FLAT
     for (unsigned i = 0; i < DTI_WORDS; i++)
-        turned[i] = dti_word_swapped(w[i], bytes);
+        swapped[i] = dti_word_swapped(w[i], bytes);
     DTI_FLAT
     for (unsigned i = 0; i < DTI_WORDS; i++)
-        w[i] = bytes == 8 ? turned[i ^ 1] : turned[i];
+        w[i] = bytes == 8 ? swapped[i ^ 1] : swapped[i];
 }
 
 /* Blocks of 16 bytes c, c + step, ...: `count` of them, a constant. */

@@ -20,8 +20,8 @@ DTI_LANE unsigned dti_table_fetch(struct dti_shared_table *shared, uint64_t tabl
                                   const struct dti_thread *thread)
 {
     const unsigned to =
-        (unsigned)dti_load_aligned(table + offsetof(struct dti_table, container), 4);
-    const uint64_t words = table + offsetof(struct dti_table, word);
+        (unsigned)dti_load_aligned(table + offsetof(struct dti_code_table, container), 4);
+    const uint64_t words = table + offsetof(struct dti_code_table, word);
     for (uint32_t code = thread->in_block; code < DTI_TABLE_CODES; code += thread->block_size) {
         const uint64_t word = dti_load_aligned(words + 8 * code, 8);
         shared->low[code] = (uint32_t)word;

@@ -5,18 +5,6 @@
 
 #include "kernels/matmul_pack.h"
 
-static void pack_b_4(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
-                     size_t k, size_t panel_bytes)
-{
-    matmul_pack_panels(panels, b, stride, columns, k, panel_bytes, 8, 4, 1, 4, 0, NULL);
-}
-
-static void pack_b_8(unsigned char *panels, const unsigned char *b, size_t stride, size_t columns,
-                     size_t k, size_t panel_bytes)
-{
-    matmul_pack_panels(panels, b, stride, columns, k, panel_bytes, 4, 8, 1, 8, 0, NULL);
-}
-
 /* Any alignment, as bytes. */
 static inline float32x4_t load_4(const unsigned char *p)
 {
@@ -31,37 +19,25 @@ static inline float64x2_t load_8(const unsigned char *p)
 #define NAME              f32_neon
 #define HEIGHT            12
 #define VECTOR            float32x4_t
-#define LANES             4
 #define ELEMENT           4
-#define PACKED            4
-#define LEAD              0
 #define PACK_A            matmul_pack_rows_4
-#define PACK_B            pack_b_4
 #define LOAD(p)           load_4(p)
 #define STORE(p, v)       vst1q_u8(p, vreinterpretq_u8_f32(v))
 #define ADD(v, w)         vaddq_f32(v, w)
 #define BROADCAST(p)      vdupq_n_f32(matmul_float_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f32(c, a, b)
-#define BEGIN(p)          vdupq_n_f32(0)
-#define KEEP(v)           __asm__ volatile("" : "+w"(v))
 #define FIRST(v)          (double)vgetq_lane_f32(v, 0)
 #include "kernels/matmul_rows.h"
 
 #define NAME              f64_neon
 #define HEIGHT            12
 #define VECTOR            float64x2_t
-#define LANES             2
 #define ELEMENT           8
-#define PACKED            8
-#define LEAD              0
 #define PACK_A            matmul_pack_rows_8
-#define PACK_B            pack_b_8
 #define LOAD(p)           load_8(p)
 #define STORE(p, v)       vst1q_u8(p, vreinterpretq_u8_f64(v))
 #define ADD(v, w)         vaddq_f64(v, w)
 #define BROADCAST(p)      vdupq_n_f64(matmul_double_at(p))
 #define MULTIPLY(c, a, b) vfmaq_f64(c, a, b)
-#define BEGIN(p)          vdupq_n_f64(0)
-#define KEEP(v)           __asm__ volatile("" : "+w"(v))
 #define FIRST(v)          vgetq_lane_f64(v, 0)
 #include "kernels/matmul_rows.h"

@@ -10,13 +10,13 @@
 
 enum { STEP = 16 }; /* elements */
 
-struct plane {
+struct plane_neon {
     uint8x16x4_t quarter[4];
 };
 
-static inline struct plane load_plane(const uint8_t bytes[256])
+static inline struct plane_neon load_plane(const uint8_t bytes[256])
 {
-    struct plane plane;
+    struct plane_neon plane;
     for (int q = 0; q < 4; q++)
         for (int i = 0; i < 4; i++)
             plane.quarter[q].val[i] = vld1q_u8(bytes + 64 * q + 16 * i);
@@ -24,7 +24,7 @@ static inline struct plane load_plane(const uint8_t bytes[256])
 }
 
 /* An index outside a quarter leaves what is there. */
-static inline uint8x16_t look_up(const struct plane *plane, uint8x16_t code)
+static inline uint8x16_t look_up(const struct plane_neon *plane, uint8x16_t code)
 {
     const uint8x16_t next = vdupq_n_u8(64);
     uint8x16_t found = vqtbl4q_u8(plane->quarter[0], code);
@@ -36,13 +36,13 @@ static inline uint8x16_t look_up(const struct plane *plane, uint8x16_t code)
 }
 
 static inline void to_bytes(unsigned char *dst, const unsigned char *src,
-                            const struct plane plane[])
+                            const struct plane_neon plane[])
 {
     vst1q_u8(dst, look_up(&plane[0], vld1q_u8(src)));
 }
 
 static inline void to_halves(unsigned char *dst, const unsigned char *src,
-                             const struct plane plane[])
+                             const struct plane_neon plane[])
 {
     const uint8x16_t code = vld1q_u8(src);
     const uint8x16x2_t half = {{look_up(&plane[0], code), look_up(&plane[1], code)}};
@@ -50,7 +50,7 @@ static inline void to_halves(unsigned char *dst, const unsigned char *src,
 }
 
 static inline void to_words(unsigned char *dst, const unsigned char *src,
-                            const struct plane plane[])
+                            const struct plane_neon plane[])
 {
     const uint8x16_t code = vld1q_u8(src);
     const uint8x16x4_t word = {{look_up(&plane[0], code), look_up(&plane[1], code),
@@ -60,20 +60,20 @@ static inline void to_words(unsigned char *dst, const unsigned char *src,
 
 /* The two low planes are zero. */
 static inline void to_top_halves(unsigned char *dst, const unsigned char *src,
-                                 const struct plane plane[])
+                                 const struct plane_neon plane[])
 {
     const uint8x16_t code = vld1q_u8(src), zero = vdupq_n_u8(0);
     const uint8x16x4_t word = {{zero, zero, look_up(&plane[2], code), look_up(&plane[3], code)}};
     vst4q_u8(dst, word);
 }
 
-typedef void step_fn(unsigned char *dst, const unsigned char *src, const struct plane plane[]);
+typedef void step_fn(unsigned char *dst, const unsigned char *src, const struct plane_neon plane[]);
 
-static inline __attribute__((always_inline)) void all(const struct dti_table *table,
+static inline __attribute__((always_inline)) void all(const struct dti_code_table *table,
                                                       unsigned char *dst, const unsigned char *src,
                                                       size_t n, unsigned container, step_fn *step)
 {
-    struct plane plane[4];
+    struct plane_neon plane[4];
     for (unsigned i = 0; i < container; i++)
         plane[i] = load_plane(table->plane[i]);
     size_t i = 0;
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void all(const struct dti_table *ta
 void dti_table_neon(const struct dti_kernel_args *args, void *restrict dst,
                     const void *restrict src, size_t n)
 {
-    const struct dti_table *table = args->table;
+    const struct dti_code_table *table = args->table;
     if (table->container == 1)
         all(table, dst, src, n, 1, to_bytes);
     else if (table->container == 2)

@@ -2,8 +2,8 @@
  *
  * fp32 <-> bf16 in AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
-#include "kernels/x86/avx2.h"
 #include "kernels/x86/modes.h"
+#include "kernels/x86/vector.h"
 
 /* A bf16 is the upper half of an fp32. */
 /* Rounds so that the upper half is the answer; a carry walks into the exponent, and from the
@@ -61,27 +61,15 @@ DTI_SIX_MODES(bf16_encode, 64, 4, 2)
 void dti_fp32_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
-    bf16_encode_by_mode(NULL, args, dst, src, n);
+    bf16_encode_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
 }
 
 /* NaNs are made quiet, as every cast makes them. */
-DTI_INLINE void bf16_decode_block(const void *constants, unsigned char *dst,
-                                  const unsigned char *src, bool stream)
+DTI_INLINE __m256i fp32_of_bf16(const unsigned char *src)
 {
-    const __m256i quiet = _mm256_set1_epi32(0x400000);
-    (void)constants;
-    for (size_t i = 0; i < 8; i++) {
-        const __m256i wide = _mm256_cvtepu16_epi32(load128(src + 16 * i));
-        const __m256i bits = _mm256_slli_epi32(wide, 16);
-        const __m256 x = _mm256_castsi256_ps(bits);
-        const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-        store256(dst + 32 * i, _mm256_or_si256(bits, _mm256_and_si256(nan, quiet)), stream);
-    }
+    const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(load128(src)), 16);
+    const __m256 x = _mm256_castsi256_ps(bits);
+    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    return _mm256_or_si256(bits, _mm256_and_si256(nan, _mm256_set1_epi32(0x400000)));
 }
-
-void dti_bf16_to_fp32_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
-{
-    const struct dti_blocks blocks = {bf16_decode_block, 64, 2, 4, false};
-    dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
-}
+VECTOR_KERNEL(dti_bf16_to_fp32, 64, 2, 4, fp32_of_bf16)

@@ -2,8 +2,8 @@
  *
  * fp32 <-> bf16 in AVX-512. Integer arithmetic: VCVTNEPS2BF16 takes subnormals for zero. */
 #include "kernels/kernels.h"
-#include "kernels/x86/avx512.h"
 #include "kernels/x86/modes.h"
+#include "kernels/x86/vector.h"
 
 static const uint16_t odd_words[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                        23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
@@ -67,27 +67,15 @@ void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict 
                              const void *restrict src, size_t n)
 {
     const __m512i order = _mm512_loadu_si512((const void *)odd_words);
-    bf16_encode_by_mode(&order, args, dst, src, n);
+    bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
 }
 
 /* NaNs are made quiet, as every cast makes them. */
-DTI_INLINE void bf16_decode_block(const void *constants, unsigned char *dst,
-                                  const unsigned char *src, bool stream)
+DTI_INLINE __m512i fp32_of_bf16(const unsigned char *src)
 {
-    (void)constants;
-    for (size_t i = 0; i < 4; i++) {
-        const __m512i wide = _mm512_cvtepu16_epi32(load256(src + 32 * i));
-        const __m512i bits = _mm512_slli_epi32(wide, 16);
-        const __m512 x = _mm512_castsi512_ps(bits);
-        const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-        const __m512i quiet = _mm512_set1_epi32(0x400000);
-        store512(dst + 64 * i, _mm512_mask_or_epi32(bits, nan, bits, quiet), stream);
-    }
+    const __m512i bits = _mm512_slli_epi32(_mm512_cvtepu16_epi32(load256(src)), 16);
+    const __m512 x = _mm512_castsi512_ps(bits);
+    const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    return _mm512_mask_or_epi32(bits, nan, bits, _mm512_set1_epi32(0x400000));
 }
-
-void dti_bf16_to_fp32_avx512(const struct dti_kernel_args *args, void *restrict dst,
-                             const void *restrict src, size_t n)
-{
-    const struct dti_blocks blocks = {bf16_decode_block, 64, 2, 4, false};
-    dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
-}
+VECTOR_KERNEL(dti_bf16_to_fp32, 64, 2, 4, fp32_of_bf16)

@@ -7,15 +7,12 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX2__
-#include <float.h>
 #include <immintrin.h>
-
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
 
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
 
 /* What is found in a tile. */
-struct found {
+struct tile_findings {
     double absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
     double largest;
     bool above; /* a larger ratio */
@@ -23,14 +20,14 @@ struct found {
     uint32_t ulp;
 };
 
-struct look {
+struct comparison_view_avx2 {
     double ratio, atol, rtol;
     uint32_t base;
     bool steps, tolerant;
 };
 
 /* Lanes 0 to 3 and 4 to 7 of a half. */
-struct sums {
+struct comparison_sums_avx2 {
     __m256d absolute[2], squared[2], aa[2], bb[2], ab[2];
     __m256d largest, above;
     unsigned exceeding;
@@ -41,8 +38,8 @@ DTI_INLINE __m256d magnitude(__m256d x)
     return _mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(INT64_MAX)));
 }
 
-DTI_INLINE void add_four(struct sums *s, const struct look *look, unsigned part, __m128 narrow_a,
-                         __m128 narrow_b, bool tolerant)
+DTI_INLINE void add_four(struct comparison_sums_avx2 *s, const struct comparison_view_avx2 *look,
+                         unsigned part, __m128 narrow_a, __m128 narrow_b, bool tolerant)
 {
     const __m256d a = _mm256_cvtps_pd(narrow_a), b = _mm256_cvtps_pd(narrow_b);
     const __m256d error = magnitude(_mm256_sub_pd(a, b)), size = magnitude(b);
@@ -75,7 +72,8 @@ DTI_INLINE __m256 load(const float *from, size_t at, size_t n)
     return _mm256_loadu_ps(rest);
 }
 
-DTI_INLINE void add_step(struct sums *s, const struct look *look, __m256 a, __m256 b, bool tolerant)
+DTI_INLINE void add_step(struct comparison_sums_avx2 *s, const struct comparison_view_avx2 *look,
+                         __m256 a, __m256 b, bool tolerant)
 {
     add_four(s, look, 0, _mm256_castps256_ps128(a), _mm256_castps256_ps128(b), tolerant);
     add_four(s, look, 1, _mm256_extractf128_ps(a, 1), _mm256_extractf128_ps(b, 1), tolerant);
@@ -91,11 +89,11 @@ static double largest_of(__m256d vector)
 }
 
 /* first: the half's first lane. */
-DTI_INLINE void add_half(struct found *found, const struct look *look, const float *a,
-                         const float *b, size_t n, size_t first, bool tolerant)
+DTI_INLINE void add_half(struct tile_findings *found, const struct comparison_view_avx2 *look,
+                         const float *a, const float *b, size_t n, size_t first, bool tolerant)
 {
     const __m256d z = _mm256_setzero_pd();
-    struct sums s = {{z, z}, {z, z}, {z, z}, {z, z}, {z, z}, z, z, 0};
+    struct comparison_sums_avx2 s = {{z, z}, {z, z}, {z, z}, {z, z}, {z, z}, z, z, 0};
     size_t i = first;
     for (; i + STEP <= n; i += LANES)
         add_step(&s, look, _mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i), tolerant);
@@ -115,17 +113,19 @@ DTI_INLINE void add_half(struct found *found, const struct look *look, const flo
     found->exceeding += s.exceeding;
 }
 
-static DTI_APART void go_plain(struct found *found, const struct look *look, const float *a,
-                               const float *b, size_t n, size_t first)
+static DTI_NOINLINE void go_plain(struct tile_findings *found,
+                                  const struct comparison_view_avx2 *look, const float *a,
+                                  const float *b, size_t n, size_t first)
 {
-    const struct look l = *look;
+    const struct comparison_view_avx2 l = *look;
     add_half(found, &l, a, b, n, first, false);
 }
 
-static DTI_APART void go_tolerant(struct found *found, const struct look *look, const float *a,
-                                  const float *b, size_t n, size_t first)
+static DTI_NOINLINE void go_tolerant(struct tile_findings *found,
+                                     const struct comparison_view_avx2 *look, const float *a,
+                                     const float *b, size_t n, size_t first)
 {
-    const struct look l = *look;
+    const struct comparison_view_avx2 l = *look;
     add_half(found, &l, a, b, n, first, true);
 }
 
@@ -141,8 +141,9 @@ DTI_INLINE __m256i place(__m256 x, uint32_t base_bits)
     return _mm256_add_epi32(_mm256_sub_epi32(bits, base), up);
 }
 
-static DTI_APART void count_steps(struct found *found, const struct look *look, const float *a,
-                                  const float *b, size_t n)
+static DTI_NOINLINE void count_steps(struct tile_findings *found,
+                                     const struct comparison_view_avx2 *look, const float *a,
+                                     const float *b, size_t n)
 {
     __m256i most = _mm256_setzero_si256();
     uint64_t differing = 0;
@@ -172,7 +173,7 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
                              size_t n, uint64_t index, struct dti_comparison *comparison)
 {
     const bool any = rule->ulp.width > 0;
-    const struct look look = {
+    const struct comparison_view_avx2 look = {
         .ratio = comparison->max_relative,
         .atol = rule->atol,
         .rtol = rule->rtol,
@@ -180,7 +181,7 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
         .steps = any,
         .tolerant = rule->atol > 0 || rule->rtol > 0,
     };
-    struct found found = {.largest = 0};
+    struct tile_findings found = {.largest = 0};
     for (size_t first = 0; first < LANES; first += STEP) {
         if (look.tolerant)
             go_tolerant(&found, &look, a, b, n, first);
@@ -189,26 +190,16 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
     }
     count_steps(&found, &look, a, b, n);
     struct dti_comparison_tile tile = {
-        .compared = n,
         .differing = found.differing,
         .exceeding = look.tolerant ? found.exceeding : found.differing,
         .max_absolute = found.largest,
-        .max_relative = comparison->max_relative,
         .absolute = dti_tile_sum(found.absolute),
         .squared = dti_tile_sum(found.squared),
         .aa = dti_tile_sum(found.aa),
         .bb = dti_tile_sum(found.bb),
         .ab = dti_tile_sum(found.ab),
     };
-    if (!(tile.aa + tile.bb <= DBL_MAX)) {
-        dti_comparison_add_each(rule, a, b, n, index, comparison);
-        return;
-    }
-    if (any)
-        tile.max_ulp = dti_comparison_steps(&rule->ulp, found.ulp, 23);
-    if (found.above)
-        tile.max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile.max_relative);
-    dti_comparison_add_tile(rule, &tile, a, b, n, index, comparison);
+    dti_comparison_end_f32(rule, &tile, a, b, n, index, found.above, found.ulp, comparison);
 }
 
 #endif

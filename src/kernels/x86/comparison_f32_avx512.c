@@ -8,10 +8,7 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX512BW__
-#include <float.h>
 #include <immintrin.h>
-
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
 
 enum { LANES = DTI_TILE_LANES, ALL = 0xffff };
 
@@ -23,14 +20,14 @@ enum steps {
 };
 
 /* Vectors hold lanes 0 to 7 and 8 to 15. */
-struct pass {
+struct comparison_pass {
     __m512d absolute[2], squared[2], aa[2], bb[2], ab[2];
     __m512d largest[2], above[2]; /* above: |a - b| - ratio |b| */
     __m512i ulp;
     uint64_t differing, exceeding;
 };
 
-struct look {
+struct comparison_view_avx512 {
     __m512d ratio, atol, rtol;
     __m512i base;
 };
@@ -42,8 +39,9 @@ DTI_INLINE __m512d magnitude(__m512d x)
 }
 
 /* Eight pairs; counts: those whose b is not zero. */
-DTI_INLINE unsigned add_half(struct pass *p, const struct look *look, unsigned half,
-                             __m256 narrow_a, __m256 narrow_b, __mmask8 counts, bool tolerant)
+DTI_INLINE unsigned add_half(struct comparison_pass *p, const struct comparison_view_avx512 *look,
+                             unsigned half, __m256 narrow_a, __m256 narrow_b, __mmask8 counts,
+                             bool tolerant)
 {
     const __m512d a = _mm512_cvtps_pd(narrow_a), b = _mm512_cvtps_pd(narrow_b);
     const __m512d error = magnitude(_mm512_sub_pd(a, b)), size = magnitude(b);
@@ -82,7 +80,7 @@ DTI_INLINE __m512i apart(__m512 a, __m512 b, __m512i base, enum steps steps)
 }
 
 /* Eight pairs of equal numbers: what is not added here is zero. */
-DTI_INLINE void add_equal_half(struct pass *p, unsigned half, __m256 narrow)
+DTI_INLINE void add_equal_half(struct comparison_pass *p, unsigned half, __m256 narrow)
 {
     const __m512d a = _mm512_cvtps_pd(narrow);
     p->aa[half] = _mm512_fmadd_pd(a, a, p->aa[half]);
@@ -92,8 +90,8 @@ DTI_INLINE void add_equal_half(struct pass *p, unsigned half, __m256 narrow)
 
 /* Most tensors that are compared are the same, or differ nearly everywhere: the branch is foreseen.
  */
-DTI_INLINE void add_vector(struct pass *p, const struct look *look, __m512 a, __m512 b,
-                           enum steps steps, bool tolerant)
+DTI_INLINE void add_vector(struct comparison_pass *p, const struct comparison_view_avx512 *look,
+                           __m512 a, __m512 b, enum steps steps, bool tolerant)
 {
     const unsigned differ = _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
     if (differ == 0) {
@@ -112,11 +110,12 @@ DTI_INLINE void add_vector(struct pass *p, const struct look *look, __m512 a, __
 }
 
 /* The last pairs are filled up with zeros, which add nothing. */
-DTI_INLINE void go_through(struct pass *ret, const struct look *look, const float *a,
-                           const float *b, size_t n, enum steps steps, bool tolerant)
+DTI_INLINE void go_through(struct comparison_pass *ret, const struct comparison_view_avx512 *look,
+                           const float *a, const float *b, size_t n, enum steps steps,
+                           bool tolerant)
 {
-    struct pass p = *ret;
-    const struct look l = *look;
+    struct comparison_pass p = *ret;
+    const struct comparison_view_avx512 l = *look;
     size_t i = 0;
     for (; n - i >= LANES; i += LANES)
         add_vector(&p, &l, _mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), steps, tolerant);
@@ -128,13 +127,14 @@ DTI_INLINE void go_through(struct pass *ret, const struct look *look, const floa
     *ret = p;
 }
 
-typedef void go_fn(struct pass *ret, const struct look *look, const float *a, const float *b,
-                   size_t n);
-#define GO(name, steps, tolerant)                                                         \
-    static DTI_APART void name(struct pass *ret, const struct look *look, const float *a, \
-                               const float *b, size_t n)                                  \
-    {                                                                                     \
-        go_through(ret, look, a, b, n, steps, tolerant);                                  \
+typedef void go_fn(struct comparison_pass *ret, const struct comparison_view_avx512 *look,
+                   const float *a, const float *b, size_t n);
+#define GO(name, steps, tolerant)                                                            \
+    static DTI_NOINLINE void name(struct comparison_pass *ret,                               \
+                                  const struct comparison_view_avx512 *look, const float *a, \
+                                  const float *b, size_t n)                                  \
+    {                                                                                        \
+        go_through(ret, look, a, b, n, steps, tolerant);                                     \
     }
 GO(go_no_steps, NO_STEPS, false)
 GO(go_by_bits, BY_BITS, false)
@@ -167,45 +167,36 @@ void dti_comparison_f32_avx512(const struct dti_comparison_rule *rule, const voi
     const bool tolerant = rule->atol > 0 || rule->rtol > 0, any = rule->ulp.width > 0;
     const uint32_t base = any ? dti_comparison_base32(&rule->ulp) : 0;
     const enum steps steps = !any ? NO_STEPS : base == 1 << 23 ? BY_BITS : WITH_SMALL;
-    const struct look look = {
+    const struct comparison_view_avx512 look = {
         .ratio = _mm512_set1_pd(comparison->max_relative),
         .atol = _mm512_set1_pd(rule->atol),
         .rtol = _mm512_set1_pd(rule->rtol),
         .base = _mm512_set1_epi32((int)base),
     };
     const __m512d zero = _mm512_setzero_pd();
-    struct pass p = {{zero, zero},
-                     {zero, zero},
-                     {zero, zero},
-                     {zero, zero},
-                     {zero, zero},
-                     {zero, zero},
-                     {zero, zero},
-                     _mm512_setzero_si512(),
-                     0,
-                     0};
+    struct comparison_pass p = {{zero, zero},
+                                {zero, zero},
+                                {zero, zero},
+                                {zero, zero},
+                                {zero, zero},
+                                {zero, zero},
+                                {zero, zero},
+                                _mm512_setzero_si512(),
+                                0,
+                                0};
     loops[steps][tolerant](&p, &look, a, b, n);
     struct dti_comparison_tile tile = {
-        .compared = n,
         .differing = p.differing,
         .exceeding = tolerant ? p.exceeding : p.differing,
         .max_absolute = largest_of(p.largest),
-        .max_relative = comparison->max_relative,
         .absolute = sum_of(p.absolute),
         .squared = sum_of(p.squared),
         .aa = sum_of(p.aa),
         .bb = sum_of(p.bb),
         .ab = sum_of(p.ab),
     };
-    if (!(tile.aa + tile.bb <= DBL_MAX)) {
-        dti_comparison_add_each(rule, a, b, n, index, comparison);
-        return;
-    }
-    if (any)
-        tile.max_ulp = dti_comparison_steps(&rule->ulp, _mm512_reduce_max_epu32(p.ulp), 23);
-    if (largest_of(p.above) > 0)
-        tile.max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile.max_relative);
-    dti_comparison_add_tile(rule, &tile, a, b, n, index, comparison);
+    dti_comparison_end_f32(rule, &tile, a, b, n, index, largest_of(p.above) > 0,
+                           _mm512_reduce_max_epu32(p.ulp), comparison);
 }
 
 #endif

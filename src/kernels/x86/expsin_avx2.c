@@ -59,14 +59,15 @@ static __attribute__((noinline)) __m256 expsin_far(__m256 x, __m256 result)
 }
 
 /* How a dtype is loaded into fp32 and stored again. */
-struct layout {
+struct expsin_access_avx2 {
     size_t bytes;
     __m256 (*load)(const unsigned char *src);
     void (*store)(unsigned char *dst, __m256 value);
 };
 
 /* STEP elements; dst may be src. */
-DTI_INLINE void step(unsigned char *dst, const unsigned char *src, const struct layout layout)
+DTI_INLINE void step(unsigned char *dst, const unsigned char *src,
+                     const struct expsin_access_avx2 layout)
 {
     const size_t vector = LANES * layout.bytes;
     const __m256 x0 = layout.load(src), x1 = layout.load(src + vector);
@@ -88,7 +89,7 @@ DTI_INLINE void step(unsigned char *dst, const unsigned char *src, const struct 
 
 /* The rest goes through a step's worth of bytes of its own. */
 DTI_INLINE void run(unsigned char *dst, const unsigned char *src, size_t n,
-                    const struct layout layout)
+                    const struct expsin_access_avx2 layout)
 {
     size_t at = 0;
     for (; n - at >= STEP; at += STEP)
@@ -139,15 +140,15 @@ DTI_INLINE void store_bf16(unsigned char *dst, __m256 value)
 
 void dti_expsin_fp32_avx2(void *dst, const void *src, size_t n)
 {
-    run(dst, src, n, (struct layout){4, load256_ps, store_fp32});
+    run(dst, src, n, (struct expsin_access_avx2){4, load256_ps, store_fp32});
 }
 
 void dti_expsin_fp16_avx2(void *dst, const void *src, size_t n)
 {
-    run(dst, src, n, (struct layout){2, load_fp16, store_fp16});
+    run(dst, src, n, (struct expsin_access_avx2){2, load_fp16, store_fp16});
 }
 
 void dti_expsin_bf16_avx2(void *dst, const void *src, size_t n)
 {
-    run(dst, src, n, (struct layout){2, load_bf16, store_bf16});
+    run(dst, src, n, (struct expsin_access_avx2){2, load_bf16, store_bf16});
 }

@@ -88,7 +88,7 @@ DTI_INLINE __m512 larger(__m512 a, __m512 b)
 }
 
 /* How a dtype is loaded into fp32 and stored again; count: of the elements, for the last vector. */
-struct layout {
+struct expsin_access_avx512 {
     size_t bytes;
     bool has_far;
     __m512 (*load)(const unsigned char *src);
@@ -104,7 +104,7 @@ DTI_INLINE __m512 expsin_any(const struct constants *c, __m512 x, bool has_far)
 }
 
 DTI_INLINE void run_steps(unsigned char *dst, const unsigned char *src, size_t n,
-                          const struct layout layout, bool stream)
+                          const struct expsin_access_avx512 layout, bool stream)
 {
     const struct constants c = load_constants();
     const size_t vector = LANES * layout.bytes;
@@ -139,7 +139,7 @@ DTI_INLINE void run_steps(unsigned char *dst, const unsigned char *src, size_t n
 
 /* Streaming needs alignment, and gains nothing where the line has just been read. */
 DTI_INLINE void run(unsigned char *dst, const unsigned char *src, size_t n,
-                    const struct layout layout)
+                    const struct expsin_access_avx512 layout)
 {
     if (n * layout.bytes >= STREAM_FROM && dst != src && (uintptr_t)dst % DTI_CACHE_LINE == 0) {
         run_steps(dst, src, n, layout, true);
@@ -244,17 +244,20 @@ DTI_INLINE void store_some_bf16(unsigned char *dst, __m512 value, unsigned count
 void dti_expsin_fp32_avx512(void *dst, const void *src, size_t n)
 {
     run(dst, src, n,
-        (struct layout){4, true, load_fp32, load_some_fp32, store_fp32, store_some_fp32});
+        (struct expsin_access_avx512){4, true, load_fp32, load_some_fp32, store_fp32,
+                                      store_some_fp32});
 }
 
 void dti_expsin_fp16_avx512(void *dst, const void *src, size_t n)
 {
     run(dst, src, n,
-        (struct layout){2, false, load_fp16, load_some_fp16, store_fp16, store_some_fp16});
+        (struct expsin_access_avx512){2, false, load_fp16, load_some_fp16, store_fp16,
+                                      store_some_fp16});
 }
 
 void dti_expsin_bf16_avx512(void *dst, const void *src, size_t n)
 {
     run(dst, src, n,
-        (struct layout){2, true, load_bf16, load_some_bf16, store_bf16, store_some_bf16});
+        (struct expsin_access_avx512){2, true, load_bf16, load_some_bf16, store_bf16,
+                                      store_some_bf16});
 }

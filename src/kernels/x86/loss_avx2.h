@@ -14,8 +14,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, STEP = 8 };
 
 /* Down to here error - ratio x source does not underflow, as ratios are 2^-54 or more, if not 0. */
@@ -38,7 +36,7 @@ DTI_INLINE double overflow_limit(const struct dti_loss_rule *rule)
 
 /* What each step adds to: apart from struct half, whose address is given away, so that they stay in
  * registers. Vectors hold lanes 0 to 3 and 4 to 7 of the half. */
-struct sums {
+struct loss_sums_avx2 {
     __m256d absolute[2], squared[2], source_squared[2];
     uint64_t inexact;
 };
@@ -54,13 +52,13 @@ DTI_INLINE double largest_of(__m256d value)
     return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-DTI_INLINE struct sums no_sums(void)
+DTI_INLINE struct loss_sums_avx2 no_sums(void)
 {
     const __m256d zero = _mm256_setzero_pd();
-    return (struct sums){{zero, zero}, {zero, zero}, {zero, zero}, 0};
+    return (struct loss_sums_avx2){{zero, zero}, {zero, zero}, {zero, zero}, 0};
 }
 
-DTI_INLINE void half_end(const struct half *h, const struct sums *s, unsigned first,
+DTI_INLINE void half_end(const struct half *h, const struct loss_sums_avx2 *s, unsigned first,
                          struct dti_loss_lanes *lanes)
 {
     h->loss->inexact += s->inexact;
@@ -88,14 +86,14 @@ DTI_INLINE void join_peaks(struct dti_loss_peak *first, const struct dti_loss_pe
         *first = *second;
 }
 
-DTI_INLINE void add_sums(struct sums *s, unsigned part, __m256d error, __m256d source)
+DTI_INLINE void add_sums(struct loss_sums_avx2 *s, unsigned part, __m256d error, __m256d source)
 {
     s->absolute[part] = _mm256_add_pd(s->absolute[part], error);
     s->squared[part] = _mm256_fmadd_pd(error, error, s->squared[part]);
     s->source_squared[part] = _mm256_fmadd_pd(source, source, s->source_squared[part]);
 }
 
-static DTI_APART void raise_peaks(struct half *h, __m256d error, __m256d source, uint64_t index)
+static DTI_NOINLINE void raise_peaks(struct half *h, __m256d error, __m256d source, uint64_t index)
 {
     const double largest = largest_of(error);
     if (largest > h->peak.largest) {
@@ -110,7 +108,7 @@ static DTI_APART void raise_peaks(struct half *h, __m256d error, __m256d source,
 }
 
 /* Adds 4 elements; error and source are magnitudes. */
-DTI_INLINE void add_four(struct half *h, struct sums *s, unsigned part, __m256d error,
+DTI_INLINE void add_four(struct half *h, struct loss_sums_avx2 *s, unsigned part, __m256d error,
                          __m256d source, uint64_t index)
 {
     add_sums(s, part, error, source);
@@ -144,7 +142,7 @@ DTI_INLINE unsigned mask_of(__m256d low, __m256d high)
 
 /* Counts 8 elements with infinities, NaN or overflow among them; those without an error become 0.
  */
-static DTI_APART void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t index)
+static DTI_NOINLINE void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t index)
 {
     const struct dti_loss_rule *rule = h->rule;
     const __m256d zero[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
@@ -186,8 +184,8 @@ static DTI_APART void clean(struct half *h, __m256d x[2], __m256d y[2], uint64_t
 }
 
 /* 8 elements of which some are not plain. Ratios to sources below `tiny` are always looked at. */
-DTI_INLINE void add_odd(struct half *h, struct sums *s, __m256d x[2], __m256d y[2], uint64_t index,
-                        double tiny)
+DTI_INLINE void add_odd(struct half *h, struct loss_sums_avx2 *s, __m256d x[2], __m256d y[2],
+                        uint64_t index, double tiny)
 {
     const struct dti_loss_rule *rule = h->rule;
     const __m256d zero[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
@@ -231,8 +229,8 @@ DTI_INLINE const void *whole_step(const void *from, size_t count, size_t size, v
 }
 
 /* Goes through the lanes of a tile by halves. */
-typedef void add_half_fn(struct half *h, struct sums *s, const void *source, const void *stored,
-                         size_t first, size_t n, uint64_t index);
+typedef void add_half_fn(struct half *h, struct loss_sums_avx2 *s, const void *source,
+                         const void *stored, size_t first, size_t n, uint64_t index);
 
 DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule,
                          const void *source, const void *stored, size_t n, uint64_t index,
@@ -245,7 +243,7 @@ DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule
     for (unsigned first = 0; first < LANES; first += STEP) {
         const struct dti_loss_peak start = first ? second_peak(&peak) : peak;
         struct half h = {rule, loss, start, 0};
-        struct sums s = no_sums();
+        struct loss_sums_avx2 s = no_sums();
         add_half(&h, &s, source, stored, first, n, index);
         half_end(&h, &s, first, &lanes);
         join_peaks(&peak, &h.peak);
@@ -253,6 +251,38 @@ DTI_INLINE void add_tile(add_half_fn *add_half, const struct dti_loss_rule *rule
     dti_loss_peak_end(&peak, loss);
     dti_loss_add_lanes(loss, &lanes);
 }
+
+/* The kernel of a type, from bars_of(h), a struct of the tag `limits`, which says what plain
+ * vectors are; add_plain(bars, ...), which adds those from `first` on and returns the first element
+ * of the step that is not; and load(p, ret), which loads a step. */
+#define LOSS_KERNEL_AVX2(name, type, limits, bars_of, add_plain, load, tiny)                      \
+    static DTI_NOINLINE void name##_rest(struct half *h, const type *source, const type *stored,  \
+                                         size_t first, size_t n, uint64_t index,                  \
+                                         struct loss_sums_avx2 *sums)                             \
+    {                                                                                             \
+        struct loss_sums_avx2 s = *sums;                                                          \
+        type x_rest[STEP], y_rest[STEP];                                                          \
+        __m256d x[2], y[2];                                                                       \
+        for (size_t i = first; i < n; i += LANES) {                                               \
+            load(whole_step(source + i, n - i, sizeof(type), x_rest), x);                         \
+            load(whole_step(stored + i, n - i, sizeof(type), y_rest), y);                         \
+            add_odd(h, &s, x, y, index + i, tiny);                                                \
+        }                                                                                         \
+        *sums = s;                                                                                \
+    }                                                                                             \
+    static void name##_half(struct half *h, struct loss_sums_avx2 *s, const void *source,         \
+                            const void *stored, size_t first, size_t n, uint64_t index)           \
+    {                                                                                             \
+        const struct limits bars = bars_of(h);                                                    \
+        first = add_plain(&bars, source, stored, first, n, s);                                    \
+        if (first < n)                                                                            \
+            name##_rest(h, source, stored, first, n, index, s);                                   \
+    }                                                                                             \
+    void name(const struct dti_loss_rule *rule, const void *source, const void *stored, size_t n, \
+              uint64_t index, struct dti_loss *loss)                                              \
+    {                                                                                             \
+        add_tile(name##_half, rule, source, stored, n, index, loss);                              \
+    }
 
 #endif
 #endif

@@ -12,24 +12,22 @@
 #ifdef __AVX512BW__
 #include <immintrin.h>
 
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
-
 enum { LANES = DTI_LOSS_LANES, ALL = 0xffff, EIGHT = 0xff };
 enum { INFINITE = 0x18, NOT_A_NUMBER = 0x81, NOT_FINITE = 0x99 }; /* classes of vfpclass */
 
 /* Vectors hold lanes 0 to 7 and 8 to 15. */
-struct sums {
+struct loss_sums_avx512 {
     __m512d absolute[2], squared[2], source_squared[2];
     uint64_t inexact, to_zero, to_subnormal;
 };
 
-DTI_INLINE struct sums no_sums(void)
+DTI_INLINE struct loss_sums_avx512 no_sums(void)
 {
     const __m512d zero = _mm512_setzero_pd();
-    return (struct sums){{zero, zero}, {zero, zero}, {zero, zero}, 0, 0, 0};
+    return (struct loss_sums_avx512){{zero, zero}, {zero, zero}, {zero, zero}, 0, 0, 0};
 }
 
-DTI_INLINE void add_sums(struct sums *s, unsigned half, __m512d error, __m512d source)
+DTI_INLINE void add_sums(struct loss_sums_avx512 *s, unsigned half, __m512d error, __m512d source)
 {
     s->absolute[half] = _mm512_add_pd(s->absolute[half], error);
     s->squared[half] = _mm512_fmadd_pd(error, error, s->squared[half]);
@@ -52,7 +50,7 @@ DTI_INLINE double tree_sum(const __m512d half[2])
 }
 
 /* Adds up a tile; the specials have been counted. */
-DTI_INLINE void end_tile(const struct sums *s, size_t n, struct dti_loss *loss)
+DTI_INLINE void end_tile(const struct loss_sums_avx512 *s, size_t n, struct dti_loss *loss)
 {
     loss->elements += n;
     loss->compared += n;
@@ -90,8 +88,8 @@ DTI_INLINE bool have_risen(const struct peaks *p)
 }
 
 /* The maxima of 8 errors at index, with division. */
-static DTI_APART void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss, __m512d error,
-                                  __m512d source, uint64_t index)
+static DTI_NOINLINE void raise_peaks(struct dti_loss_peak *peak, struct dti_loss *loss,
+                                     __m512d error, __m512d source, uint64_t index)
 {
     const double largest = _mm512_reduce_max_pd(error);
     if (largest > peak->largest) {

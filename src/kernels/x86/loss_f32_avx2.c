@@ -4,7 +4,7 @@
 #include "kernels/x86/loss_avx2.h"
 
 /* What a plain vector is below, or, for least, above. */
-struct bars {
+struct plain_bars32 {
     __m256 limit, least, ratio, largest;
 };
 
@@ -21,10 +21,10 @@ static float not_above(double magnitude_to)
     return single;
 }
 
-static struct bars bars_of(const struct half *h)
+static struct plain_bars32 bars_of(const struct half *h)
 {
     const double ratio = h->loss->max_relative;
-    return (struct bars){
+    return (struct plain_bars32){
         .limit = _mm256_set1_ps(not_above(overflow_limit(h->rule))),
         .least = _mm256_set1_ps((float)(2 * h->rule->dst_smallest_normal)),
         .ratio = _mm256_set1_ps(not_above(ratio < 0.499 ? ratio : 0.499)),
@@ -33,9 +33,9 @@ static struct bars bars_of(const struct half *h)
 }
 
 /* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_APART size_t add_plain_f32(const struct bars *bars, const float *source,
-                                      const float *stored, size_t first, size_t n,
-                                      struct sums *sums)
+static DTI_NOINLINE size_t add_plain_f32(const struct plain_bars32 *bars, const float *source,
+                                         const float *stored, size_t first, size_t n,
+                                         struct loss_sums_avx2 *sums)
 {
     const __m256 low31 = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX));
     __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
@@ -68,37 +68,15 @@ static DTI_APART size_t add_plain_f32(const struct bars *bars, const float *sour
         __asm__("" : "+x"(absolute0), "+x"(absolute1), "+x"(squared0), "+x"(squared1));
         __asm__("" : "+x"(source0), "+x"(source1)); /* else gcc 12 keeps them in memory */
     }
-    *sums =
-        (struct sums){{absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
+    *sums = (struct loss_sums_avx2){
+        {absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
     return i;
 }
 
-static DTI_APART void add_rest_f32(struct half *h, const float *source, const float *stored,
-                                   size_t first, size_t n, uint64_t index, struct sums *sums)
+DTI_INLINE void load(const float *from, __m256d ret[2])
 {
-    struct sums s = *sums;
-    float x_rest[STEP], y_rest[STEP];
-    for (size_t i = first; i < n; i += LANES) {
-        const float *px = whole_step(source + i, n - i, sizeof *px, x_rest);
-        const float *py = whole_step(stored + i, n - i, sizeof *py, y_rest);
-        __m256d x[2] = {_mm256_cvtps_pd(_mm_loadu_ps(px)), _mm256_cvtps_pd(_mm_loadu_ps(px + 4))};
-        __m256d y[2] = {_mm256_cvtps_pd(_mm_loadu_ps(py)), _mm256_cvtps_pd(_mm_loadu_ps(py + 4))};
-        add_odd(h, &s, x, y, index + i, 0);
-    }
-    *sums = s;
+    ret[0] = _mm256_cvtps_pd(_mm_loadu_ps(from));
+    ret[1] = _mm256_cvtps_pd(_mm_loadu_ps(from + 4));
 }
 
-static void add_half_f32(struct half *h, struct sums *s, const void *source, const void *stored,
-                         size_t first, size_t n, uint64_t index)
-{
-    const struct bars bars = bars_of(h);
-    first = add_plain_f32(&bars, source, stored, first, n, s);
-    if (first < n)
-        add_rest_f32(h, source, stored, first, n, index, s);
-}
-
-void dti_loss_f32_avx2(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                       size_t n, uint64_t index, struct dti_loss *loss)
-{
-    add_tile(add_half_f32, rule, source, stored, n, index, loss);
-}
+LOSS_KERNEL_AVX2(dti_loss_f32_avx2, float, plain_bars32, bars_of, add_plain_f32, load, 0)

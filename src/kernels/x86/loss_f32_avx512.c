@@ -109,7 +109,7 @@ DTI_INLINE bool are_small(const struct singles *p, __m512 x, __m512 y, __m512i x
     return below_bars(p, exact, p->small_ratio, x_size, error);
 }
 
-DTI_INLINE void count_small(struct sums *s, const struct singles *p, __m512 x, __m512 y)
+DTI_INLINE void count_small(struct loss_sums_avx512 *s, const struct singles *p, __m512 x, __m512 y)
 {
     const __m512i y_size = size_of(y);
     const __mmask16 differ = _mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ);
@@ -121,8 +121,9 @@ DTI_INLINE void count_small(struct sums *s, const struct singles *p, __m512 x, _
 }
 
 /* Counts NaN, infinities and overflow; returns the elements without an error. */
-static DTI_APART unsigned count_specials(const struct dti_loss_rule *rule, const struct singles *p,
-                                         __m512 x, __m512 y, uint64_t index, struct dti_loss *loss)
+static DTI_NOINLINE unsigned count_specials(const struct dti_loss_rule *rule,
+                                            const struct singles *p, __m512 x, __m512 y,
+                                            uint64_t index, struct dti_loss *loss)
 {
     const __m512i size = size_of(x);
     const __mmask16 minus = _mm512_movepi32_mask(bits_of(x)), plus = (__mmask16)~minus;
@@ -152,15 +153,15 @@ static DTI_APART unsigned count_specials(const struct dti_loss_rule *rule, const
 }
 
 /* A tile at work. */
-struct tile {
+struct loss_pass {
     const struct dti_loss_rule *rule;
     struct dti_loss *loss;
     struct dti_loss_peak peak;
 };
 
 /* Adds 8 elements; returns whether a maximum has risen. */
-DTI_INLINE bool add_eight(struct tile *t, struct sums *s, unsigned half, __m256 x, __m256 y,
-                          uint64_t index)
+DTI_INLINE bool add_eight(struct loss_pass *t, struct loss_sums_avx512 *s, unsigned half, __m256 x,
+                          __m256 y, uint64_t index)
 {
     const __m512d wide = _mm512_cvtps_pd(x), size = magnitude(wide);
     const __m512d error = magnitude(_mm512_sub_pd(_mm512_cvtps_pd(y), wide));
@@ -174,8 +175,8 @@ DTI_INLINE bool add_eight(struct tile *t, struct sums *s, unsigned half, __m256 
     return true;
 }
 
-DTI_INLINE void add_odd(struct tile *t, struct sums *s, struct singles *p, __m512 x, __m512 y,
-                        uint64_t index)
+DTI_INLINE void add_odd(struct loss_pass *t, struct loss_sums_avx512 *s, struct singles *p,
+                        __m512 x, __m512 y, uint64_t index)
 {
     if (_mm512_cmpge_epu32_mask(size_of(x), all(p->limit)) |
         _mm512_fpclass_ps_mask(y, NOT_FINITE)) {
@@ -191,8 +192,8 @@ DTI_INLINE void add_odd(struct tile *t, struct sums *s, struct singles *p, __m51
         set_bars(p, &t->peak, t->loss->max_relative);
 }
 
-DTI_INLINE void add_vector(struct tile *t, struct sums *s, struct singles *p, const float *source,
-                           const float *stored, bool try_plain, uint64_t index)
+DTI_INLINE void add_vector(struct loss_pass *t, struct loss_sums_avx512 *s, struct singles *p,
+                           const float *source, const float *stored, bool try_plain, uint64_t index)
 {
     const __m512 x = _mm512_loadu_ps(source), y = _mm512_loadu_ps(stored);
     const __m512i x_size = size_of(x);
@@ -216,9 +217,9 @@ DTI_INLINE void add_vector(struct tile *t, struct sums *s, struct singles *p, co
 void dti_loss_f32_avx512(const struct dti_loss_rule *rule, const void *source, const void *stored,
                          size_t n, uint64_t index, struct dti_loss *loss)
 {
-    struct tile t = {rule, loss, dti_loss_peak_start(loss, index)};
+    struct loss_pass t = {rule, loss, dti_loss_peak_start(loss, index)};
     struct singles p = singles_of(rule);
-    struct sums s = no_sums();
+    struct loss_sums_avx512 s = no_sums();
     const float *x = source, *y = stored;
     /* In an array much of which became small it is lost time to look whether elements are plain. */
     const bool try_plain = loss->to_zero + loss->to_subnormal <= loss->elements / 64;

@@ -4,12 +4,12 @@
 #include "kernels/x86/loss_avx2.h"
 
 /* What a plain vector is below, or, for least, above. */
-struct bars {
+struct plain_bars64 {
     __m256d limit, least, ratio, largest;
 };
 
 /* Whether 4 elements are not plain, in the sign bits. */
-DTI_INLINE __m256d are_odd(const struct bars *bars, __m256d size, __m256d error)
+DTI_INLINE __m256d are_odd(const struct plain_bars64 *bars, __m256d size, __m256d error)
 {
     __m256d odd = _mm256_fmsub_pd(bars->ratio, size, error); /* minus: above the bar */
     odd = _mm256_or_pd(odd, _mm256_cmp_pd(size, bars->limit, _CMP_NLT_UQ));
@@ -18,9 +18,9 @@ DTI_INLINE __m256d are_odd(const struct bars *bars, __m256d size, __m256d error)
 }
 
 /* Adds plain vectors from `first` on; returns the first element of the step that is not plain. */
-static DTI_APART size_t add_plain_f64(const struct bars *bars, const double *source,
-                                      const double *stored, size_t first, size_t n,
-                                      struct sums *sums)
+static DTI_NOINLINE size_t add_plain_f64(const struct plain_bars64 *bars, const double *source,
+                                         const double *stored, size_t first, size_t n,
+                                         struct loss_sums_avx2 *sums)
 {
     __m256d absolute0 = sums->absolute[0], absolute1 = sums->absolute[1];
     __m256d squared0 = sums->squared[0], squared1 = sums->squared[1];
@@ -46,43 +46,26 @@ static DTI_APART size_t add_plain_f64(const struct bars *bars, const double *sou
         __asm__("" : "+x"(absolute0), "+x"(absolute1), "+x"(squared0), "+x"(squared1));
         __asm__("" : "+x"(source0), "+x"(source1)); /* else gcc 12 keeps them in memory */
     }
-    *sums =
-        (struct sums){{absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
+    *sums = (struct loss_sums_avx2){
+        {absolute0, absolute1}, {squared0, squared1}, {source0, source1}, inexact};
     return i;
 }
 
-static DTI_APART void add_rest_f64(struct half *h, const double *source, const double *stored,
-                                   size_t first, size_t n, uint64_t index, struct sums *sums)
+DTI_INLINE void load(const double *from, __m256d ret[2])
 {
-    struct sums s = *sums;
-    double x_rest[STEP], y_rest[STEP];
-    for (size_t i = first; i < n; i += LANES) {
-        const double *px = whole_step(source + i, n - i, sizeof *px, x_rest);
-        const double *py = whole_step(stored + i, n - i, sizeof *py, y_rest);
-        __m256d x[2] = {_mm256_loadu_pd(px), _mm256_loadu_pd(px + 4)};
-        __m256d y[2] = {_mm256_loadu_pd(py), _mm256_loadu_pd(py + 4)};
-        add_odd(h, &s, x, y, index + i, TINY);
-    }
-    *sums = s;
+    ret[0] = _mm256_loadu_pd(from);
+    ret[1] = _mm256_loadu_pd(from + 4);
 }
 
-static void add_half_f64(struct half *h, struct sums *s, const void *source, const void *stored,
-                         size_t first, size_t n, uint64_t index)
+static struct plain_bars64 bars_of(const struct half *h)
 {
     const double ratio = h->loss->max_relative;
-    const struct bars bars = {
+    return (struct plain_bars64){
         .limit = _mm256_set1_pd(overflow_limit(h->rule)),
         .least = _mm256_set1_pd(2 * h->rule->dst_smallest_normal),
         .ratio = _mm256_set1_pd(ratio < 0.499 ? ratio : 0.499),
         .largest = _mm256_set1_pd(h->peak.largest),
     };
-    first = add_plain_f64(&bars, source, stored, first, n, s);
-    if (first < n)
-        add_rest_f64(h, source, stored, first, n, index, s);
 }
 
-void dti_loss_f64_avx2(const struct dti_loss_rule *rule, const void *source, const void *stored,
-                       size_t n, uint64_t index, struct dti_loss *loss)
-{
-    add_tile(add_half_f64, rule, source, stored, n, index, loss);
-}
+LOSS_KERNEL_AVX2(dti_loss_f64_avx2, double, plain_bars64, bars_of, add_plain_f64, load, TINY)

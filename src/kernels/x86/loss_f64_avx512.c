@@ -44,11 +44,11 @@ DTI_INLINE __m512i all(uint64_t bits)
 
 /* Adds plain vectors; returns the elements before the first that is not. With errors below half the
  * source, sources from `least` on are stored as normals. */
-static DTI_APART size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak,
-                                  double ratio, const double *source, const double *stored,
-                                  size_t n, struct sums *sums)
+static DTI_NOINLINE size_t add_plain(const struct doubles *p, const struct dti_loss_peak *peak,
+                                     double ratio, const double *source, const double *stored,
+                                     size_t n, struct loss_sums_avx512 *sums)
 {
-    struct sums s = *sums;
+    struct loss_sums_avx512 s = *sums;
     const __m512d largest = _mm512_set1_pd(peak->largest);
     const __m512d half = _mm512_set1_pd(ratio < 0.499 ? ratio : 0.499);
     const __m512i least = all(p->least), span = all(p->limit - p->least);
@@ -88,8 +88,8 @@ DTI_INLINE __m512d load(const double *from, size_t at, size_t n)
                   : _mm512_setzero_pd();
 }
 
-static DTI_APART void count_specials(const struct dti_loss_rule *rule, const struct doubles *p,
-                                     __m512d x, __m512d y, uint64_t index, struct dti_loss *loss)
+static DTI_NOINLINE void count_specials(const struct dti_loss_rule *rule, const struct doubles *p,
+                                        __m512d x, __m512d y, uint64_t index, struct dti_loss *loss)
 {
     const __m512i size = size_of(x);
     const __mmask8 minus = _mm512_movepi64_mask(_mm512_castpd_si512(x)), plus = (__mmask8)~minus;
@@ -137,11 +137,11 @@ DTI_INLINE void keep_finite(__m512d *x, __m512d *y)
 }
 
 /* Adds any vectors. Returns whether a maximum rises, or may where underflow hides it. */
-static DTI_APART bool add_any(const struct doubles *p, const struct dti_loss_peak *peak,
-                              const double *source, const double *stored, size_t n,
-                              const struct dti_loss *loss, struct sums *sums)
+static DTI_NOINLINE bool add_any(const struct doubles *p, const struct dti_loss_peak *peak,
+                                 const double *source, const double *stored, size_t n,
+                                 const struct dti_loss *loss, struct loss_sums_avx512 *sums)
 {
-    struct sums s = *sums;
+    struct loss_sums_avx512 s = *sums;
     struct peaks peaks = peaks_start(peak, loss);
     const __m512i src_normal = all(p->src_normal ? p->src_normal : 1);
     const __m512i subnormals = all(p->dst_normal ? p->dst_normal - 1 : 0);
@@ -169,9 +169,9 @@ static DTI_APART bool add_any(const struct doubles *p, const struct dti_loss_pea
     return tiny || have_risen(&peaks);
 }
 
-static DTI_APART void raise_all(struct dti_loss_peak *peak, const double *source,
-                                const double *stored, size_t n, uint64_t index,
-                                struct dti_loss *loss)
+static DTI_NOINLINE void raise_all(struct dti_loss_peak *peak, const double *source,
+                                   const double *stored, size_t n, uint64_t index,
+                                   struct dti_loss *loss)
 {
     for (size_t i = 0; i < n; i += 8) {
         struct peaks peaks = peaks_start(peak, loss);
@@ -192,7 +192,7 @@ void dti_loss_f64_avx512(const struct dti_loss_rule *rule, const void *source, c
     struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
     const struct doubles p = doubles_of(rule);
     const double *x = source, *y = stored;
-    struct sums s = no_sums();
+    struct loss_sums_avx512 s = no_sums();
     const size_t plain = add_plain(&p, &peak, loss->max_relative, x, y, n, &s);
     if (plain < n) {
         const size_t rest = n - plain;

@@ -3,9 +3,8 @@
  * Matrix products of bf16 by vdpbf16ps, which adds two products to a sum in fp32. The products are
  * exact; each of the two additions rounds to nearest even whatever the rounding mode is, and
  * subnormals are zero, in operands as in sums. */
-#include <immintrin.h>
-
 #include "kernels/matmul_pack.h"
+#include "kernels/x86/vector.h"
 
 static void pack_a(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
                    size_t k)
@@ -20,23 +19,10 @@ static void pack_b(unsigned char *panels, const unsigned char *b, size_t stride,
                        matmul_step_pairs);
 }
 
-/* Sums of 32 columns as matmul_pairs.h leaves them. */
-static inline void order_pairs(unsigned char *c)
-{
-    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
-    const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-    const __m512i low = _mm512_loadu_si512(c), high = _mm512_loadu_si512(c + 64);
-    _mm512_storeu_si512(c, _mm512_permutex2var_epi64(low, first, high));
-    _mm512_storeu_si512(c + 64, _mm512_permutex2var_epi64(low, second, high));
-}
-
 #define NAME              bf16_avx512bf16
 #define HEIGHT            14
 #define VECTOR            __m512
-#define LANES             16
 #define ELEMENT           2
-#define PACKED            2
-#define LEAD              0
 #define PACK_A            pack_a
 #define PACK_B            pack_b
 #define LOAD(p)           _mm512_loadu_ps(p)
@@ -44,15 +30,11 @@ static inline void order_pairs(unsigned char *c)
 #define ADD(v, w)         _mm512_add_ps(v, w)
 #define BROADCAST(p)      _mm512_castsi512_ps(_mm512_set1_epi32(matmul_int32_at(p)))
 #define MULTIPLY(c, a, b) _mm512_dpbf16_ps(c, (__m512bh)(a), (__m512bh)(b))
-#define BEGIN(p)          _mm512_setzero_ps()
-#define KEEP(v)           __asm__ volatile("" : "+v"(v))
 #define FIRST(v)          (double)_mm512_cvtss_f32(v)
-#define INTEGERS          __m512i
 #define SIXTEEN(p)        _mm512_loadu_si512(p)
 #define LOW(x, y)         _mm512_castsi512_ps(_mm512_unpacklo_epi16(x, y))
 #define HIGH(x, y)        _mm512_castsi512_ps(_mm512_unpackhi_epi16(x, y))
 #define FACTOR(p)         BROADCAST(p)
-#define ORDER(c)          order_pairs(c)
 #include "kernels/x86/matmul_pairs.h"
 
 #include "kernels/matmul_rows.h"

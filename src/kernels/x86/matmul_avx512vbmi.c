@@ -104,9 +104,7 @@ static void row_by_fours(unsigned char *c, const unsigned char *a, const unsigne
 #define NAME              i8_avx512vbmi
 #define HEIGHT            14
 #define VECTOR            __m512i
-#define LANES             16
 #define ELEMENT           1
-#define PACKED            1
 #define LEAD              LEAD_BYTES
 #define PACK_A            matmul_pack_rows_offset
 #define PACK_B            pack_b
@@ -116,6 +114,5 @@ static void row_by_fours(unsigned char *c, const unsigned char *a, const unsigne
 #define BROADCAST(p)      _mm512_set1_epi32(matmul_int32_at(p))
 #define MULTIPLY(c, a, b) multiply_fours(c, a, b)
 #define BEGIN(p)          _mm512_loadu_si512(p)
-#define KEEP(v)           __asm__ volatile("" : "+v"(v))
 #define FIRST(v)          (double)_mm_cvtsi128_si32(_mm512_castsi512_si128(v))
 #include "kernels/matmul_rows.h"

@@ -6,13 +6,35 @@
  *     low:  columns 8 i to 8 i + 3 in lane i        high:  columns 8 i + 4 to 8 i + 7
  *
  * and sums stay in that order until the end. To be included after the tiles' macros and
- *   INTEGERS SIXTEEN(p)   a register, and elements of a row of B as 16 bits each
+ *   SIXTEEN(p)            elements of a row of B as 16 bits each
  *   LOW(x, y) HIGH(x, y)  interleaved
- *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them
- *   ORDER(c)              brings two registers of sums in order */
+ *   FACTOR(p)             the two elements at p, in all lanes, as BROADCAST() would leave them */
+#ifndef DTINFO_KERNELS_X86_MATMUL_PAIRS_H
+#define DTINFO_KERNELS_X86_MATMUL_PAIRS_H
+
+#include "kernels/x86/vector.h"
+
+#ifdef __AVX2__
+/* Brings two registers of sums in order. */
+static inline void order_pairs(unsigned char *c)
+{
+    const vector low = load_vector(c), high = load_vector(c + sizeof(vector));
+#ifdef __AVX512BW__
+    const vector first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const vector second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    store_vector(c, _mm512_permutex2var_epi64(low, first, high), false);
+    store_vector(c + sizeof(vector), _mm512_permutex2var_epi64(low, second, high), false);
+#else
+    store_vector(c, _mm256_permute2x128_si256(low, high, 0x20), false);
+    store_vector(c + sizeof(vector), _mm256_permute2x128_si256(low, high, 0x31), false);
+#endif
+}
+#endif
+
+#endif
 #ifdef NAME
 #define ROW         JOIN(row_, NAME, by_pairs)
-#define ROW_COLUMNS (2 * LANES)
+#define ROW_COLUMNS (sizeof(VECTOR) / 2)
 #define ROW_K       8
 #ifndef JOIN
 #define JOIN_(a, b, c) a##b##_##c
@@ -20,12 +42,12 @@
 #endif
 
 #define PAIR_FACTOR(i) const VECTOR a##i = FACTOR(a + 2 * (i)*ELEMENT);
-#define PAIR_PRODUCT(i)                                                       \
-    {                                                                         \
-        const size_t here = 2 * (i)*stride + j * ELEMENT;                     \
-        const INTEGERS x = SIXTEEN(b + here), y = SIXTEEN(b + here + stride); \
-        low = MULTIPLY(low, a##i, LOW(x, y));                                 \
-        high = MULTIPLY(high, a##i, HIGH(x, y));                              \
+#define PAIR_PRODUCT(i)                                                     \
+    {                                                                       \
+        const size_t here = 2 * (i)*stride + j * ELEMENT;                   \
+        const vector x = SIXTEEN(b + here), y = SIXTEEN(b + here + stride); \
+        low = MULTIPLY(low, a##i, LOW(x, y));                               \
+        high = MULTIPLY(high, a##i, HIGH(x, y));                            \
     }
 
 static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
@@ -49,16 +71,14 @@ static void ROW(unsigned char *c, const unsigned char *a, const unsigned char *b
         }
     }
     for (size_t j = 0; j < columns; j += ROW_COLUMNS)
-        ORDER(c + 4 * j);
+        order_pairs(c + 4 * j);
 }
 
 #undef PAIR_FACTOR
 #undef PAIR_PRODUCT
-#undef INTEGERS
 #undef SIXTEEN
 #undef LOW
 #undef HIGH
 #undef FACTOR
-#undef ORDER
 
 #endif

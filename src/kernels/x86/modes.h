@@ -5,9 +5,10 @@
  *     DTI_INLINE void x_block(const void *constants, unsigned char *dst, const unsigned char *src,
  *                             bool stream, enum dti_round round, bool plain)
  *
- * in which round and plain are constants wherever it is inlined, DTI_FOUR_MODES(x, ...), those that
- * the processor knows, or DTI_SIX_MODES(x, ...) make x_by_mode(). plain: NaNs keep sign and upper
- * payload and are made quiet; else they all become the positive one without payload. */
+ * in which round and plain are constants wherever it is inlined, DTI_ONE_MODE(x, ...), nearest-even
+ * alone, DTI_FOUR_MODES(x, ...), those that the processor knows, or DTI_SIX_MODES(x, ...) make
+ * x_by_mode(). plain: NaNs keep sign and upper payload and are made quiet; else they all become the
+ * positive one without payload. */
 #ifndef DTINFO_KERNELS_X86_MODES_H
 #define DTINFO_KERNELS_X86_MODES_H
 
@@ -44,20 +45,22 @@
         break;
 
 /* Rows name the modes that they do, so the default is for nearest-even. */
-#define DTI_BY_MODE(x, more_cases)                                                                \
-    static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, void *dst, \
-                            const void *src, size_t n)                                            \
-    {                                                                                             \
-        const bool plain = args->encoder->policy.nan == DTI_NAN_QUIET, stream = args->stream;     \
-        switch (args->encoder->policy.round) {                                                    \
-            DTI_MODE_CASE(x, ZERO)                                                                \
-            DTI_MODE_CASE(x, UP)                                                                  \
-            DTI_MODE_CASE(x, DOWN)                                                                \
-            more_cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);         \
-            break;                                                                                \
-        }                                                                                         \
+#define DTI_BY_MODE(x, cases)                                                                      \
+    static void x##_by_mode(const void *constants, const struct dti_kernel_args *args, bool plain, \
+                            void *dst, const void *src, size_t n)                                  \
+    {                                                                                              \
+        const bool stream = args->stream;                                                          \
+        switch (args->encoder->policy.round) {                                                     \
+            cases default : x##_NEAREST_EVEN(constants, plain, dst, src, n, stream);               \
+            break;                                                                                 \
+        }                                                                                          \
     }
 
+#define DTI_ONE_MODE(x, units, in, out)       \
+    DTI_MODE(x, NEAREST_EVEN, units, in, out) \
+    DTI_BY_MODE(x, )
+
+#define DTI_FOUR_CASES(x) DTI_MODE_CASE(x, ZERO) DTI_MODE_CASE(x, UP) DTI_MODE_CASE(x, DOWN)
 #define DTI_HARDWARE_MODES(x, units, in, out) \
     DTI_MODE(x, NEAREST_EVEN, units, in, out) \
     DTI_MODE(x, ZERO, units, in, out)         \
@@ -66,12 +69,31 @@
 
 #define DTI_FOUR_MODES(x, units, in, out) \
     DTI_HARDWARE_MODES(x, units, in, out) \
-    DTI_BY_MODE(x, )
+    DTI_BY_MODE(x, DTI_FOUR_CASES(x))
 
 #define DTI_SIX_MODES(x, units, in, out)      \
     DTI_HARDWARE_MODES(x, units, in, out)     \
     DTI_MODE(x, NEAREST_AWAY, units, in, out) \
     DTI_MODE(x, ODD, units, in, out)          \
-    DTI_BY_MODE(x, DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD))
+    DTI_BY_MODE(x, DTI_FOUR_CASES(x) DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD))
+
+/* The end of a function: x converted by CONVERT(x, how), which rounds as the instruction says. */
+#define DTI_RETURN_BY_ROUND(CONVERT, x, round)                            \
+    switch (round) {                                                      \
+    case DTI_ROUND_ZERO:                                                  \
+        return CONVERT(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);        \
+    case DTI_ROUND_UP:                                                    \
+        return CONVERT(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);     \
+    case DTI_ROUND_DOWN:                                                  \
+        return CONVERT(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);     \
+    default:                                                              \
+        return CONVERT(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
+    }
+
+/* plain, for encodings into floats. */
+DTI_INLINE bool dti_keeps_nan(const struct dti_kernel_args *args)
+{
+    return args->encoder->policy.nan == DTI_NAN_QUIET;
+}
 
 #endif

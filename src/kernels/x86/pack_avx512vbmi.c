@@ -12,7 +12,7 @@
 
 enum { GROUPS = 8, CODES = 8 }; /* of a block; of a group */
 
-struct packing {
+struct packing_vectors {
     __m512i spread;     /* unpack: the byte that goes to each place */
     __m512i offsets;    /* unpack: where each code starts in its 64 bits */
     __m512i order;      /* pack: of the codes of a group, and of its bytes */
@@ -25,13 +25,13 @@ struct packing {
 
 /* A block of packed bytes has no fixed size, so these kernels have loops of their own: whole blocks
  * while a load or store of 64 bytes stays inside, then masked ones. */
-DTI_INLINE __m512i unpack_groups(const struct packing *p, __m512i packed)
+DTI_INLINE __m512i unpack_groups(const struct packing_vectors *p, __m512i packed)
 {
     const __m512i groups = _mm512_permutexvar_epi8(p->spread, packed);
     return _mm512_and_si512(_mm512_multishift_epi64_epi8(p->offsets, groups), p->mask);
 }
 
-DTI_INLINE __m512i pack_groups(const struct packing *p, __m512i codes)
+DTI_INLINE __m512i pack_groups(const struct packing_vectors *p, __m512i codes)
 {
     const __m512i ordered = _mm512_shuffle_epi8(_mm512_and_si512(codes, p->mask), p->order);
     const __m512i pairs = _mm512_maddubs_epi16(p->pair, ordered);
@@ -60,7 +60,7 @@ void dti_unpack_avx512vbmi(const struct dti_kernel_args *args, void *restrict ds
     const size_t block_bytes = GROUPS * (size_t)bits, block = GROUPS * CODES;
     unsigned char spread[64], offsets[64], *out = dst;
     const unsigned char *in = src;
-    struct packing p;
+    struct packing_vectors p;
     for (unsigned i = 0; i < 64; i++) {
         const unsigned at = i % 8, group = i / 8;
         spread[i] =
@@ -95,7 +95,7 @@ void dti_pack_avx512vbmi(const struct dti_kernel_args *args, void *restrict dst,
     const unsigned used = (1u << bits) - 1;
     unsigned char *out = dst;
     const unsigned char *in = src;
-    struct packing p;
+    struct packing_vectors p;
     /* Highest first: codes in reverse make the number, whose bytes, in reverse, start at the top.
      */
     if (args->high_first)

@@ -27,12 +27,13 @@ static inline struct affine_common affine_common(const struct dti_affine_args *a
 }
 
 /* The arrays at some element; the last three are of columns. */
-struct place {
+struct affine_place {
     unsigned char *codes;
     const unsigned char *x, *scales, *inverses, *zero_points;
 };
 
-DTI_INLINE struct place place_at(struct place p, size_t at, size_t bytes, bool columns)
+DTI_INLINE struct affine_place place_at(struct affine_place p, size_t at, size_t bytes,
+                                        bool columns)
 {
     p.codes += bytes * at;
     p.x += 4 * at;
@@ -45,8 +46,8 @@ DTI_INLINE struct place place_at(struct place p, size_t at, size_t bytes, bool c
 }
 
 /* n elements by the portable kernel. */
-static DTI_APART void go_portable(const struct affine_common *c, struct place p, size_t n,
-                                  struct dti_quant_count *count)
+static DTI_NOINLINE void go_portable(const struct affine_common *c, struct affine_place p, size_t n,
+                                     struct dti_quant_count *count)
 {
     struct dti_affine_args args = *c->args;
     const float *x = (const float *)(const void *)p.x;
@@ -60,7 +61,7 @@ static DTI_APART void go_portable(const struct affine_common *c, struct place p,
     VECTOR_NAME(dti_quantize_columns)(&args, p.codes, x, n, count);
 }
 
-DTI_INLINE floats quotient_of(const struct affine_common *c, struct place p, unsigned i,
+DTI_INLINE floats quotient_of(const struct affine_common *c, struct affine_place p, unsigned i,
                               enum dti_quant_division division, bool columns)
 {
     const floats x = load_floats(p.x + i * VECTOR);
@@ -69,11 +70,12 @@ DTI_INLINE floats quotient_of(const struct affine_common *c, struct place p, uns
     return VECTOR_BITS(div_ps)(x, columns ? load_floats(p.scales + i * VECTOR) : c->scale);
 }
 
-DTI_INLINE struct place place_of(const struct dti_affine_args *args, void *codes, const float *x)
+DTI_INLINE struct affine_place place_of(const struct dti_affine_args *args, void *codes,
+                                        const float *x)
 {
-    return (struct place){codes, (const unsigned char *)x, (const unsigned char *)args->scales,
-                          (const unsigned char *)args->inverses,
-                          (const unsigned char *)args->zero_points};
+    return (struct affine_place){
+        codes, (const unsigned char *)x, (const unsigned char *)args->scales,
+        (const unsigned char *)args->inverses, (const unsigned char *)args->zero_points};
 }
 
 #endif

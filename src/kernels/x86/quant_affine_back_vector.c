@@ -29,8 +29,8 @@ DTI_INLINE floats numbers_of(const struct back *c, const unsigned char *codes, v
                              bool wide)
 {
     const vector code = wide ? words_to_numbers(codes) : bytes_to_numbers(codes);
-    const vector turned = VECTOR_WHOLE(xor)(VECTOR_WHOLE(and)(code, c->mask), c->sign);
-    return VECTOR_BITS(cvtepi32_ps)(VECTOR_BITS(sub_epi32)(turned, zero));
+    const vector flipped = VECTOR_WHOLE(xor)(VECTOR_WHOLE(and)(code, c->mask), c->sign);
+    return VECTOR_BITS(cvtepi32_ps)(VECTOR_BITS(sub_epi32)(flipped, zero));
 }
 
 DTI_INLINE void back_block(const void *constants, unsigned char *dst, const unsigned char *src,
@@ -72,8 +72,8 @@ void VECTOR_NAME(dti_dequantize_int16)(const struct dti_affine_args *args, float
 }
 
 /* n elements that are too few for a vector. */
-static DTI_APART void go_portable(const struct dti_affine_args *given, unsigned char *x,
-                                  const unsigned char *codes, size_t at, size_t n)
+static DTI_NOINLINE void go_portable(const struct dti_affine_args *given, unsigned char *x,
+                                     const unsigned char *codes, size_t at, size_t n)
 {
     struct dti_affine_args args = *given;
     args.scales += at;

@@ -21,8 +21,9 @@ static bool suits(const struct dti_affine_args *args)
            (e->max_magnitude >> e->man_bits) > 0;
 }
 
-DTI_INLINE void encode_step(const struct encode *c, struct place p, struct dti_quant_count *count,
-                            enum dti_quant_division division, bool columns, bool stream)
+DTI_INLINE void encode_step(const struct encode *c, struct affine_place p,
+                            struct dti_quant_count *count, enum dti_quant_division division,
+                            bool columns, bool stream)
 {
     const vector magnitude = lanes_of(0x7fffffff), largest = lanes_of(0x7f7fffff);
     vector most = VECTOR_WHOLE(setzero)();
@@ -40,7 +41,7 @@ DTI_INLINE void encode_step(const struct encode *c, struct place p, struct dti_q
     count->clipped += (unsigned)__builtin_popcountll(over);
 }
 
-DTI_INLINE void encode_loop(const struct encode *c, struct place p, size_t n,
+DTI_INLINE void encode_loop(const struct encode *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool columns, bool stream)
 {
@@ -59,7 +60,7 @@ DTI_INLINE void encode(const struct dti_affine_args *args, void *codes, const fl
                        struct dti_quant_count *count, bool columns)
 {
     const bool reciprocal = args->affine->division == DTI_DIVIDE_RECIPROCAL;
-    const struct place p = place_of(args, codes, x);
+    const struct affine_place p = place_of(args, codes, x);
     struct encode c = {.common = affine_common(args, codes, n)};
     if (!suits(args)) {
         go_portable(&c.common, p, n, count);

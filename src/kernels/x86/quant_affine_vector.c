@@ -17,7 +17,7 @@ struct affine {
 };
 
 /* Whether the clamp of STEP quotients is the whole truth. */
-static DTI_APART bool all_small(const floats q[4])
+static DTI_NOINLINE bool all_small(const floats q[4])
 {
     return all_below(q[0], small_quotient) && all_below(q[1], small_quotient) &&
            all_below(q[2], small_quotient) && all_below(q[3], small_quotient);
@@ -25,8 +25,9 @@ static DTI_APART bool all_small(const floats q[4])
 
 /* STEP elements. A conversion beyond 32 bits gives -2^31, which no zero point brings into the range
  * of codes; so nothing that needs care is missed by looking at what was clamped. */
-DTI_INLINE void affine_step(const struct affine *c, struct place p, struct dti_quant_count *count,
-                            enum dti_quant_division division, bool columns, bool wide, bool stream)
+DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
+                            struct dti_quant_count *count, enum dti_quant_division division,
+                            bool columns, bool wide, bool stream)
 {
     floats q[4];
     vector sum[4], code[2];
@@ -81,12 +82,12 @@ DTI_INLINE void affine_step(const struct affine *c, struct place p, struct dti_q
 }
 
 /* Fewer than STEP elements, through buffers; those that fill up are zeros. */
-DTI_INLINE void affine_rest(const struct affine *c, struct place p, size_t n,
+DTI_INLINE void affine_rest(const struct affine *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool columns, bool wide)
 {
     unsigned char x[4 * STEP] = {0}, codes[2 * STEP];
-    const struct place buffers = {.codes = codes, .x = x};
+    const struct affine_place buffers = {.codes = codes, .x = x};
     const size_t bytes = wide ? 2 : 1;
     struct dti_quant_count some = {0};
     if (columns || n == 0) {
@@ -101,7 +102,7 @@ DTI_INLINE void affine_rest(const struct affine *c, struct place p, size_t n,
     count->special += some.special;
 }
 
-DTI_INLINE void affine_loop(const struct affine *c, struct place p, size_t n,
+DTI_INLINE void affine_loop(const struct affine *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool columns, bool wide, bool stream)
 {
@@ -118,33 +119,33 @@ DTI_INLINE void affine_loop(const struct affine *c, struct place p, size_t n,
     affine_rest(c, place_at(p, at, bytes, columns), n - at, count, division, columns, wide);
 }
 
-#define LOOPS(name, division, columns, wide)                                     \
-    static DTI_APART void name(const struct affine *c, struct place p, size_t n, \
-                               struct dti_quant_count *count)                    \
-    {                                                                            \
-        if (c->common.stream)                                                    \
-            affine_loop(c, p, n, count, division, columns, wide, true);          \
-        else                                                                     \
-            affine_loop(c, p, n, count, division, columns, wide, false);         \
+#define LOOPS(name, division, columns, wide)                                               \
+    static DTI_NOINLINE void name(const struct affine *c, struct affine_place p, size_t n, \
+                                  struct dti_quant_count *count)                           \
+    {                                                                                      \
+        if (c->common.stream)                                                              \
+            affine_loop(c, p, n, count, division, columns, wide, true);                    \
+        else                                                                               \
+            affine_loop(c, p, n, count, division, columns, wide, false);                   \
     }
-#define DIVISIONS(name, columns, wide)                                 \
-    LOOPS(name##_true, DTI_DIVIDE_TRUE, columns, wide)                 \
-    LOOPS(name##_reciprocal, DTI_DIVIDE_RECIPROCAL, columns, wide)     \
-    LOOPS(name##_exact, DTI_DIVIDE_EXACT, columns, wide)               \
-    static void name(const struct affine *c, struct place p, size_t n, \
-                     struct dti_quant_count *count)                    \
-    {                                                                  \
-        switch (c->common.args->affine->division) {                    \
-        case DTI_DIVIDE_TRUE:                                          \
-            name##_true(c, p, n, count);                               \
-            break;                                                     \
-        case DTI_DIVIDE_RECIPROCAL:                                    \
-            name##_reciprocal(c, p, n, count);                         \
-            break;                                                     \
-        case DTI_DIVIDE_EXACT:                                         \
-            name##_exact(c, p, n, count);                              \
-            break;                                                     \
-        }                                                              \
+#define DIVISIONS(name, columns, wide)                                        \
+    LOOPS(name##_true, DTI_DIVIDE_TRUE, columns, wide)                        \
+    LOOPS(name##_reciprocal, DTI_DIVIDE_RECIPROCAL, columns, wide)            \
+    LOOPS(name##_exact, DTI_DIVIDE_EXACT, columns, wide)                      \
+    static void name(const struct affine *c, struct affine_place p, size_t n, \
+                     struct dti_quant_count *count)                           \
+    {                                                                         \
+        switch (c->common.args->affine->division) {                           \
+        case DTI_DIVIDE_TRUE:                                                 \
+            name##_true(c, p, n, count);                                      \
+            break;                                                            \
+        case DTI_DIVIDE_RECIPROCAL:                                           \
+            name##_reciprocal(c, p, n, count);                                \
+            break;                                                            \
+        case DTI_DIVIDE_EXACT:                                                \
+            name##_exact(c, p, n, count);                                     \
+            break;                                                            \
+        }                                                                     \
     }
 DIVISIONS(bytes_of_one, false, false)
 DIVISIONS(bytes_of_columns, true, false)

@@ -287,4 +287,44 @@ DTI_INLINE void store_codes(unsigned char *codes, unsigned group, vector code,
 }
 #endif
 
+/* name_bytes(), name_low_first(), name_high_first(): jobs of codes_of(), which packs codes of
+ * `bits` in an order that are constants there; and name(), which takes that of args. */
+#define TILE_ORDER(name, scales_of, codes_of, scale_bytes, pads, bits, order)               \
+    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,             \
+                                 const struct factors *factors, unsigned char *codes,       \
+                                 struct dti_quant_count *count, bool stream)                \
+    {                                                                                       \
+        const struct tile_shape shape = {LENGTH, scale_bytes, bits, order};                 \
+        codes_of(constants, x, factors, codes, count, stream, shape);                       \
+    }                                                                                       \
+    static DTI_NOINLINE void name(const void *constants, const struct dti_block_args *args, \
+                                  void *codes, void *scales, const float *x, size_t n,      \
+                                  struct dti_quant_count *count)                            \
+    {                                                                                       \
+        const struct tile_job job = {                                                       \
+            scales_of, name##_codes, {LENGTH, scale_bytes, bits, order}, pads};             \
+        tiles_run(job, constants, args, codes, scales, x, n, count);                        \
+    }
+#define TILE_ORDERS(name, scales_of, codes_of, scale_bytes, pads)                            \
+    TILE_ORDER(name##_bytes, scales_of, codes_of, scale_bytes, pads, 8, DTI_BLOCK_BYTES)     \
+    TILE_ORDER(name##_low_first, scales_of, codes_of, scale_bytes, pads, 4, DTI_BLOCK_LOW)   \
+    TILE_ORDER(name##_high_first, scales_of, codes_of, scale_bytes, pads, 4, DTI_BLOCK_HIGH) \
+    static void name(const void *constants, const struct dti_block_args *args, void *codes,  \
+                     void *scales, const float *x, size_t n, struct dti_quant_count *count)  \
+    {                                                                                        \
+        switch (args->order) {                                                               \
+        case DTI_BLOCK_LOW:                                                                  \
+            name##_low_first(constants, args, codes, scales, x, n, count);                   \
+            break;                                                                           \
+        case DTI_BLOCK_HIGH:                                                                 \
+            name##_high_first(constants, args, codes, scales, x, n, count);                  \
+            break;                                                                           \
+        case DTI_BLOCK_BYTES:                                                                \
+            name##_bytes(constants, args, codes, scales, x, n, count);                       \
+            break;                                                                           \
+        case DTI_BLOCK_HALVES: /* the rows do not take it */                                 \
+            break;                                                                           \
+        }                                                                                    \
+    }
+
 #endif

@@ -135,33 +135,33 @@ DTI_INLINE void packed_blocks(const struct blocks_back *c, unsigned char *x,
         blocks_portable(c->args, x, codes, scales, n);
 }
 
-#define KERNEL(name, family, length)                                                               \
-    static DTI_APART void name##_cached(const struct blocks_back *c, unsigned char *x,             \
-                                        const unsigned char *codes, const unsigned char *scales,   \
-                                        size_t n)                                                  \
-    {                                                                                              \
-        if (c->args->order == DTI_BLOCK_BYTES)                                                     \
-            packed_blocks(c, x, codes, scales, n, family, length, true, false);                    \
-        else                                                                                       \
-            packed_blocks(c, x, codes, scales, n, family, length, false, false);                   \
-    }                                                                                              \
-    static DTI_APART void name##_streamed(const struct blocks_back *c, unsigned char *x,           \
-                                          const unsigned char *codes, const unsigned char *scales, \
-                                          size_t n)                                                \
-    {                                                                                              \
-        if (c->args->order == DTI_BLOCK_BYTES)                                                     \
-            packed_blocks(c, x, codes, scales, n, family, length, true, true);                     \
-        else                                                                                       \
-            packed_blocks(c, x, codes, scales, n, family, length, false, true);                    \
-    }                                                                                              \
-    void VECTOR_NAME(dti_dequantize_##name)(const struct dti_block_args *args, float *x,           \
-                                            const void *codes, const void *scales, size_t n)       \
-    {                                                                                              \
-        const struct blocks_back c = back_init(args, x);                                           \
-        if (c.stream)                                                                              \
-            name##_streamed(&c, (unsigned char *)x, codes, scales, n);                             \
-        else                                                                                       \
-            name##_cached(&c, (unsigned char *)x, codes, scales, n);                               \
+#define KERNEL(name, family, length)                                                         \
+    static DTI_NOINLINE void name##_cached(const struct blocks_back *c, unsigned char *x,    \
+                                           const unsigned char *codes,                       \
+                                           const unsigned char *scales, size_t n)            \
+    {                                                                                        \
+        if (c->args->order == DTI_BLOCK_BYTES)                                               \
+            packed_blocks(c, x, codes, scales, n, family, length, true, false);              \
+        else                                                                                 \
+            packed_blocks(c, x, codes, scales, n, family, length, false, false);             \
+    }                                                                                        \
+    static DTI_NOINLINE void name##_streamed(const struct blocks_back *c, unsigned char *x,  \
+                                             const unsigned char *codes,                     \
+                                             const unsigned char *scales, size_t n)          \
+    {                                                                                        \
+        if (c->args->order == DTI_BLOCK_BYTES)                                               \
+            packed_blocks(c, x, codes, scales, n, family, length, true, true);               \
+        else                                                                                 \
+            packed_blocks(c, x, codes, scales, n, family, length, false, true);              \
+    }                                                                                        \
+    void VECTOR_NAME(dti_dequantize_##name)(const struct dti_block_args *args, float *x,     \
+                                            const void *codes, const void *scales, size_t n) \
+    {                                                                                        \
+        const struct blocks_back c = back_init(args, x);                                     \
+        if (c.stream)                                                                        \
+            name##_streamed(&c, (unsigned char *)x, codes, scales, n);                       \
+        else                                                                                 \
+            name##_cached(&c, (unsigned char *)x, codes, scales, n);                         \
     }
 
 static struct blocks_back back_init(const struct dti_block_args *args, const float *x)

@@ -63,7 +63,7 @@ DTI_INLINE void q8_codes(const void *constants, const unsigned char *x,
 }
 
 /* Of blocks in which both the largest number and its opposite are found, the first of them. */
-static DTI_APART floats settle_ties(const unsigned char *x, floats extremes, unsigned ties)
+static DTI_NOINLINE floats settle_ties(const unsigned char *x, floats extremes, unsigned ties)
 {
     struct factors numbers;
     keep_factors(&numbers, extremes);
@@ -118,10 +118,8 @@ DTI_INLINE bool q4_scales(const void *constants, const unsigned char *x, unsigne
 
 DTI_INLINE void q4_codes(const void *constants, const unsigned char *x,
                          const struct factors *factors, unsigned char *codes,
-                         struct dti_quant_count *count, bool stream, unsigned bits,
-                         enum dti_block_order order)
+                         struct dti_quant_count *count, bool stream, struct tile_shape shape)
 {
-    const struct tile_shape shape = {LENGTH, 2, bits, order};
     const vector most = VECTOR_BITS(set1_epi8)(15);
     struct dti_quant_count some = {0};
     (void)constants;
@@ -218,38 +216,11 @@ void VECTOR_NAME(dti_quantize_q8_0)(const struct dti_block_args *args, void *cod
     tiles_run(job, NULL, args, codes, scales, x, n, count);
 }
 
-#define TILE(name, bits, order)                                                                 \
-    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                 \
-                                 const struct factors *factors, unsigned char *codes,           \
-                                 struct dti_quant_count *count, bool stream)                    \
-    {                                                                                           \
-        q4_codes(constants, x, factors, codes, count, stream, bits, order);                     \
-    }                                                                                           \
-    static DTI_APART void name(const struct dti_block_args *args, void *codes, void *scales,    \
-                               const float *x, size_t n, struct dti_quant_count *count)         \
-    {                                                                                           \
-        const struct tile_job job = {q4_scales, name##_codes, {LENGTH, 2, bits, order}, false}; \
-        tiles_run(job, NULL, args, codes, scales, x, n, count);                                 \
-    }
-TILE(in_bytes, 8, DTI_BLOCK_BYTES)
-TILE(low_first, 4, DTI_BLOCK_LOW)
-TILE(high_first, 4, DTI_BLOCK_HIGH)
+TILE_ORDERS(q4_tiles, q4_scales, q4_codes, 2, false)
 
 void VECTOR_NAME(dti_quantize_q4_0)(const struct dti_block_args *args, void *codes, void *scales,
                                     const float *x, size_t n, struct dti_quant_count *count)
 {
-    switch (args->order) {
-    case DTI_BLOCK_LOW:
-        low_first(args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_HIGH:
-        high_first(args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_BYTES:
-        in_bytes(args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_HALVES: /* the row does not take it */
-        break;
-    }
+    q4_tiles(NULL, args, codes, scales, x, n, count);
 }
 #endif

@@ -65,10 +65,8 @@ DTI_INLINE bool mx_scales(const void *constants, const unsigned char *x, unsigne
 
 DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
                          const struct factors *factors, unsigned char *codes,
-                         struct dti_quant_count *count, bool stream, unsigned bits,
-                         enum dti_block_order order)
+                         struct dti_quant_count *count, bool stream, struct tile_shape shape)
 {
-    const struct tile_shape shape = {LENGTH, 1, bits, order};
     const struct mx *c = constants;
     struct dti_quant_count some = {0};
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
@@ -82,48 +80,20 @@ DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
     count->blocks += some.blocks;
 }
 
-#define TILE(name, bits, order)                                                                    \
-    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                    \
-                                 const struct factors *factors, unsigned char *codes,              \
-                                 struct dti_quant_count *count, bool stream)                       \
-    {                                                                                              \
-        mx_codes(constants, x, factors, codes, count, stream, bits, order);                        \
-    }                                                                                              \
-    static DTI_APART void name(const struct mx *c, const struct dti_block_args *args, void *codes, \
-                               void *scales, const float *x, size_t n,                             \
-                               struct dti_quant_count *count)                                      \
-    {                                                                                              \
-        const struct tile_job job = {mx_scales, name##_codes, {LENGTH, 1, bits, order}, true};     \
-        tiles_run(job, c, args, codes, scales, x, n, count);                                       \
-    }
-TILE(in_bytes, 8, DTI_BLOCK_BYTES)
-TILE(low_first, 4, DTI_BLOCK_LOW)
-TILE(high_first, 4, DTI_BLOCK_HIGH)
+TILE_ORDERS(mx_tiles, mx_scales, mx_codes, 1, true)
 
 /* Codes of 8 bits, and of 6 in bytes. */
 void VECTOR_NAME(dti_quantize_mx)(const struct dti_block_args *args, void *codes, void *scales,
                                   const float *x, size_t n, struct dti_quant_count *count)
 {
     const struct mx c = mx_init(args);
-    in_bytes(&c, args, codes, scales, x, n, count);
+    mx_tiles_bytes(&c, args, codes, scales, x, n, count);
 }
 
 void VECTOR_NAME(dti_quantize_mxfp4)(const struct dti_block_args *args, void *codes, void *scales,
                                      const float *x, size_t n, struct dti_quant_count *count)
 {
     const struct mx c = mx_init(args);
-    switch (args->order) {
-    case DTI_BLOCK_LOW:
-        low_first(&c, args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_HIGH:
-        high_first(&c, args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_BYTES:
-        in_bytes(&c, args, codes, scales, x, n, count);
-        break;
-    case DTI_BLOCK_HALVES: /* the row does not take it */
-        break;
-    }
+    mx_tiles(&c, args, codes, scales, x, n, count);
 }
 #endif

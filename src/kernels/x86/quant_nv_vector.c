@@ -90,54 +90,21 @@ DTI_INLINE void nv_codes(const void *constants, const unsigned char *x,
         nv_codes_as(constants, x, factors, codes, count, stream, shape, reciprocal, false);
 }
 
-#define SCALES(name, reciprocal)                                                               \
-    DTI_INLINE bool name(const void *constants, const unsigned char *x, unsigned char *scales, \
-                         struct factors *ret_factors)                                          \
-    {                                                                                          \
-        return nv_scales(constants, x, scales, ret_factors, reciprocal);                       \
-    }
-SCALES(divisors_of, false)
-SCALES(factors_of, true)
-
-#define TILE(name, bits, order, reciprocal)                                                        \
-    DTI_INLINE void name##_codes(const void *constants, const unsigned char *x,                    \
-                                 const struct factors *factors, unsigned char *codes,              \
-                                 struct dti_quant_count *count, bool stream)                       \
+#define DIVISION(name, reciprocal)                                                                 \
+    DTI_INLINE bool name##_scales(const void *constants, const unsigned char *x,                   \
+                                  unsigned char *scales, struct factors *ret_factors)              \
     {                                                                                              \
-        const struct tile_shape shape = {LENGTH, 1, bits, order};                                  \
+        return nv_scales(constants, x, scales, ret_factors, reciprocal);                           \
+    }                                                                                              \
+    DTI_INLINE void name##_pack(                                                                   \
+        const void *constants, const unsigned char *x, const struct factors *factors,              \
+        unsigned char *codes, struct dti_quant_count *count, bool stream, struct tile_shape shape) \
+    {                                                                                              \
         nv_codes(constants, x, factors, codes, count, stream, shape, reciprocal);                  \
     }                                                                                              \
-    static DTI_APART void name(const struct nv *c, const struct dti_block_args *args, void *codes, \
-                               void *scales, const float *x, size_t n,                             \
-                               struct dti_quant_count *count)                                      \
-    {                                                                                              \
-        const struct tile_job job = {                                                              \
-            reciprocal ? factors_of : divisors_of, name##_codes, {LENGTH, 1, bits, order}, true};  \
-        tiles_run(job, c, args, codes, scales, x, n, count);                                       \
-    }
-#define ORDERS(name, reciprocal)                                                            \
-    TILE(name##_bytes, 8, DTI_BLOCK_BYTES, reciprocal)                                      \
-    TILE(name##_low_first, 4, DTI_BLOCK_LOW, reciprocal)                                    \
-    TILE(name##_high_first, 4, DTI_BLOCK_HIGH, reciprocal)                                  \
-    static void name(const struct nv *c, const struct dti_block_args *args, void *codes,    \
-                     void *scales, const float *x, size_t n, struct dti_quant_count *count) \
-    {                                                                                       \
-        switch (args->order) {                                                              \
-        case DTI_BLOCK_LOW:                                                                 \
-            name##_low_first(c, args, codes, scales, x, n, count);                          \
-            break;                                                                          \
-        case DTI_BLOCK_HIGH:                                                                \
-            name##_high_first(c, args, codes, scales, x, n, count);                         \
-            break;                                                                          \
-        case DTI_BLOCK_BYTES:                                                               \
-            name##_bytes(c, args, codes, scales, x, n, count);                              \
-            break;                                                                          \
-        case DTI_BLOCK_HALVES: /* the rows do not take it */                                \
-            break;                                                                          \
-        }                                                                                   \
-    }
-ORDERS(quotients, false)
-ORDERS(products, true)
+    TILE_ORDERS(name, name##_scales, name##_pack, 1, true)
+DIVISION(quotients, false)
+DIVISION(products, true)
 
 void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *codes, void *scales,
                                      const float *x, size_t n, struct dti_quant_count *count)

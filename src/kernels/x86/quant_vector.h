@@ -6,9 +6,8 @@
 #define DTINFO_KERNELS_X86_QUANT_VECTOR_H
 
 #include "kernels/quant_kernels.h"
+#include "kernels/x86/blocks.h"
 #include "kernels/x86/vector.h"
-
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
 
 #ifdef __AVX512BW__
 enum { LANES = 16 };

@@ -6,15 +6,12 @@
 #include "kernels/x86/blocks.h"
 
 #ifdef __AVX2__
-#include <float.h>
 #include <immintrin.h>
-
-#define DTI_APART __attribute__((noinline)) /* so that it takes no registers from the loops */
 
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
 /* What a pass finds. */
-struct pass {
+struct stats_pass_avx2 {
     double sum[LANES], squared[LANES];
     float min, max, least; /* least: magnitude */
     uint64_t signs;
@@ -45,7 +42,8 @@ static float extreme_of(__m256 vector, bool smaller)
 }
 
 /* The last elements, fewer than there are lanes. */
-static DTI_APART void add_rest(struct pass *p, const float *from, size_t n, double shift)
+static DTI_NOINLINE void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n,
+                                  double shift)
 {
     float x[LANES];
     memcpy(x, from, n * sizeof x[0]);
@@ -60,7 +58,8 @@ static DTI_APART void add_rest(struct pass *p, const float *from, size_t n, doub
     }
 }
 
-DTI_INLINE void go_through(struct pass *p, const float *x, size_t n, double shift_by, bool shifted)
+DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, double shift_by,
+                           bool shifted)
 {
     const __m256d shift = _mm256_set1_pd(shift_by), zero = _mm256_setzero_pd();
     __m256d sum[4] = {zero, zero, zero, zero}, squared[4] = {zero, zero, zero, zero};
@@ -92,18 +91,19 @@ DTI_INLINE void go_through(struct pass *p, const float *x, size_t n, double shif
         add_rest(p, x + i, n - i, shift_by);
 }
 
-static DTI_APART void go_unshifted(struct pass *p, const float *x, size_t n)
+static DTI_NOINLINE void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
 {
     go_through(p, x, n, 0, false);
 }
 
-static DTI_APART void go_shifted(struct pass *p, const float *x, size_t n, double shift)
+static DTI_NOINLINE void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n,
+                                    double shift)
 {
     go_through(p, x, n, shift, true);
 }
 
-static DTI_APART void count_small(const float *x, size_t n, float smallest_normal,
-                                  struct dti_stats_tile *tile)
+static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_normal,
+                                     struct dti_stats_tile *tile)
 {
     const __m256 zero = _mm256_setzero_ps(), bar = _mm256_set1_ps(smallest_normal);
     uint64_t zeros = 0, small = 0, negative = 0;
@@ -126,39 +126,17 @@ static DTI_APART void count_small(const float *x, size_t n, float smallest_norma
     tile->negative = negative;
 }
 
-static uint64_t bits_of(float number)
-{
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
 void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats)
 {
-    struct pass p;
+    struct stats_pass_avx2 p;
     if (rule->shift > 0 || rule->shift < 0)
         go_shifted(&p, numbers, n, rule->shift);
     else
         go_unshifted(&p, numbers, n);
     struct dti_stats_tile tile = {
-        .finite = n,
-        .negative = p.signs,
-        .min = bits_of(p.min),
-        .max = bits_of(p.max),
-        .sum = dti_tile_sum(p.sum),
-        .squared = dti_tile_sum(p.squared),
-    };
-    if (!(fabs(tile.sum) <= DBL_MAX)) {
-        dti_stats_add_each(rule, numbers, n, index, stats);
-        return;
-    }
-    if (n == 0)
-        return;
-    if (!(p.least > 0) || (double)p.least < rule->smallest_normal)
-        count_small(numbers, n, (float)rule->smallest_normal, &tile);
-    stats->elements += n;
-    dti_stats_add_tile(stats, &tile, numbers, n, index);
+        .negative = p.signs, .sum = dti_tile_sum(p.sum), .squared = dti_tile_sum(p.squared)};
+    dti_stats_end_f32(rule, &tile, numbers, n, index, p.min, p.max, p.least, count_small, stats);
 }
 
 #endif

@@ -14,11 +14,11 @@
  * Gather instructions would take eight times as long. Most 8-bit floats become fp32 sooner through
  * fp16, whose conversion reads subnormals at full speed. */
 #include "kernels/kernels.h"
-#include "kernels/x86/avx2.h"
+#include "kernels/x86/vector.h"
 
 enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_HALF, PLANE_WHOLE };
 
-struct plane {
+struct plane_avx2 {
     enum plane_kind kind;
     const unsigned char *table;     /* 256 answers */
     __m256i first;                  /* the answer to code 0 */
@@ -26,9 +26,9 @@ struct plane {
     __m256i exception, exceptional; /* half: the one code that does otherwise, and its answer */
 };
 
-static struct plane plane_init(const unsigned char *table, unsigned width)
+static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
 {
-    struct plane p = {.kind = PLANE_WHOLE, .table = table};
+    struct plane_avx2 p = {.kind = PLANE_WHOLE, .table = table};
     unsigned lower_differs = 0, exceptions = 0, exception = 128;
     p.first = _mm256_set1_epi8((char)table[0]);
     p.upper = _mm256_set1_epi8((char)(table[1] ^ table[129]));
@@ -77,7 +77,7 @@ DTI_INLINE __m256i look_up_128(const unsigned char *table, __m256i index, __m256
                               look_up_64(table + 64, low, bit4, bit5), bit6);
 }
 
-DTI_INLINE __m256i look_up(const struct plane *p, __m256i index)
+DTI_INLINE __m256i look_up(const struct plane_avx2 *p, __m256i index)
 {
     const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
     const __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), index);
@@ -103,7 +103,7 @@ DTI_INLINE __m256i look_up(const struct plane *p, __m256i index)
 DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const unsigned char *src,
                             bool stream)
 {
-    const struct plane *plane = constants;
+    const struct plane_avx2 *plane = constants;
     for (size_t i = 0; i < 64; i += 32)
         store256(dst + i, look_up(&plane[0], load256(src + i)), stream);
 }
@@ -113,7 +113,7 @@ DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const uns
 DTI_INLINE void halves_block(const void *constants, unsigned char *dst, const unsigned char *src,
                              bool stream)
 {
-    const struct plane *plane = constants;
+    const struct plane_avx2 *plane = constants;
     for (size_t i = 0; i < 64; i += 32) {
         const __m256i index = _mm256_permute4x64_epi64(load256(src + i), 0xd8);
         const __m256i low = look_up(&plane[0], index), high = look_up(&plane[1], index);
@@ -125,7 +125,7 @@ DTI_INLINE void halves_block(const void *constants, unsigned char *dst, const un
 DTI_INLINE void words_block(const void *constants, unsigned char *dst, const unsigned char *src,
                             bool stream)
 {
-    const struct plane *plane = constants;
+    const struct plane_avx2 *plane = constants;
     const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
     for (size_t i = 0; i < 64; i += 32) {
         const __m256i index = _mm256_permutevar8x32_epi32(load256(src + i), order);
@@ -140,27 +140,20 @@ DTI_INLINE void words_block(const void *constants, unsigned char *dst, const uns
     }
 }
 
-DTI_INLINE void int8_block(const void *constants, unsigned char *dst, const unsigned char *src,
-                           bool stream)
+DTI_INLINE vector fp32_of_int8(const unsigned char *src)
 {
-    (void)constants;
-    for (size_t i = 0; i < 64; i += 8) {
-        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
-        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes));
-        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
-    }
+    const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)src);
+    return (vector)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes));
 }
 
-DTI_INLINE void uint8_block(const void *constants, unsigned char *dst, const unsigned char *src,
-                            bool stream)
+DTI_INLINE vector fp32_of_uint8(const unsigned char *src)
 {
-    (void)constants;
-    for (size_t i = 0; i < 64; i += 8) {
-        const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)(src + i));
-        const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
-        store256(dst + 4 * i, _mm256_castps_si256(x), stream);
-    }
+    const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)src);
+    return (vector)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
 }
+
+VECTOR_BLOCK(int8_block, 64, 1, 4, fp32_of_int8)
+VECTOR_BLOCK(uint8_block, 64, 1, 4, fp32_of_uint8)
 
 /* 8-bit floats of 5 exponent bits or less, to fp32:
  *
@@ -193,7 +186,7 @@ DTI_INLINE void fp8_block(const void *constants, unsigned char *dst, const unsig
 
 /* Whether fp8_block() gives what the table has. Numbers it does; what becomes of infinity and
  * NaN depends on the policy. */
-static bool fp8_init(struct fp8_decode *ret, const struct dti_table *table)
+static bool fp8_init(struct fp8_decode *ret, const struct dti_code_table *table)
 {
     const struct dti_format *f = &table->src.format;
     const uint32_t quiet = UINT32_C(0x7fc00000), inf = UINT32_C(0x7f800000);
@@ -244,9 +237,9 @@ static bool is_fp32(const struct dti_format *f)
 void dti_table_avx2(const struct dti_kernel_args *args, void *restrict dst,
                     const void *restrict src, size_t n)
 {
-    const struct dti_table *table = args->table;
+    const struct dti_code_table *table = args->table;
     const struct dti_format *from = &table->src.format;
-    struct plane planes[4];
+    struct plane_avx2 planes[4];
     const struct dti_blocks bytes = {bytes_block, 64, 1, 1, true};
     const struct dti_blocks halves = {halves_block, 64, 1, 2, true};
     const struct dti_blocks words = {words_block, 64, 1, 4, true};

@@ -6,16 +6,16 @@
 #include "kernels/kernels.h"
 #include "kernels/x86/avx512.h"
 
-struct plane {
+struct plane_avx512vbmi {
     __m512i quarter[4];
 };
 
 struct planes {
-    struct plane plane[4]; /* from the highest byte down */
+    struct plane_avx512vbmi plane[4]; /* from the highest byte down */
     __m512i order;
 };
 
-DTI_INLINE __m512i look_up(const struct plane *p, __m512i index)
+DTI_INLINE __m512i look_up(const struct plane_avx512vbmi *p, __m512i index)
 {
     const __m512i low = _mm512_permutex2var_epi8(p->quarter[0], index, p->quarter[1]);
     const __m512i high = _mm512_permutex2var_epi8(p->quarter[2], index, p->quarter[3]);
@@ -77,7 +77,7 @@ PLANES(words_of_4, words_block, 4)
 void dti_table_avx512vbmi(const struct dti_kernel_args *args, void *restrict dst,
                           const void *restrict src, size_t n)
 {
-    const struct dti_table *table = args->table;
+    const struct dti_code_table *table = args->table;
     const bool stream = args->stream;
     struct planes t;
     for (size_t i = 0; i < table->container; i++)

@@ -13,16 +13,15 @@
 #define VECTOR_WHOLE(operation) _mm512_##operation##_si512
 enum { VECTOR = 64 };
 typedef __m512i vector;
+typedef __m512 vector_ps;
+typedef __m512d vector_pd;
+typedef __m256i half_vector;
+typedef __m256 half_vector_ps;
+#define load_half   load256
+#define join_halves join256
 
-DTI_INLINE vector load_vector(const unsigned char *src)
-{
-    return load512(src);
-}
-
-DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
-{
-    store512(dst, value, stream);
-}
+#define load_vector  load512
+#define store_vector store512
 
 /* Bytes of half a vector, each in 16 bits. */
 DTI_INLINE vector widen_bytes(const unsigned char *src)
@@ -43,16 +42,15 @@ DTI_INLINE vector narrow_words(vector a, vector b)
 #define VECTOR_WHOLE(operation) _mm256_##operation##_si256
 enum { VECTOR = 32 };
 typedef __m256i vector;
+typedef __m256 vector_ps;
+typedef __m256d vector_pd;
+typedef __m128i half_vector;
+typedef __m128 half_vector_ps;
+#define load_half               load128
+#define join_halves             join128
 
-DTI_INLINE vector load_vector(const unsigned char *src)
-{
-    return load256(src);
-}
-
-DTI_INLINE void store_vector(unsigned char *dst, vector value, bool stream)
-{
-    store256(dst, value, stream);
-}
+#define load_vector  load256
+#define store_vector store256
 
 DTI_INLINE vector widen_bytes(const unsigned char *src)
 {
@@ -64,5 +62,24 @@ DTI_INLINE vector narrow_words(vector a, vector b)
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);
 }
 #endif
+
+/* The block of a kernel that needs no constants, and makes vectors by vector_of(src). */
+#define VECTOR_BLOCK(name, units, src_unit, dst_unit, vector_of)                              \
+    DTI_INLINE void name(const void *constants, unsigned char *dst, const unsigned char *src, \
+                         bool stream)                                                         \
+    {                                                                                         \
+        (void)constants;                                                                      \
+        for (size_t i = 0; i < (units) * (dst_unit); i += VECTOR)                             \
+            store_vector(dst + i, vector_of(src + i / (dst_unit) * (src_unit)), stream);      \
+    }
+/* And the kernel. */
+#define VECTOR_KERNEL(name, units, src_unit, dst_unit, vector_of)                          \
+    VECTOR_BLOCK(name##_block, units, src_unit, dst_unit, vector_of)                       \
+    void VECTOR_NAME(name)(const struct dti_kernel_args *args, void *restrict dst,         \
+                           const void *restrict src, size_t n)                             \
+    {                                                                                      \
+        const struct dti_blocks blocks = {name##_block, units, src_unit, dst_unit, false}; \
+        dti_blocks_run(blocks, NULL, dst, src, n, args->stream);                           \
+    }
 
 #endif

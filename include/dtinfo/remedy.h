@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What to do about an error or a note. The layers below the command line know no options: they give
+ * a finished sentence and the id of a remedy. The caller has its own words for the id: the command
+ * line says "; --keep leaves it as it is", a Python module would name the argument keep=. */
+#ifndef DTINFO_REMEDY_H
+#define DTINFO_REMEDY_H
+
+enum dti_remedy {
+#define REMEDY(id, meaning) DTI_REMEDY_##id,
+#include "dtinfo/remedies.def"
+#undef REMEDY
+    DTI_REMEDY_COUNT
+};
+
+/* What to do, without the name of an option: "keep the tensor as it is". */
+const char *dti_remedy_meaning(enum dti_remedy remedy);
+
+/* Something odd that is no error: "total_size says 100 bytes, the tensors have 96". */
+struct dti_note {
+    const char *code; /* for JSON, snake_case: "total_size" */
+    const char *text; /* one line, safe for a terminal */
+    enum dti_remedy remedy;
+};
+/* The note need not outlive the call. */
+typedef void dti_warn_fn(void *context, const struct dti_note *note);
+
+/* The caller's words: the text with those of the remedy around it in buffer, or text itself (NULL,
+ * too) where there are none. */
+enum { DTI_REMEDY_WORDS = 1024 };
+typedef const char *dti_remedy_words_fn(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
+                                        const char *text);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What threads that share out numbered blocks must agree on: who is next to write to a pipe,
+ * which error comes first, how much is done. A thread finishes a block that it has begun, whatever
+ * happens to later ones; so everything before the first error is done, and the error is the same
+ * whoever was faster. */
+#ifndef DTINFO_CONVERT_CHUNK_ORDER_H
+#define DTINFO_CONVERT_CHUNK_ORDER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dtinfo/error.h"
+
+struct dti_chunk_order {
+    pthread_mutex_t lock;   /* over what follows */
+    pthread_cond_t changed; /* next or failed has changed */
+    uint64_t next;          /* the block whose turn it is */
+    uint64_t done;          /* elements */
+    uint64_t failed;        /* the first block that failed, or UINT64_MAX */
+    enum dti_status status;
+    struct dti_error error;
+    atomic_bool stop; /* a block has failed: begin no more */
+
+    pthread_mutex_t reporting; /* held while progress() runs */
+    uint64_t reported;
+    void (*progress)(void *context, uint64_t done); /* may be NULL */
+    void *progress_context;
+};
+
+void dti_chunk_order_init(struct dti_chunk_order *ret,
+                          void (*progress)(void *context, uint64_t done), void *progress_context);
+/* After all threads: the first error, or DTI_OK. */
+enum dti_status dti_chunk_order_end(struct dti_chunk_order *order, struct dti_error *reterr);
+
+bool dti_chunk_order_stopped(const struct dti_chunk_order *order);
+void dti_chunk_order_fail(struct dti_chunk_order *order, uint64_t number, enum dti_status status,
+                          const struct dti_error *error);
+
+/* Waits until all blocks before this one have passed the turn on. False when one of them failed, so
+ * that the turn will not come. */
+bool dti_chunk_order_await(struct dti_chunk_order *order, uint64_t number);
+
+/* A block of n elements is done. in_order: it had the turn, which goes to the next one. */
+void dti_chunk_order_done(struct dti_chunk_order *order, uint64_t number, uint64_t n,
+                          bool in_order);
+
+/* Members of a team block signals, which are for the caller. But that a reader is gone is told to
+ * the thread that writes, and must end the process wherever that happens. */
+void dti_chunk_order_heed_sigpipe(void);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fp32 <-> fp16 and fp64 <-> fp32 by the processor's own conversions, in AVX2 with F16C and in
+ * AVX-512 registers. They never take subnormals for zero, and NaNs keep their sign and upper
+ * payload. They round as the instruction says, but for fp64 to fp32 in AVX2, which goes by how the
+ * processor is set: to nearest even throughout the program. */
+#include <math.h>
+
+#include "kernels/kernels.h"
+#include "kernels/x86/modes.h"
+#include "kernels/x86/vector.h"
+
+/* plain: NaNs as the processor leaves them; else every NaN becomes the positive one without payload
+ * beforehand. */
+#ifdef __AVX512BW__
+#define OR_NAN(type, x) \
+    _mm512_mask_mov_##type(x, _mm512_cmp_##type##_mask(x, x, _CMP_UNORD_Q), _mm512_set1_##type(NAN))
+#else
+#define OR_NAN(type, x) \
+    _mm256_blendv_##type(x, _mm256_set1_##type(NAN), _mm256_cmp_##type(x, x, _CMP_UNORD_Q))
+#endif
+
+DTI_INLINE vector_ps load_fp32(const unsigned char *src, bool plain)
+{
+    const vector_ps x = (vector_ps)load_vector(src);
+    return plain ? x : OR_NAN(ps, x);
+}
+
+DTI_INLINE vector_pd load_fp64(const unsigned char *src, bool plain)
+{
+    const vector_pd x = (vector_pd)load_vector(src);
+    return plain ? x : OR_NAN(pd, x);
+}
+
+DTI_INLINE half_vector fp16_of(vector_ps x, enum dti_round round){
+    DTI_RETURN_BY_ROUND(VECTOR_BITS(cvtps_ph), x, round)}
+
+DTI_INLINE half_vector fp32_of(vector_pd x, enum dti_round round)
+{
+#ifdef __AVX512BW__
+#define CONVERT(x, how) (half_vector) _mm512_cvt_roundpd_ps(x, how)
+    DTI_RETURN_BY_ROUND(CONVERT, x, round)
+#else
+    (void)round;
+    return (half_vector)_mm256_cvtpd_ps(x);
+#endif
+}
+
+#define NARROWING(name, load, narrow)                                                         \
+    DTI_INLINE void name##_block(const void *constants, unsigned char *dst,                   \
+                                 const unsigned char *src, bool stream, enum dti_round round, \
+                                 bool plain)                                                  \
+    {                                                                                         \
+        (void)constants;                                                                      \
+        for (size_t i = 0; i < 128; i += VECTOR)                                              \
+            store_vector(dst + i,                                                             \
+                         join_halves(narrow(load(src + 2 * i, plain), round),                 \
+                                     narrow(load(src + 2 * i + VECTOR, plain), round)),       \
+                         stream);                                                             \
+    }
+NARROWING(fp16, load_fp32, fp16_of)
+DTI_FOUR_MODES(fp16, 64, 4, 2)
+NARROWING(fp32, load_fp64, fp32_of)
+#ifdef __AVX512BW__
+DTI_FOUR_MODES(fp32, 32, 8, 4)
+#else
+DTI_ONE_MODE(fp32, 32, 8, 4)
+#endif
+
+void VECTOR_NAME(dti_fp32_to_fp16)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
+{
+    fp16_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+void VECTOR_NAME(dti_fp64_to_fp32)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
+{
+    fp32_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
+{
+    return (vector)VECTOR_BITS(cvtph_ps)(load_half(src));
+}
+VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
+
+DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
+{
+    return (vector)VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(src));
+}
+VECTOR_KERNEL(dti_fp32_to_fp64, 32, 4, 8, fp64_of_fp32)

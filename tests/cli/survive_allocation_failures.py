@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Memory that runs out at the n-th allocation, for every n: the full answer, or exit 5 and one line; or,
+once the output is complete, exit 0 and one line that says so. Where it runs out for good, every third n unless
+the last word is "long"."""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from make_checkpoint import write_others, write_sharded, write_single
+from survival import SANITIZED, check, environment, main, require, require_one_line, run
+
+LIBRARY = os.path.abspath(sys.argv.pop(3))
+LONG = "long" in sys.argv[3:]
+if LONG:
+    sys.argv.remove("long")
+ALLOCATIONS = 100000
+NO_MEMORY = 5
+QUESTIONS = [(words.split(), b"") for words in (
+    "list", "list --aliases", "list --json", "finfo", "finfo bf16", "finfo bf16 fp64 --json", "iinfo",
+    "iinfo int8", "iinfo int8 --json", "cast 70000 bf16", "cast 70000 bf16 -v", "cast 70000 all",
+    "cast 500 fp8_e4m3fn --stacks", "cast 0x1.123456789abcdefp-900 fp16",
+    "cast 0x1.123456789abcdefp-900 fp16 --json", "cast 1e-4950 fp16", "bits 0x47", "bits 0x4789 --json",
+    "bits 0x4789 bf16", "--version --json", "help", "completion bash")]
+QUESTIONS += [("cast - bf16".split(), b"1.5\n70000\n1e-9\n"),
+              ("cast - bf16 --jsonl".split(), b"1.5\n70000\n1e-9\n"),
+              ("cast - bf16 --json".split(), b"1.5\n70000\n1e-9\n")]
+QUESTIONS += [(words.split(), b"1.5, 70000\n-1e-9 0x1p-3 1/3 nan") for words in (
+    "quant - int8,mxfp4", "quant - uint4 --block 2 --json", "quant - nvfp4,q4_0 -v --nibble high",
+    "quant - nf4,fp8_e5m2 --jsonl")]
+QUESTIONS += [(words.split() + ["-o", "/dev/null"], bytes(range(240))) for words in (
+    "cast - bf16 --from fp32", "cast - fp4_e2m1 --from fp16 --json --overflow saturate",
+    "cast - int8 --from fp64 --threads 2", "cast - fp16 --from e5m6 --via fp32 -q")]
+QUESTIONS += [("cast - fp32 --from bf16 --as text".split(), bytes(range(240))),
+              ("cast - fp16 --from text --as text".split(), b"1.5,70000\n1e-9 0x1p-3 1/3"),
+              ("cast - bf16 --from text --like torch -o /dev/null".split(), b"1.5,70000 1/3")]
+# of files that main() makes
+QUESTIONS += [(words.split(), b"") for words in (
+    "inspect model.safetensors", "inspect model.safetensors -q", "inspect model.safetensors --tree",
+    "inspect model.safetensors.index.json -v --sort size", "inspect model.gguf --json",
+    "inspect model.gguf weights.npy --jsonl --stats", "inspect arrays.npz --stats --grep a",
+    "inspect deflated.npz --histogram --each --threads 2",
+    "inspect weights.npy --from fp4_e2m1 --json --stats --histogram --each")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "mem 7B", "mem 1.5B 3x5 bf16,mxfp4 --json --fit 4GB", "mem model.safetensors -v --keep *norm*",
+    "mem model.gguf int4 --train adam,adam8bit --json", "mem 1e3 --train all -v")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "quant model.safetensors.index.json mxfp6_e3m2 --select *q_proj* -o new/ --force --json",
+    "quant columns.npy uint4 --block 1 -o q.npy --force --threads 2")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "cast model.safetensors bf16 -o /dev/null -v",
+    "cast model.safetensors.index.json fp8_e4m3fn -o /dev/null --json --select *norm*",
+    "cast model.safetensors.index.json bf16 -o new/ --force",
+    "cast sharded bf16 -o new/ --json", "cast weights.npy bf16 -o out.npy -v --json",
+    "cast weights.npy bf16 -o out.npy", "quant columns.npy int8 -o q.npy --json",
+    "cast raw.bin bf16 --from fp16 -o out.bin", "cast raw.bin bf16 --from fp16 -o out.bin --json",
+    "cast model.safetensors bf16 --dry-run --only *q_proj*",
+    "cast deflated.npz fp16 -o /dev/null --keep big", "cast columns.npy bf16 --as text",
+    "cast weights.npy fp4_e2m1 --from fp16 --shape 112 -o /dev/null --as safetensors --packing low -q")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "compare model.safetensors model.safetensors.index.json", "compare weights.npy arrays.npz --json",
+    "compare weights.npy deflated.npz --only data,half -v --threads 2 --atol 1",
+    "compare model.gguf model.gguf -v", "compare weights.npy columns.npy --from bf16 --shape 112 -q",
+    "check model.safetensors", "check model.gguf --no-nan --no-inf -v",
+    "check weights.npy arrays.npz --max-abs 0.01 --fits fp16,int8 --shape 6,4;*a*:* --dtype fp32:*a* --json",
+    "check weights.npy --from e4m3 --no-nan -q --threads 2")]
+
+QUESTIONS += [(words.split(), b"") for words in (
+    "compare model.safetensors model.safetensors.index.json --json --top 3",
+    "compare model.gguf model.safetensors -v --ignore-missing --rtol 1e-3",
+    "compare deflated.npz arrays.npz --jsonl --threads 2", "compare weights.npy columns.npy --bitwise",
+    "check model.safetensors --valid --no-nan --fits fp16 --dtype bf16,fp32:*norm* --max-abs 3",
+    "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
+    "check deflated.npz --no-nan --jsonl", "check model.gguf")]
+
+
+def failing(words, stdin, at, variables):
+    """The run whose at-th allocation fails, and how many it asked for."""
+    with tempfile.NamedTemporaryFile() as counter:
+        env = environment(LD_PRELOAD=LIBRARY, DTI_TEST_FAIL_AT=str(at),
+                          DTI_TEST_FAIL_COUNT=counter.name, **variables)
+        done = run(words, stdin, env)
+        text = counter.read()
+    require(text.strip().isdigit(), "the library was not loaded, or the program did not end:", words, at,
+            done.code, done.stderr)
+    return done, int(text)
+
+
+def output(words):
+    """The files that the words make, {path: bytes}, or None where there is no telling."""
+    name = words[words.index("-o") + 1] if "-o" in words else None
+    if name is None or name == "/dev/null":
+        return None
+    paths = glob.glob(name + "*") if name[-1] == "/" else glob.glob(name[:-4] + "*" + name[-4:])
+    return {path: pathlib.Path(path).read_bytes() for path in paths if os.path.isfile(path)}
+
+
+def remove_output(words):
+    for path in output(words) or ():
+        os.unlink(path)
+    if "-o" in words and words[words.index("-o") + 1] == "new/":
+        shutil.rmtree("new", ignore_errors=True)
+
+
+def is_json(text):
+    try:
+        json.loads(text.decode("utf-8"))
+    except ValueError:
+        return False
+    return True
+
+
+def require_complete(words, done, made):
+    """Only the report is missing, and does not look like one."""
+    line = require_one_line(done, 0)
+    require("-o" in words and "is complete, but the report on it is not: out of memory" in line,
+            "another answer:", words, line)
+    require(output(words) == made, "it is not complete:", words, sorted(output(words) or ()))
+    require(not is_json(done.stdout), "half a report looks whole:", words, done.stdout[-100:])
+
+
+def fail_each(step, **variables):
+    total = completed = 0
+    for words, stdin in QUESTIONS:
+        remove_output(words)
+        whole = run(words, stdin)
+        made = output(words)
+        at, reached = 1 - step, True
+        while reached:
+            at += step
+            require(at < ALLOCATIONS, "there is no end to the allocations:", words)
+            remove_output(words)
+            done, asked = failing(words, stdin, at, variables)
+            same = (done.code, done.stdout, done.stderr) == (whole.code, whole.stdout, whole.stderr)
+            if not same and done.code == 0 or (made and done.code and output(words) == made):
+                require_complete(words, done, made)
+                completed += 1
+                reached = asked >= at
+                continue
+            require(same or done.code == NO_MEMORY, "another answer:", words, at, done.code, done.stdout,
+                    done.stderr)
+            if not same and words[0] == "cast" and {"-", "--json"} & set(words):  # a line each operand
+                lines = done.stderr.decode("utf-8").splitlines()
+                require(lines and all(line.startswith("dtinfo cast: ") for line in lines), "stderr:", lines)
+            elif not same:
+                require_one_line(done, NO_MEMORY)
+            reached = asked >= at
+        require(same, "without a failure the answer differs:", words, done.code, done.stderr)
+        total += at - 1
+    require(completed > 20, "hardly a report was met:", completed)
+    require(total > 2 * len(QUESTIONS), "hardly an allocation was made to fail:", total)
+
+
+@check
+def any_one_allocation_may_fail():
+    fail_each(1)
+
+
+@check
+def memory_may_run_out_for_good():
+    fail_each(1 if LONG else 3, DTI_TEST_FAIL_ON="1")
+
+
+if __name__ == "__main__":
+    if SANITIZED:
+        print("skipped: a sanitizer brings its own allocator")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="dtinfo-memory-") as name:
+        os.chdir(name)
+        for write in (write_single, write_sharded, write_others):
+            write(pathlib.Path(name))
+        os.mkdir("sharded")
+        write_sharded(pathlib.Path(name, "sharded"))
+        pathlib.Path(name, "raw.bin").write_bytes(bytes(range(64)))
+        code = main()
+        os.chdir("/")
+    sys.exit(code)
