@@ -25,4 +25,10 @@ struct dti_note {
 /* The note need not outlive the call. */
 typedef void dti_warn_fn(void *context, const struct dti_note *note);
 
+/* The caller's words: the text with those of the remedy around it in buffer, or text itself (NULL,
+ * too) where there are none. */
+enum { DTI_REMEDY_WORDS = 1024 };
+typedef const char *dti_remedy_words_fn(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
+                                        const char *text);
+
 #endif

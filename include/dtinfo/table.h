@@ -37,6 +37,8 @@ struct dti_line {
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
+/* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */
+bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
 
@@ -56,6 +58,9 @@ void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
+/* More text for the last cell: printed; bytes that are not ours, whole and safe for a terminal. */
+void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
+void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
 bool dti_table_write(const struct dti_table *table, FILE *out, bool colour,
                      size_t indent) DTI_MUST_CHECK;
 /* The same, and the table is gone; DTI_NO_MEMORY when it ran out on the way. */

@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "answers/common.h"
-
-const char *dti_container_words(size_t index)
-{
-    return index < DTI_CONTAINER_COUNT ? dti_container_name((enum dti_container_kind)index) : NULL;
-}
+#include "answers/tensors.h"
 
 #define DTI_ROWS "answers/files.def"
 #include "answers/rows.h"

@@ -25,6 +25,4 @@ void dti_put_file_part(struct dti_json *json, const char *key, const struct dti_
 void dti_put_container(struct dti_json *json, const char *key,
                        const struct dti_container_answer *container);
 
-const char *dti_container_words(size_t index);
-
 #endif

@@ -44,6 +44,8 @@
  *     LIST(key, object, count, pointer, ...)         with `i`, the index of the element
  *     LIST_OR_NULL(key, object, there, count, pointer, ...)
  *     UINTS TEXTS DOUBLES CHOICES(key, [words,] count, value, ...)   and _OR_NULL, with `there`
+ *     LIKES(key, PATTERN, count, value, ...)
+ *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)   each goes to out once finished
  *     IF(condition) ... END_IF        members that may be missing
  *     DO(statements)                  in the writing code only: locals, a loop's start
  *     LIST_OPEN(key, object, meaning) LIST_CLOSE      elements come from DO, or from elsewhere

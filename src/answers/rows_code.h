@@ -75,6 +75,15 @@
         dti_json_end(json);                                         \
     } else                                                          \
         dti_json_null(json, #key_);
+#define STREAM_OR_NULL(key_, name_, out_, there_, count_, value_, meaning_) \
+    if (there_) {                                                           \
+        dti_json_array(json, #key_);                                        \
+        dti_json_stream(json, out_);                                        \
+        for (size_t i = 0; i < (count_); i++)                               \
+            dti_put_##name_(json, NULL, value_);                            \
+        dti_json_end(json);                                                 \
+    } else                                                                  \
+        dti_json_null(json, #key_);
 #define UINTS(key_, count_, value_, meaning_) \
     dti_json_array(json, #key_);              \
     for (size_t i = 0; i < (count_); i++)     \
@@ -101,6 +110,7 @@
         dti_json_end(json);                                   \
     } else                                                    \
         dti_json_null(json, #key_);
+#define LIKES(key_, like_, count_, value_, meaning_) TEXTS(key_, count_, value_, meaning_)
 #define DOUBLES(key_, count_, value_, meaning_) \
     dti_json_array(json, #key_);                \
     for (size_t i = 0; i < (count_); i++)       \

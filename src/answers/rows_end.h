@@ -37,10 +37,12 @@
 #undef MEMBERS_OF
 #undef LIST
 #undef LIST_OR_NULL
+#undef STREAM_OR_NULL
 #undef UINTS
 #undef UINTS_OR_NULL
 #undef TEXTS
 #undef TEXTS_OR_NULL
+#undef LIKES
 #undef DOUBLES
 #undef DOUBLES_OR_NULL
 #undef CHOICES

@@ -103,6 +103,8 @@
      .type = DTI_MEMBER_OBJECT,                                     \
      .flags = DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE,                \
      .object = &dti_object_##name_},
+#define STREAM_OR_NULL(key_, name_, out_, there_, count_, value_, meaning_) \
+    LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)
 #define UINTS(key_, count_, value_, meaning_) \
     {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_UINT, .flags = DTI_MEMBER_LIST},
 #define UINTS_OR_NULL(key_, there_, count_, value_, meaning_) \
@@ -117,6 +119,12 @@
      .meaning = meaning_,                                     \
      .type = DTI_MEMBER_TEXT,                                 \
      .flags = DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE},
+#define LIKES(key_, like_, count_, value_, meaning_) \
+    {.key = #key_,                                   \
+     .meaning = meaning_,                            \
+     .type = DTI_MEMBER_TEXT,                        \
+     .flags = DTI_MEMBER_LIST,                       \
+     .pattern = like_},
 #define DOUBLES(key_, count_, value_, meaning_) \
     {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_MEASURE, .flags = DTI_MEMBER_LIST},
 #define DOUBLES_OR_NULL(key_, there_, count_, value_, meaning_) \

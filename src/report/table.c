@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/buffer.h"
+#include "dtinfo/escape.h"
 #include "dtinfo/table.h"
 
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
@@ -81,6 +82,17 @@ void dti_line_print(struct dti_line *line, enum dti_style style, const char *for
     va_end(args);
 }
 
+bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    dti_escape(&text, bytes, length);
+    const bool whole = !text.failed;
+    dti_line_put(line, style, text.data);
+    dti_buffer_free(&text);
+    return whole;
+}
+
 void dti_line_to(struct dti_line *line, size_t column)
 {
     const size_t now = line->column + line->owed;
@@ -136,6 +148,17 @@ void dti_table_limit(struct dti_table *table, size_t column, size_t most)
         table->column[column].most = most;
 }
 
+/* Makes the column as wide as its last cell. */
+static void widen(struct dti_table *table, const struct cell *last)
+{
+    struct column *const column = &table->column[(table->count - 1) % table->columns];
+    if (table->text.failed)
+        return;
+    const size_t width = text_columns(table->text.data + last->start, last->length);
+    if (width > column->width && (column->most == 0 || width <= column->most))
+        column->width = width;
+}
+
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text)
 {
     if (!table)
@@ -145,10 +168,8 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
     /* bytes in and out by memcpy: the buffer promises no alignment */
     dti_buffer_append(&table->cells, (const char *)&cell, sizeof cell);
 
-    struct column *const column = &table->column[table->count++ % table->columns];
-    const size_t width = text_columns(text, cell.length);
-    if (width > column->width && (column->most == 0 || width <= column->most))
-        column->width = width;
+    table->count++;
+    widen(table, &cell);
 }
 
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
@@ -158,6 +179,40 @@ void dti_table_print(struct dti_table *table, enum dti_style style, const char *
     va_start(args, format);
     dti_table_cell(table, style, printed(text, sizeof text, format, args));
     va_end(args);
+}
+
+/* The last cell takes what was added to the text. */
+static void extend_cell(struct dti_table *table)
+{
+    struct cell cell;
+    if (table->text.failed || table->cells.failed)
+        return;
+    char *const place = table->cells.data + table->cells.length - sizeof cell;
+    memcpy(&cell, place, sizeof cell);
+    cell.length = table->text.length - cell.start;
+    memcpy(place, &cell, sizeof cell);
+    widen(table, &cell);
+}
+
+void dti_table_more(struct dti_table *table, const char *format, ...)
+{
+    char text[PRINTED_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)printed(text, sizeof text, format, args);
+    va_end(args);
+    if (!table)
+        return;
+    dti_buffer_puts(&table->text, text);
+    extend_cell(table);
+}
+
+void dti_table_safe(struct dti_table *table, const char *bytes, size_t length)
+{
+    if (!table)
+        return;
+    dti_escape(&table->text, bytes, length);
+    extend_cell(table);
 }
 
 struct dti_table *dti_table_titled(const char *titles)

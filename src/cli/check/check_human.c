@@ -6,113 +6,76 @@
 
 #include "cli/check/check_job.h"
 #include "cli/shell/remedy_words.h"
-#include "dtinfo/escape.h"
-#include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-enum { TEXT = 128 };
-
-struct check_view {
-    const struct check_job *job;
-    const struct check_report *report;
-    struct dti_table *table;
-    struct dti_buffer text; /* of a cell */
-    bool lost;              /* memory ran out for one */
-};
-
-/* The text that was put together, as a cell. */
-static void put_text(struct check_view *view)
+/* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */
+static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
-    view->lost = view->lost || view->text.failed;
-    dti_table_cell(view->table, DTI_STYLE_PLAIN, view->text.data);
-}
-
-/* "fits fp16"; the argument is the user's own, and escaped all the same. */
-static void put_label(struct check_view *view, size_t at)
-{
-    const struct check_assertion *const assertion = &view->job->assertions[at];
-    const bool failed = view->report->tally[at].failures > 0;
-    dti_table_cell(view->table, failed ? DTI_STYLE_BAD : DTI_STYLE_GOOD, failed ? "FAIL" : "ok");
-    dti_buffer_clear(&view->text);
-    dti_buffer_puts(&view->text, dti_check_name(assertion->kind));
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    const bool failed = report->tally[at].failures > 0;
+    dti_table_cell(table, failed ? DTI_STYLE_BAD : DTI_STYLE_GOOD, failed ? "FAIL" : "ok");
+    dti_table_cell(table, DTI_STYLE_PLAIN, dti_check_name(assertion->kind));
     if (assertion->argument) {
-        dti_buffer_puts(&view->text, " ");
-        dti_escape(&view->text, assertion->argument, strlen(assertion->argument));
+        dti_table_more(table, " ");
+        dti_table_safe(table, assertion->argument, strlen(assertion->argument));
     }
-    put_text(view);
 }
 
-static void put_held(struct check_view *view, size_t at)
+static void put_held(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
-    const struct dti_container *const container = view->report->container;
-    const size_t tensors = view->report->tally[at].tensors;
-    char text[TEXT], shards[TEXT] = "";
-    if (container->file_count > 1)
-        (void)snprintf(shards, sizeof shards, "%zu files, ", container->file_count);
-    const bool valid = view->job->assertions[at].kind == CHECK_VALID;
-    const bool digest = view->job->assertions[at].kind == CHECK_DIGEST;
-    const size_t held = digest ? dti_digest_count(container) : tensors;
-    (void)snprintf(text, sizeof text, "%s%s%s%zu %s%s",
-                   valid ? dti_container_name(container->kind) : "", valid ? ", " : "",
-                   valid ? shards : "", held, digest ? "file" : "tensor", held == 1 ? "" : "s");
-    dti_table_cell(view->table, DTI_STYLE_PLAIN, text);
+    const struct dti_container *const container = report->container;
+    const enum dti_check_kind kind = report->request->assertions[at].kind;
+    const bool digest = kind == DTI_CHECK_DIGEST;
+    const size_t held = digest ? dti_digest_count(container) : report->tally[at].tensors;
+    dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    if (kind == DTI_CHECK_VALID)
+        dti_table_more(table, "%s, ", dti_container_name(container->kind));
+    if (kind == DTI_CHECK_VALID && container->file_count > 1)
+        dti_table_more(table, "%zu files, ", container->file_count);
+    dti_table_more(table, "%zu %s%s", held, digest ? "file" : "tensor", held == 1 ? "" : "s");
 }
 
 /* "model.norm.weight: max 70144 at [12]" */
-static void put_failure(struct check_view *view, const struct check_failure *failure, size_t more)
+static void put_failure(struct dti_table *table, const struct dti_check_report *report,
+                        const struct dti_check_failure *failure, size_t more)
 {
-    char detail[CHECK_DETAIL_SIZE];
-    dti_buffer_clear(&view->text);
+    char detail[DTI_CHECK_DETAIL];
+    dti_table_cell(table, DTI_STYLE_PLAIN, "");
     if (failure->tensor != SIZE_MAX) {
-        const struct dti_tensor *const tensor = &view->report->container->tensors[failure->tensor];
-        dti_escape(&view->text, tensor->name, tensor->name_length);
-        dti_buffer_puts(&view->text, ": ");
+        const struct dti_tensor *const tensor = &report->container->tensors[failure->tensor];
+        dti_table_safe(table, tensor->name, tensor->name_length);
+        dti_table_more(table, ": ");
     }
-    dti_buffer_puts(&view->text, dti_check_detail(detail, view->job, view->report, failure));
-    if (more > 0) {
-        (void)snprintf(detail, sizeof detail, "   (and %zu more; -v lists them)", more);
-        dti_buffer_puts(&view->text, detail);
-    }
-    put_text(view);
+    dti_table_more(table, "%s", dti_check_detail(detail, report, failure));
+    if (more > 0)
+        dti_table_more(table, "   (and %zu more; -v lists them)", more);
 }
 
-static void put_assertions(struct check_view *view)
+static void put_assertions(struct dti_table *table, const struct dti_check_report *report,
+                           bool verbose)
 {
-    const struct check_report *const report = view->report;
-    const struct check_failure *failure = report->failures;
-    for (size_t at = 0; at < view->job->assertion_count; at++) {
+    const struct dti_check_failure *failure = report->failures;
+    for (size_t at = 0; at < report->request->assertion_count; at++) {
         const size_t failures = report->tally[at].failures;
-        put_label(view, at);
+        put_label(table, report, at);
         if (failures == 0)
-            put_held(view, at);
+            put_held(table, report, at);
         for (size_t i = 0; i < failures; i++, failure++) {
-            if (i > 0 && !view->job->cx->verbose)
+            if (i > 0 && !verbose)
                 continue;
-            if (i > 0) {
-                dti_table_cell(view->table, DTI_STYLE_PLAIN, "");
-                dti_table_cell(view->table, DTI_STYLE_PLAIN, "");
-            }
-            put_failure(view, failure, view->job->cx->verbose ? 0 : failures - 1);
+            for (int empty = 0; i > 0 && empty < 2; empty++)
+                dti_table_cell(table, DTI_STYLE_PLAIN, "");
+            put_failure(table, report, failure, verbose ? 0 : failures - 1);
         }
     }
 }
 
-static void put_name(struct check_view *view)
-{
-    struct dti_line line = {.out = view->job->cx->out, .colour = view->job->cx->colour};
-    dti_buffer_clear(&view->text);
-    dti_escape(&view->text, view->report->path, strlen(view->report->path));
-    view->lost = view->lost || view->text.failed;
-    dti_line_put(&line, DTI_STYLE_BOLD, view->text.data);
-    dti_line_end(&line);
-}
-
 /* What is odd in a valid file. */
-static void put_notes(struct check_view *view)
+static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
-    const struct dti_container *const container = view->report->container;
-    struct dti_line line = {.out = view->job->cx->out, .colour = view->job->cx->colour};
-    const bool asked = view->job->assertions[0].kind == CHECK_VALID;
+    const struct dti_container *const container = report->container;
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
     for (size_t i = 0; asked && container && i < container->note_count; i++) {
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
@@ -122,18 +85,17 @@ static void put_notes(struct check_view *view)
     }
 }
 
-enum dti_status dti_check_human(const struct check_job *job, const struct check_report *report,
+enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_check_report *report,
                                 bool named, struct dti_error *reterr)
 {
-    struct check_view view = {.job = job, .report = report, .table = dti_table_new(3)};
-    dti_buffer_init(&view.text);
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (named)
-        put_name(&view);
-    put_assertions(&view);
-    const bool written =
-        dti_table_write(view.table, job->cx->out, job->cx->colour, 0) && !view.lost;
-    put_notes(&view);
-    dti_table_free(view.table);
-    dti_buffer_free(&view.text);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        dti_line_end(&line);
+    struct dti_table *const table = dti_table_new(3);
+    put_assertions(table, report, cx->verbose);
+    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    put_notes(cx, report);
+    return status;
 }

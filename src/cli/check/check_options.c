@@ -6,16 +6,19 @@
 
 #include "cli/check/check_job.h"
 #include "cli/shared/dtype_operands.h"
+#include "cli/shell/remedy_words.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"
 
-static enum dti_status add(struct check_job *job, enum check_kind kind, const char *argument,
-                           struct check_assertion **ret, struct dti_error *reterr)
+static enum dti_status add(struct check_job *job, enum dti_check_kind kind, const char *argument,
+                           struct dti_check_assertion **ret, struct dti_error *reterr)
 {
-    if (job->assertion_count == CHECK_ASSERTIONS_MAX)
+    struct dti_check_request *const request = &job->request;
+    if (request->assertion_count == DTI_CHECK_ASSERTIONS)
         return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
-                        (int)CHECK_ASSERTIONS_MAX);
-    *ret = &job->assertions[job->assertion_count++];
+                        (int)DTI_CHECK_ASSERTIONS);
+    *ret = &request->assertions[request->assertion_count++];
     memset(*ret, 0, sizeof **ret);
     (*ret)->kind = kind;
     (*ret)->argument = argument;
@@ -45,20 +48,20 @@ static enum dti_status look_up(struct check_job *job, const char *text, size_t l
     if (status != DTI_OK)
         return status;
     *ret = operand.format;
-    if (operand.note && job->note_count < CHECK_ASSERTIONS_MAX)
+    if (operand.note && job->note_count < DTI_CHECK_ASSERTIONS + job->source.note_count)
         job->notes[job->note_count++] = operand.note;
     return DTI_OK;
 }
 
 static enum dti_status add_fits(struct check_job *job, struct dti_error *reterr)
 {
-    struct check_assertion *assertion = NULL;
+    struct dti_check_assertion *assertion = NULL;
     for (const char *name = job->args->fits; name; name = strchr(name, ',')) {
         name += *name == ',';
         struct dti_format format;
         enum dti_status status = look_up(job, name, strcspn(name, ","), &format, reterr);
         if (status == DTI_OK)
-            status = add(job, CHECK_FITS, NULL, &assertion, reterr);
+            status = add(job, DTI_CHECK_FITS, NULL, &assertion, reterr);
         if (status != DTI_OK)
             return status;
         assertion->format = *dti_real_format(&format);
@@ -70,7 +73,7 @@ static enum dti_status add_fits(struct check_job *job, struct dti_error *reterr)
 static enum dti_status add_max_abs(struct check_job *job, struct dti_error *reterr)
 {
     const char *const text = job->args->max_abs;
-    struct check_assertion *assertion = NULL;
+    struct dti_check_assertion *assertion = NULL;
     struct dti_value limit;
     if (!text)
         return DTI_OK;
@@ -81,14 +84,14 @@ static enum dti_status add_max_abs(struct check_job *job, struct dti_error *rete
         (limit.negative && limit.class != DTI_CLASS_ZERO))
         return bad_argument("--max-abs takes a number that is not negative", text, strlen(text),
                             reterr);
-    status = add(job, CHECK_MAX_ABS, text, &assertion, reterr);
+    status = add(job, DTI_CHECK_MAX_ABS, text, &assertion, reterr);
     if (status == DTI_OK)
         assertion->limit = limit;
     return status;
 }
 
 /* Room for as many items as there can be. */
-static bool make_items(struct check_assertion *assertion, const char *text, char separator)
+static bool make_items(struct dti_check_assertion *assertion, const char *text, char separator)
 {
     size_t count = 1;
     for (const char *at = strchr(text, separator); at; at = strchr(at + 1, separator))
@@ -99,7 +102,7 @@ static bool make_items(struct check_assertion *assertion, const char *text, char
 
 /* "bf16", "fp32:*norm*", "q8_0" */
 static enum dti_status read_dtype_item(struct check_job *job, const char *text, size_t length,
-                                       struct check_item *item, struct dti_error *reterr)
+                                       struct dti_check_item *item, struct dti_error *reterr)
 {
     const char *const colon = memchr(text, ':', length);
     const size_t name_length = colon ? (size_t)(colon - text) : length;
@@ -117,10 +120,10 @@ static enum dti_status read_dtype_item(struct check_job *job, const char *text, 
 static enum dti_status add_dtype(struct check_job *job, struct dti_error *reterr)
 {
     const char *text = job->args->dtype;
-    struct check_assertion *assertion = NULL;
+    struct dti_check_assertion *assertion = NULL;
     if (!text)
         return DTI_OK;
-    enum dti_status status = add(job, CHECK_DTYPE, text, &assertion, reterr);
+    enum dti_status status = add(job, DTI_CHECK_DTYPE, text, &assertion, reterr);
     if (status != DTI_OK)
         return status;
     if (!make_items(assertion, text, ','))
@@ -136,7 +139,7 @@ static enum dti_status add_dtype(struct check_job *job, struct dti_error *reterr
 }
 
 /* "GLOB:2,3" or "2,3": what stands behind the last colon is the shape. */
-static enum dti_status read_shape_item(const char *text, size_t length, struct check_item *item,
+static enum dti_status read_shape_item(const char *text, size_t length, struct dti_check_item *item,
                                        struct dti_error *reterr)
 {
     size_t at = length;
@@ -157,10 +160,10 @@ static enum dti_status read_shape_item(const char *text, size_t length, struct c
 static enum dti_status add_shape(struct check_job *job, struct dti_error *reterr)
 {
     const char *text = job->args->shape;
-    struct check_assertion *assertion = NULL;
+    struct dti_check_assertion *assertion = NULL;
     if (!text)
         return DTI_OK;
-    enum dti_status status = add(job, CHECK_SHAPE, text, &assertion, reterr);
+    enum dti_status status = add(job, DTI_CHECK_SHAPE, text, &assertion, reterr);
     if (status != DTI_OK)
         return status;
     if (!make_items(assertion, text, ';'))
@@ -174,24 +177,65 @@ static enum dti_status add_shape(struct check_job *job, struct dti_error *reterr
     }
 }
 
-static enum dti_status add_digest(struct check_job *job, struct dti_error *reterr)
+static enum dti_status bad_digest(const char *text, const char *problem, struct dti_error *reterr)
 {
-    struct check_assertion *assertion = NULL;
-    if (!job->args->digest)
-        return DTI_OK;
-    const enum dti_status status = add(job, CHECK_DIGEST, job->args->digest, &assertion, reterr);
-    return status == DTI_OK ? dti_check_digest_init(job, reterr) : status;
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail(reterr, DTI_USAGE, "--digest takes sha256:HEX or a list of sha256sum; %s %s",
+                   dti_quote(quoted, text, strlen(text)), problem);
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_USAGE;
 }
 
-static enum dti_status add_flag(struct check_job *job, bool given, enum check_kind kind,
+/* Bytes of "sha512:" in front of hexadecimal digits alone; 0: it is the name of a list. */
+static size_t algorithm(const char *text)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const size_t length = strspn(text, letters);
+    if (length == 0 || text[length] != ':')
+        return 0;
+    const char *const rest = text + length + 1;
+    return rest[strspn(rest, "0123456789abcdefABCDEF")] == '\0' ? length + 1 : 0;
+}
+
+static enum dti_status read_digest(struct check_job *job, struct dti_error *reterr)
+{
+    const char *const text = job->args->digest;
+    const size_t name = algorithm(text), length = strlen(text + name);
+    const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
+    if (name > 0 && !sha256)
+        return bad_digest(text, "is of another algorithm", reterr);
+    if (name == 0 && dti_digest_parse(text, length, &job->request.digest))
+        return bad_digest(text, "lacks sha256: in front", reterr);
+    if (name == 0)
+        return dti_digest_list_read(&job->request.list, text, reterr);
+    if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &job->request.digest))
+        return DTI_OK;
+    char problem[48];
+    (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
+                   (int)DTI_DIGEST_DIGITS);
+    return bad_digest(text, problem, reterr);
+}
+
+static enum dti_status add_digest(struct check_job *job, struct dti_error *reterr)
+{
+    struct dti_check_assertion *assertion = NULL;
+    if (!job->args->digest)
+        return DTI_OK;
+    const enum dti_status status =
+        add(job, DTI_CHECK_DIGEST, job->args->digest, &assertion, reterr);
+    return status == DTI_OK ? read_digest(job, reterr) : status;
+}
+
+static enum dti_status add_flag(struct check_job *job, bool given, enum dti_check_kind kind,
                                 struct dti_error *reterr)
 {
-    struct check_assertion *assertion = NULL;
+    struct dti_check_assertion *assertion = NULL;
     return given ? add(job, kind, NULL, &assertion, reterr) : DTI_OK;
 }
 
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
-                               const struct dti_context *cx, struct dti_error *reterr)
+                               struct dti_context *cx, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
                         args->max_abs || args->shape || args->digest;
@@ -200,12 +244,18 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
     ret->cx = cx;
     if (args->ints && !args->fits)
         return dti_fail(reterr, DTI_USAGE, "--ints is for --fits; give that, or leave it out");
-    struct dti_file_scan scan;
-    enum dti_status status = dti_file_scan_init(&scan, &args->file, reterr); /* for its mistakes */
+    ret->request.container = &ret->source.options;
+    ret->request.words = dti_remedy_words;
+    ret->request.only = args->only;
+    ret->request.ints = args->ints;
+    enum dti_status status =
+        dti_file_reading_init(&ret->request.reading, &ret->bar, &args->file, cx, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    for (size_t i = 0; i < ret->source.note_count; i++)
+        ret->notes[ret->note_count++] = ret->source.notes[i];
     if (status == DTI_OK)
-        status = add_flag(ret, args->valid || !others, CHECK_VALID, reterr);
+        status = add_flag(ret, args->valid || !others, DTI_CHECK_VALID, reterr);
     if (status == DTI_OK)
         status = add_digest(ret, reterr);
     if (status == DTI_OK)
@@ -213,9 +263,9 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
     if (status == DTI_OK)
         status = add_shape(ret, reterr);
     if (status == DTI_OK)
-        status = add_flag(ret, args->no_nan, CHECK_NO_NAN, reterr);
+        status = add_flag(ret, args->no_nan, DTI_CHECK_NO_NAN, reterr);
     if (status == DTI_OK)
-        status = add_flag(ret, args->no_inf, CHECK_NO_INF, reterr);
+        status = add_flag(ret, args->no_inf, DTI_CHECK_NO_INF, reterr);
     if (status == DTI_OK)
         status = add_max_abs(ret, reterr);
     return status == DTI_OK ? add_fits(ret, reterr) : status;
@@ -223,7 +273,7 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
 
 void dti_check_free(struct check_job *job)
 {
-    for (size_t i = 0; i < job->assertion_count; i++)
-        free(job->assertions[i].items);
-    dti_digest_list_free(&job->list);
+    for (size_t i = 0; i < job->request.assertion_count; i++)
+        free(job->request.assertions[i].items);
+    dti_digest_list_free(&job->request.list);
 }

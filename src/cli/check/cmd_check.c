@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo check: whether files are as they should be, for scripts. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/check/check_job.h"
@@ -28,71 +29,91 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-static enum dti_status check_file(const struct check_job *job, const char *path, bool named,
-                                  struct dti_json *json, bool *failed, struct dti_error *reterr)
+/* One run over all operands. */
+struct check_files {
+    struct check_job job;
+    char **paths;
+    int count, next;
+    struct dti_check_report report; /* of the last one */
+    bool failed;
+    enum dti_status status;
+    struct dti_error error;
+};
+
+/* What the request and the file have to do with each other. */
+static enum dti_status refuse(const struct dti_check_report *report, struct dti_error *reterr)
 {
-    struct check_report report;
-    enum dti_status status = dti_check_run(job, path, &report, reterr);
-    *failed = *failed || report.failure_count > 0;
-    if (status == DTI_OK && json)
-        status = dti_check_json(job, &report, json, reterr);
-    else if (status == DTI_OK && !job->cx->quiet)
-        status = dti_check_human(job, &report, named, reterr);
-    dti_check_report_free(&report);
-    return status;
+    const char *const only = report->request->only, *const path = report->path;
+    char quoted[DTI_QUOTE_SIZE], file[DTI_QUOTE_SIZE];
+    (void)dti_quote(file, path, strlen(path));
+    if (report->refusal == DTI_CHECK_ONE_DIGEST)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
+                        "--digest' prints it",
+                        file, dti_digest_count(report->container));
+    (void)dti_fail(reterr, DTI_USAGE, "%s: --only %s fits no tensor", file,
+                   dti_quote(quoted, only, strlen(only)));
+    dti_error_argument(reterr, only, strlen(only));
+    return DTI_USAGE;
 }
 
-static void put_warnings(struct dti_json *json, const struct check_job *job)
+static const struct dti_check_report *next_report(void *context)
 {
-    dti_json_array(json, "warnings");
-    for (size_t i = 0; i < job->source.note_count; i++)
-        dti_json_warning(json, "dtype_name", NULL, 0, job->source.notes[i]);
-    for (size_t i = 0; i < job->note_count; i++)
-        dti_json_warning(json, "dtype_name", NULL, 0, job->notes[i]);
-    dti_json_end(json);
+    struct check_files *const files = context;
+    struct dti_check_report *const report = &files->report;
+    dti_check_report_free(report);
+    *report = (struct dti_check_report){.path = NULL};
+    if (files->next == files->count || files->status != DTI_OK)
+        return NULL;
+    files->status =
+        dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
+    if (report->refusal)
+        files->status = refuse(report, &files->error);
+    files->failed = files->failed || report->failure_count > 0;
+    return files->status == DTI_OK ? report : NULL;
 }
 
-static enum dti_status check_files(const struct check_job *job, char **paths, int count,
-                                   struct dti_json *json, bool *ret_failed,
-                                   struct dti_error *reterr)
+static enum dti_status check_files(struct check_files *files, struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
-    bool failed = false;
-    if (json) {
-        dti_json_begin(json, "dtinfo.check/1");
-        dti_json_array(json, "files");
+    struct dti_context *const cx = files->job.cx;
+    const struct dti_check_answer answer = {
+        .next = next_report,
+        .context = files,
+        .notes = files->job.notes,
+        .note_count = files->job.note_count,
+    };
+    const struct dti_check_report *report;
+    if (cx->output != DTI_OUTPUT_HUMAN)
+        dti_document_check(cx->json, &answer);
+    while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
+        if (!cx->quiet)
+            files->status = dti_check_human(cx, report, files->count > 1, &files->error);
     }
-    for (int i = 0; i < count && status == DTI_OK; i++)
-        status = check_file(job, paths[i], count > 1, json, &failed, reterr);
-    if (status == DTI_OK && json) {
-        dti_json_end(json);
-        dti_json_bool(json, "ok", !failed);
-        put_warnings(json, job);
-        status = dti_json_write(json, job->cx->out, reterr);
-    }
-    *ret_failed = failed;
-    return status;
+    if (files->status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
+        return dti_json_write(cx->json, cx->out, reterr);
+    if (files->status != DTI_OK)
+        *reterr = files->error;
+    return files->status;
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    struct check_job job;
-    struct dti_json *json = NULL;
-    bool failed = false;
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to check; give files, as in 'dtinfo check model.safetensors'");
-    enum dti_status status = dti_check_init(&job, args, cx, reterr);
-    if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN) {
-        json = dti_json_new();
-        if (!json)
-            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    }
+    struct check_files *const files = calloc(1, sizeof *files);
+    if (!files)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    files->paths = operands;
+    files->count = operand_count;
+    enum dti_status status = dti_check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
-        status = check_files(&job, operands, operand_count, json, &failed, reterr);
-    dti_json_free(json);
-    dti_check_free(&job);
+        status = check_files(files, reterr);
+    const bool failed = files->failed;
+    dti_check_report_free(&files->report);
+    dti_check_free(&files->job);
+    free(files);
     if (status == DTI_OK && failed)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the lines say what failed */
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo compare: how far the numbers of two files are from each other. */
-#include "cli/compare/compare.h"
+#include "cli/compare/compare_job.h"
 
 static const struct dti_option options[] = {
     OPT_TEXT(0, "atol", struct compare_args, atol, "X",
@@ -28,17 +28,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct compare_job job;
     enum dti_status status = dti_compare_init(&job, args, cx, operands, operand_count, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_compare_pair(&job, reterr);
     if (status == DTI_OK)
-        status = dti_compare_run(&job, reterr);
+        status = dti_compare_run(&job.compare, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
-        status = dti_compare_json(&job, reterr);
+        status = DTI_ANSWER(cx, compare, &job.compare, reterr);
     else if (status == DTI_OK && !cx->quiet)
         status = dti_compare_human(&job, reterr);
-    const bool differ = job.tensors[COMPARE_DIFFERS] > 0;
-    dti_compare_free(&job);
+    const bool differ = job.compare.tensors[DTI_COMPARE_DIFFERS] > 0;
+    dti_compare_free(&job.compare);
     if (status == DTI_OK && differ)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself says so */
     return status;

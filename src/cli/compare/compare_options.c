@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * What `compare` is asked: tolerances, files. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/compare/compare.h"
+#include "cli/compare/compare_job.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/number.h"
 
 /* A number from 0 on, as the fp64 next to it. */
-static enum dti_status read_bound(const char *option, const char *text, double *ret,
-                                  struct dti_error *reterr)
+static enum dti_status read_bound(const char *option, const char *text,
+                                  struct dti_compare_bound *ret, struct dti_error *reterr)
 {
     static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     char quoted[DTI_QUOTE_SIZE];
@@ -25,7 +24,8 @@ static enum dti_status read_bound(const char *option, const char *text, double *
         !(value.negative && value.class != DTI_CLASS_ZERO)) {
         value.negative = false;
         dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
-        memcpy(ret, &outcome.code, sizeof *ret);
+        ret->given = true;
+        memcpy(&ret->most, &outcome.code, sizeof ret->most);
         return DTI_OK;
     }
     (void)dti_fail(reterr, DTI_USAGE,
@@ -38,20 +38,20 @@ static enum dti_status read_bound(const char *option, const char *text, double *
 static enum dti_status read_options(struct compare_job *job, struct dti_error *reterr)
 {
     const struct compare_args *const args = job->args;
-    job->tolerant = args->atol || args->rtol;
-    const char *const beside = job->tolerant   ? "--atol and --rtol"
-                               : args->max_ulp ? "--max-ulp"
-                                               : NULL;
+    struct dti_compare *const compare = &job->compare;
+    const char *const beside = args->atol || args->rtol ? "--atol and --rtol"
+                               : args->max_ulp          ? "--max-ulp"
+                                                        : NULL;
     if (args->bitwise && beside)
         return dti_fail(reterr, DTI_USAGE,
                         "--bitwise leaves nothing for %s to tolerate; give one of them", beside);
-    enum dti_status status = read_bound("--atol", args->atol, &job->atol, reterr);
+    enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
     if (status == DTI_OK)
-        status = read_bound("--rtol", args->rtol, &job->rtol, reterr);
+        status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);
     if (status == DTI_OK)
-        status = read_bound("--max-ulp", args->max_ulp, &job->max_ulp, reterr);
+        status = read_bound("--max-ulp", args->max_ulp, &compare->max_ulp, reterr);
     if (status == DTI_OK)
-        status = dti_file_scan_init(&job->scan, &args->file, reterr);
+        status = dti_file_reading_init(&compare->reading, &job->bar, &args->file, job->cx, reterr);
     return status;
 }
 
@@ -69,30 +69,46 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
     return DTI_USAGE;
 }
 
+/* Opens the files and pairs their tensors. */
+static enum dti_status open_files(struct compare_job *job, char **operands,
+                                  struct dti_error *reterr)
+{
+    struct dti_compare *const compare = &job->compare;
+    const struct dti_container_options *const options = &job->source.options;
+    char quoted[DTI_QUOTE_SIZE];
+    enum dti_status status = dti_container_open(&compare->a, operands[0], options, reterr);
+    if (status == DTI_OK)
+        status = dti_container_open(&compare->b, operands[1], options, reterr);
+    if (status == DTI_OK)
+        status = dti_compare_pair(compare, reterr);
+    const char *const only = compare->only;
+    if (status != DTI_OK || !only || compare->result_count > 0)
+        return status;
+    (void)dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor of either file",
+                   dti_quote(quoted, only, strlen(only)));
+    dti_error_argument(reterr, only, strlen(only));
+    return DTI_USAGE;
+}
+
 enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_args *args,
                                  const struct dti_context *cx, char **operands, int count,
                                  struct dti_error *reterr)
 {
-    memset(ret, 0, sizeof *ret);
-    ret->args = args;
-    ret->cx = cx;
+    *ret = (struct compare_job){
+        .args = args,
+        .cx = cx,
+        .compare = {.bitwise = args->bitwise,
+                    .ignore_missing = args->ignore_missing,
+                    .words = dti_remedy_words,
+                    .only = args->only,
+                    .out = cx->out},
+    };
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)
         status = read_options(ret, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
-    if (status == DTI_OK)
-        status = dti_container_open(&ret->a, operands[0], &ret->source.options, reterr);
-    if (status == DTI_OK)
-        status = dti_container_open(&ret->b, operands[1], &ret->source.options, reterr);
-    if (status != DTI_OK)
-        dti_compare_free(ret);
-    return status;
-}
-
-void dti_compare_free(struct compare_job *job)
-{
-    free(job->results);
-    dti_container_free(job->a);
-    dti_container_free(job->b);
+    ret->compare.notes = ret->source.notes;
+    ret->compare.note_count = ret->source.note_count;
+    return status == DTI_OK ? open_files(ret, operands, reterr) : status;
 }

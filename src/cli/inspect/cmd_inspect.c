@@ -4,24 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect/inspect.h"
+#include "cli/inspect/inspect_view.h"
+#include "cli/shared/file_source.h"
+#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 
-const struct dti_choice dti_inspect_sorts[] = {
-    {.name = "file", .value = INSPECT_SORT_FILE, .help = "as the file has them (the default)"},
-    {.name = "name", .value = INSPECT_SORT_NAME, .help = "by name, layers.2 before layers.10"},
-    {.name = "size", .value = INSPECT_SORT_SIZE, .help = "by bytes, the largest first"},
-    {.name = "elements", .value = INSPECT_SORT_ELEMENTS, .help = "by elements, the most first"},
-    {.name = "dtype", .value = INSPECT_SORT_DTYPE, .help = "by the name of the dtype"},
-    {.name = "offset", .value = INSPECT_SORT_OFFSET, .help = "by place in the file"},
+struct inspect_args {
+    struct dti_file_args file;
+    const char *grep, *only;
+    int sort;
+    bool sort_given, reverse, tree, stats, histogram, each, metadata, digest;
+};
+
+static const struct dti_choice sorts[] = {
+    {.name = "file", .value = DTI_INSPECT_SORT_FILE, .help = "as the file has them (the default)"},
+    {.name = "name", .value = DTI_INSPECT_SORT_NAME, .help = "by name, layers.2 before layers.10"},
+    {.name = "size", .value = DTI_INSPECT_SORT_SIZE, .help = "by bytes, the largest first"},
+    {.name = "elements", .value = DTI_INSPECT_SORT_ELEMENTS, .help = "by elements, the most first"},
+    {.name = "dtype", .value = DTI_INSPECT_SORT_DTYPE, .help = "by the name of the dtype"},
+    {.name = "offset", .value = DTI_INSPECT_SORT_OFFSET, .help = "by place in the file"},
     {.name = NULL},
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "tree", struct inspect_args, tree,
              "fold names at their dots, and numbers in them to '#'"),
-    OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", dti_inspect_sorts,
-               "in which order"),
+    OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts, "in which order"),
     OPT_FLAG(0, "reverse", struct inspect_args, reverse, "the other way round"),
     OPT_GLOB(0, "only", struct inspect_args, only, "PATTERN,...",
              "only tensors whose name is as one of these: '*norm*,lm_head.*'"),
@@ -44,13 +52,18 @@ static const struct dti_option options[] = {
 /* One run over all operands. */
 struct inspect_job {
     const struct inspect_args *args;
-    const struct dti_context *cx;
+    struct dti_context *cx;
     struct dti_file_source source;
-    struct dti_file_scan scan;
+    struct dti_file_bar bar;
+    struct dti_inspect_request request;
     regex_t grep;
-    bool has_grep;
-    struct dti_json *json; /* or NULL */
-    bool several;
+    char **paths;
+    int count, next, end;             /* operands; those up to end go into one document */
+    struct dti_inspect_report report; /* of the last one */
+    struct dti_inspect_file file;
+    struct dti_error error; /* about it, or why there is no answer */
+    char message[DTI_ERROR_TEXT];
+    enum dti_status status;
     enum dti_status first; /* of the errors told so far */
 };
 
@@ -106,9 +119,10 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
     if (!pattern)
         return DTI_OK;
     const int code = regcomp(&job->grep, pattern, REG_EXTENDED | REG_NOSUB);
-    job->has_grep = code == 0;
-    if (code == 0)
+    if (code == 0) {
+        job->request.grep = &job->grep;
         return DTI_OK;
+    }
     if (code == REG_ESPACE)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     (void)regerror(code, &job->grep, why, sizeof why);
@@ -119,130 +133,121 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
     return DTI_USAGE;
 }
 
-static void free_report(struct inspect_report *report)
+static enum dti_status put_digests(const struct inspect_job *job, struct dti_error *reterr)
 {
-    for (size_t i = 0; report->figures && i < report->shown_count; i++)
-        free(report->figures[i].histogram.binade);
-    free(report->all.histogram.binade);
-    free(report->figures);
-    free(report->digests);
-    free(report->totals.groups);
-    free((void *)report->shown);
-    dti_container_free(report->container);
-}
-
-static enum dti_status digest(struct inspect_report *report, struct dti_error *reterr)
-{
-    const struct dti_container *const container = report->container;
-    struct dti_progress progress;
-    report->digests = calloc(dti_digest_count(container) + 1, sizeof *report->digests);
-    if (!report->digests)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_file_progress_start(&progress, report->cx, dti_digest_input_bytes(container));
-    const enum dti_status status =
-        dti_digest_files(container, report->digests, dti_file_progress_show, &progress, reterr);
-    dti_progress_end(&progress);
-    return status;
-}
-
-/* Reads all there is to say about a file before anything of it is printed. */
-static enum dti_status make_report(struct inspect_job *job, const char *path,
-                                   struct inspect_report *report, struct dti_error *reterr)
-{
-    *report = (struct inspect_report){.args = job->args, .cx = job->cx};
-    enum dti_status status =
-        dti_container_open(&report->container, path, &job->source.options, reterr);
-    if (status == DTI_OK)
-        status = dti_inspect_select(report, job->has_grep ? &job->grep : NULL, reterr);
-    if (status == DTI_OK)
-        status = dti_inspect_sum(report, reterr);
-    if (status == DTI_OK && (job->args->stats || job->args->histogram))
-        status = dti_inspect_scan(report, &job->scan, reterr);
-    if (status == DTI_OK && job->args->digest)
-        status = digest(report, reterr);
-    return status;
-}
-
-static enum dti_status put_digests(const struct inspect_report *report, struct dti_error *reterr)
-{
+    const struct dti_container *const container = job->report.container;
     struct dti_buffer text;
     dti_buffer_init(&text);
-    for (size_t i = 0; i < dti_digest_count(report->container); i++)
-        dti_digest_line(&text, &report->digests[i], dti_digest_file(report->container, i)->path);
+    for (size_t i = 0; i < dti_digest_count(container); i++)
+        dti_digest_line(&text, &job->report.digests[i], dti_digest_file(container, i)->path);
     const bool failed = text.failed;
-    (void)fputs(text.data, report->cx->out);
+    (void)fputs(text.data, job->cx->out);
     dti_buffer_free(&text);
     return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
 }
 
-static void begin_document(struct inspect_job *job)
-{
-    dti_json_begin(job->json, "dtinfo.inspect/1");
-    dti_inspect_json_options(job->json, job->args);
-    dti_json_array(job->json, "files");
-}
-
-static enum dti_status end_document(struct inspect_job *job, struct dti_error *reterr)
-{
-    dti_json_end(job->json);
-    dti_json_source_notes(job->json, &job->source);
-    return dti_json_write(job->json, job->cx->out, reterr);
-}
-
 /* An error among several files is told at once, and in JSON in the file's place. */
-static enum dti_status tell_error(struct inspect_job *job, const char *path,
-                                  const struct dti_error *error, struct dti_error *reterr)
+static const struct dti_inspect_file *next_file(void *context)
 {
-    struct dti_json *const json = job->json;
-    dti_complain(job->cx, error);
+    struct inspect_job *const job = context;
+    dti_inspect_report_free(&job->report);
+    job->report = (struct dti_inspect_report){.container = NULL};
+    if (job->next == job->end || job->status != DTI_OK)
+        return NULL;
+    const char *const path = job->paths[job->next++];
+    const enum dti_status status = dti_inspect_run(&job->request, path, &job->report, &job->error);
+    if (status == DTI_OK) {
+        job->file = (struct dti_inspect_file){.path = path, .report = &job->report};
+        return &job->file;
+    }
+    if (status == DTI_NO_MEMORY || job->count == 1) {
+        job->status = status;
+        return NULL;
+    }
+    dti_complain(job->cx, &job->error);
     if (job->first == DTI_OK)
-        job->first = error->status;
-    if (!json)
-        return DTI_OK;
-    return dti_inspect_json_failure(json, path, error, reterr);
+        job->first = status;
+    job->file = (struct dti_inspect_file){
+        .path = path, .error = &job->error, .message = dti_error_words(job->message, &job->error)};
+    return &job->file;
 }
 
-static enum dti_status inspect(struct inspect_job *job, const char *path, bool first,
-                               struct dti_error *reterr)
+static enum dti_status show_files(struct inspect_job *job, struct dti_error *reterr)
 {
-    const bool jsonl = job->cx->output == DTI_OUTPUT_JSONL;
-    struct inspect_report report;
-    struct dti_error error;
-    enum dti_status status = make_report(job, path, &report, &error);
-    const bool told = status != DTI_OK && status != DTI_NO_MEMORY && job->several;
-    if (status != DTI_OK && !told)
-        *reterr = error;
-    if (job->json && (first || jsonl) && (status == DTI_OK || told))
-        begin_document(job);
-    if (told) {
-        status = tell_error(job, path, &error, reterr);
-    } else if (status == DTI_OK && job->json) {
-        status = dti_inspect_json(&report, job->json, reterr);
-    } else if (status == DTI_OK && report.digests) {
-        status = put_digests(&report, reterr);
-    } else if (status == DTI_OK) {
-        if (!first && !job->cx->quiet)
-            (void)fputc('\n', job->cx->out);
-        status = dti_inspect_human(&report, reterr);
+    const struct dti_context *const cx = job->cx;
+    const struct inspect_view view = {.cx = cx,
+                                      .report = &job->report,
+                                      .tree = job->args->tree,
+                                      .all_metadata = job->args->metadata,
+                                      .packing_given = job->args->file.packing_given};
+    const struct dti_inspect_file *file;
+    enum dti_status status = DTI_OK;
+    while (status == DTI_OK && (file = next_file(job)) != NULL) {
+        if (file->report && file->report->digests) {
+            status = put_digests(job, reterr);
+        } else if (file->report) {
+            if (job->next > 1 && !cx->quiet)
+                (void)fputc('\n', cx->out);
+            status = dti_inspect_human(&view, reterr);
+        }
     }
-    if (status == DTI_OK && jsonl)
-        status = end_document(job, reterr);
-    free_report(&report);
     return status;
 }
 
-static enum dti_status inspect_all(struct inspect_job *job, char **operands, int count,
-                                   struct dti_error *reterr)
+static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr)
 {
+    struct dti_context *const cx = job->cx;
+    const struct dti_inspect_answer answer = {
+        .request = &job->request,
+        .next = next_file,
+        .context = job,
+        .notes = job->source.notes,
+        .note_count = job->source.note_count,
+        .out = cx->out,
+    };
     enum dti_status status = DTI_OK;
-    job->several = count > 1;
-    for (int i = 0; i < count && status == DTI_OK; i++)
-        status = inspect(job, operands[i], i == 0, reterr);
-    if (status == DTI_OK && job->cx->output == DTI_OUTPUT_JSON)
-        status = end_document(job, reterr);
+    do {
+        job->end = cx->output == DTI_OUTPUT_JSONL ? job->next + 1 : job->count;
+        if (cx->output == DTI_OUTPUT_HUMAN)
+            status = show_files(job, reterr);
+        else
+            dti_document_inspect(cx->json, &answer);
+        if (job->status != DTI_OK) {
+            *reterr = job->error;
+            return job->status;
+        }
+        if (cx->output != DTI_OUTPUT_HUMAN)
+            status = dti_json_write(cx->json, cx->out, reterr);
+    } while (status == DTI_OK && job->next < job->count);
     if (status == DTI_OK && job->first != DTI_OK)
         return dti_fail(reterr, job->first, "%s", ""); /* told already */
     return status;
+}
+
+static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
+{
+    const struct inspect_args *const args = job->args;
+    job->request = (struct dti_inspect_request){
+        .container = &job->source.options,
+        .words = dti_remedy_words,
+        .only = args->only,
+        .sort = (enum dti_inspect_sort)args->sort,
+        .reverse = args->reverse,
+        .stats = args->stats,
+        .histogram = args->histogram,
+        .each = args->each,
+        .digest = args->digest,
+        .grep_text = args->grep,
+        .from = args->file.from,
+        .assume = args->file.assume,
+    };
+    enum dti_status status = check_options(args, job->cx, job->count, reterr);
+    if (status == DTI_OK)
+        status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
+    if (status == DTI_OK)
+        status =
+            dti_file_reading_init(&job->request.reading, &job->bar, &args->file, job->cx, reterr);
+    return status == DTI_OK ? compile_grep(job, reterr) : status;
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
@@ -253,23 +258,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     job->args = args;
     job->cx = cx;
-    enum dti_status status = check_options(args, cx, operand_count, reterr);
+    job->paths = operands;
+    job->count = operand_count;
+    enum dti_status status = gather(job, reterr);
     if (status == DTI_OK)
-        status = dti_file_source_init(&job->source, &job->args->file, cx, reterr);
-    if (status == DTI_OK)
-        status = dti_file_scan_init(&job->scan, &job->args->file, reterr);
-    if (status == DTI_OK)
-        status = compile_grep(job, reterr);
-    if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN) {
-        job->json = dti_json_new();
-        if (!job->json)
-            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    }
-    if (status == DTI_OK)
-        status = inspect_all(job, operands, operand_count, reterr);
-    if (job->has_grep)
+        status = inspect(job, reterr);
+    if (job->request.grep)
         regfree(&job->grep);
-    dti_json_free(job->json);
+    dti_inspect_report_free(&job->report);
     free(job);
     return status;
 }

@@ -4,29 +4,18 @@
 #include <string.h>
 
 #include "cli/inspect/inspect_tree.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
+#include "dtinfo/escape.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40, RANGES = 60 };
 
 struct printer {
-    const struct inspect_report *report;
     const struct inspect_tree *tree;
     struct dti_table *table;
-    struct dti_buffer name, remark, part;
+    struct dti_buffer name, remark;
     bool failed;
 };
-
-static void text_cell(struct printer *p, enum dti_style style, const char *text)
-{
-    dti_table_cell(p->table, style, text);
-}
-
-static void number_cell(struct printer *p, enum dti_style style, uint64_t number)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, number);
-    text_cell(p, style, text);
-}
 
 /* "layers 0-3, 5": the numbers of a node at a level, and what they are numbers of; cut when there
  * are many ranges. */
@@ -114,14 +103,10 @@ static void add_gaps(struct printer *p, size_t leaf)
 
 static void add_part(struct printer *p, const struct inspect_node *node)
 {
-    if (node->kind == INSPECT_NUMBERS) {
+    if (node->kind == INSPECT_NUMBERS)
         dti_buffer_puts(&p->name, "#");
-        return;
-    }
-    dti_buffer_clear(&p->part);
-    dti_escape(&p->part, node->text, node->length);
-    dti_buffer_append(&p->name, p->part.data, p->part.length);
-    p->failed = p->failed || p->part.failed;
+    else
+        dti_escape(&p->name, node->text, node->length);
 }
 
 static void put_row(struct printer *p, size_t at, enum dti_style style)
@@ -129,13 +114,13 @@ static void put_row(struct printer *p, size_t at, enum dti_style style)
     const struct inspect_node *const node = &p->tree->nodes[at];
     char shape[DTI_SHAPE_SIZE];
     const bool leaf = node->kind == INSPECT_LEAF;
-    text_cell(p, style, p->name.data);
-    number_cell(p, style, node->tensors);
-    text_cell(p, style, leaf ? dti_tensor_dtype(node->tensor) : "");
-    text_cell(p, style, leaf ? dti_shape_words(shape, node->tensor) : "");
-    number_cell(p, style, node->elements);
-    number_cell(p, style, node->bytes);
-    text_cell(p, DTI_STYLE_DIM, p->remark.data);
+    dti_table_cell(p->table, style, p->name.data);
+    dti_table_print(p->table, style, "%zu", node->tensors);
+    dti_table_cell(p->table, style, leaf ? dti_tensor_dtype(node->tensor) : "");
+    dti_table_cell(p->table, style, leaf ? dti_shape_words(shape, node->tensor) : "");
+    dti_table_print(p->table, style, "%llu", (unsigned long long)node->elements);
+    dti_table_print(p->table, style, "%llu", (unsigned long long)node->bytes);
+    dti_table_cell(p->table, DTI_STYLE_DIM, p->remark.data);
     p->failed = p->failed || p->name.failed || p->remark.failed;
 }
 
@@ -222,39 +207,29 @@ static void put_branches(struct printer *p)
     }
 }
 
-static enum dti_status print(const struct inspect_report *report, const struct inspect_tree *tree,
+static enum dti_status print(const struct dti_context *cx, const struct inspect_tree *tree,
                              struct dti_error *reterr)
 {
-    static const char *const heads[] = {"name",     "tensors", "dtype", "shape",
-                                        "elements", "bytes",   ""};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
-    struct printer p = {.report = report, .tree = tree, .table = dti_table_new(COLUMNS)};
+    struct printer p = {.tree = tree,
+                        .table = dti_table_titled("name|tensors>|dtype|shape|elements>|bytes>|")};
     dti_buffer_init(&p.name);
     dti_buffer_init(&p.remark);
-    dti_buffer_init(&p.part);
     dti_table_limit(p.table, 0, NAME_WIDTH);
     dti_table_limit(p.table, 3, SHAPE_WIDTH);
-    dti_table_right(p.table, 1);
-    dti_table_right(p.table, 4);
-    dti_table_right(p.table, 5);
-    for (size_t i = 0; i < COLUMNS; i++)
-        text_cell(&p, DTI_STYLE_DIM, heads[i]);
     put_branches(&p);
-    const bool written =
-        !p.failed && dti_table_write(p.table, report->cx->out, report->cx->colour, 2);
-    dti_table_free(p.table);
+    const enum dti_status status =
+        dti_table_finish(p.table, !p.failed, cx->out, cx->colour, reterr);
     dti_buffer_free(&p.name);
     dti_buffer_free(&p.remark);
-    dti_buffer_free(&p.part);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return status;
 }
 
-enum dti_status dti_inspect_tree(const struct inspect_report *report, struct dti_error *reterr)
+enum dti_status dti_inspect_tree(const struct inspect_view *view, struct dti_error *reterr)
 {
     struct inspect_tree tree;
-    enum dti_status status = dti_inspect_tree_init(&tree, report, reterr);
-    if (status == DTI_OK && report->shown_count > 0)
-        status = print(report, &tree, reterr);
+    enum dti_status status = dti_inspect_tree_init(&tree, view->report, reterr);
+    if (status == DTI_OK && view->report->shown_count > 0)
+        status = print(view->cx, &tree, reterr);
     dti_inspect_tree_free(&tree);
     return status;
 }

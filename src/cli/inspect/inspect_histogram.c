@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/inspect/inspect.h"
+#include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
-#include "cli/shared/tensor_words.h"
+#include "cli/shared/tensor_cells.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/limits.h"
 
-enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60, LABEL = 24, CELL = 160 };
+enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
 
 /* What becomes of the numbers of a binade. */
 static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
@@ -88,8 +88,8 @@ static void bar_of(char *bar, uint64_t count, uint64_t most, size_t width, bool 
 }
 
 struct picture {
-    const struct inspect_report *report;
-    const struct inspect_histogram *histogram;
+    const struct inspect_view *view;
+    const struct dti_inspect_histogram *histogram;
     struct exponent_range ranges[DTI_STATS_RANGES];
     int32_t first, last; /* exponents */
     int32_t step;        /* binades in a row */
@@ -129,8 +129,8 @@ static bool is_cut(const struct picture *picture, const struct exponent_range *r
 
 static void measure(struct picture *picture)
 {
-    const struct inspect_histogram *const histogram = picture->histogram;
-    const size_t columns = (size_t)picture->report->cx->width;
+    const struct dti_inspect_histogram *const histogram = picture->histogram;
+    const size_t columns = (size_t)picture->view->cx->width;
     const size_t others = 2 + 9 + 2 + 8 + 2; /* indent, label, share, and the marks' names */
     size_t marks = 0;
     picture->first = (int32_t)histogram->first - DTI_BINADE_ZERO;
@@ -189,14 +189,12 @@ static void mark_cell(struct dti_table *table, const struct picture *picture,
 
 static void row_cells(struct dti_table *table, const struct picture *picture, int32_t low)
 {
-    char text[LABEL], share[DTI_TEXT_SIZE], bar[3 * BAR_MOST + 4];
+    char share[DTI_TEXT_SIZE], bar[3 * BAR_MOST + 4];
     const uint64_t count = row_count(picture, low);
     const int start = (int)row_start(picture, low), end = (int)row_end(picture, low);
-    if (start == end)
-        (void)snprintf(text, sizeof text, "2^%d", start);
-    else
-        (void)snprintf(text, sizeof text, "2^%d..%d", start, end);
-    text_cell(table, DTI_STYLE_PLAIN, text);
+    dti_table_print(table, DTI_STYLE_PLAIN, "2^%d", start);
+    if (start != end)
+        dti_table_more(table, "..%d", end);
     text_cell(table, DTI_STYLE_PLAIN,
               count == 0 ? "" : dti_human_share(share, count, picture->numbers));
     bar_of(bar, count, picture->most, picture->width, picture->utf8);
@@ -207,7 +205,7 @@ static void row_cells(struct dti_table *table, const struct picture *picture, in
 
 static enum dti_status put_bars(const struct picture *picture, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = picture->report->cx;
+    const struct dti_context *const cx = picture->view->cx;
     struct dti_table *const table = dti_table_new(3 + DTI_STATS_RANGES);
     const int32_t end = row_of(picture, picture->first);
     dti_table_right(table, 1);
@@ -218,70 +216,58 @@ static enum dti_status put_bars(const struct picture *picture, struct dti_error 
         text_cell(table, DTI_STYLE_DIM, picture->ranges[i].name);
     for (int32_t low = row_of(picture, picture->last); low >= end; low -= picture->step)
         row_cells(table, picture, low);
-    const bool written = dti_table_write(table, cx->out, cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
-static void put_line(const struct inspect_report *report, enum dti_style style, const char *text)
-{
-    struct dti_line line = {.out = report->cx->out, .colour = report->cx->colour};
-    dti_line_put(&line, style, text);
-    dti_line_end(&line);
+    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
 }
 
 /* "12 (0.04 %)" */
 static void share_cell(struct dti_table *table, uint64_t count, uint64_t all)
 {
-    char cell[CELL], share[DTI_TEXT_SIZE];
-    if (count == 0) {
+    char share[DTI_TEXT_SIZE];
+    if (count == 0)
         text_cell(table, DTI_STYLE_PLAIN, "0");
-        return;
-    }
-    dti_human_share(share, count, all);
-    (void)snprintf(cell, sizeof cell, "%llu (%s)", (unsigned long long)count, share);
-    text_cell(table, DTI_STYLE_WARN, cell);
+    else
+        dti_table_print(table, DTI_STYLE_WARN, "%llu (%s)", (unsigned long long)count,
+                        dti_human_share(share, count, all));
 }
 
-static enum dti_status put_losses(const struct inspect_report *report,
-                                  const struct inspect_figures *figures, struct dti_error *reterr)
+static enum dti_status put_losses(const struct dti_context *cx,
+                                  const struct dti_inspect_figures *figures,
+                                  struct dti_error *reterr)
 {
-    static const char *const heads[] = {"as", "overflow", "to zero", "to subnormal"};
-    const struct inspect_histogram *const histogram = &figures->histogram;
-    struct dti_table *const table = dti_table_new(sizeof heads / sizeof *heads);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        text_cell(table, DTI_STYLE_DIM, heads[i]);
+    const struct dti_inspect_histogram *const histogram = &figures->histogram;
+    struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
         text_cell(table, DTI_STYLE_PLAIN, dti_format_get(dti_stats_ranges[i])->name);
         share_cell(table, histogram->overflow[i], figures->finite);
         share_cell(table, histogram->to_zero[i], figures->finite);
         share_cell(table, histogram->to_subnormal[i], figures->finite);
     }
-    const bool written = dti_table_write(table, report->cx->out, report->cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
 }
 
-enum dti_status dti_inspect_draw(const struct inspect_report *report,
-                                 const struct inspect_figures *figures, const char *title,
-                                 struct dti_error *reterr)
+enum dti_status dti_inspect_draw(const struct inspect_view *view,
+                                 const struct dti_inspect_figures *figures,
+                                 const struct dti_tensor *tensor, struct dti_error *reterr)
 {
-    struct picture picture = {.report = report, .histogram = &figures->histogram};
-    char cell[CELL];
-    (void)fputc('\n', report->cx->out);
-    if (title[0] != '\0')
-        put_line(report, DTI_STYLE_BOLD, title);
-    (void)snprintf(cell, sizeof cell, "  %llu finite numbers, %llu zero; %llu nan, %llu inf",
+    struct picture picture = {.view = view, .histogram = &figures->histogram};
+    struct dti_line line = {.out = view->cx->out, .colour = view->cx->colour};
+    (void)fputc('\n', view->cx->out);
+    if (tensor && !dti_name_put(&line, DTI_STYLE_BOLD, tensor->name, tensor->name_length))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (tensor)
+        dti_line_end(&line);
+    dti_line_print(&line, DTI_STYLE_PLAIN, "  %llu finite numbers, %llu zero; %llu nan, %llu inf",
                    (unsigned long long)figures->finite, (unsigned long long)figures->zeros,
                    (unsigned long long)figures->nan, (unsigned long long)figures->inf);
-    put_line(report, DTI_STYLE_PLAIN, cell);
+    dti_line_end(&line);
     if (figures->histogram.count == 0)
         return DTI_OK;
     measure(&picture);
-    enum dti_status status = put_bars(&picture, reterr);
+    const enum dti_status status = put_bars(&picture, reterr);
     if (status != DTI_OK)
         return status;
-    put_line(report, DTI_STYLE_DIM,
-             "  ^ beyond the range   . normal   s stored as subnormal   0 becomes zero");
-    return put_losses(report, figures, reterr);
+    dti_line_put(&line, DTI_STYLE_DIM,
+                 "  ^ beyond the range   . normal   s stored as subnormal   0 becomes zero");
+    dti_line_end(&line);
+    return put_losses(view->cx, figures, reterr);
 }

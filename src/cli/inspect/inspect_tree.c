@@ -246,7 +246,8 @@ static void sort_numbers(struct inspect_tree *tree)
         tree->nodes[tree->numbers[i].node].seen = i;
 }
 
-enum dti_status dti_inspect_tree_init(struct inspect_tree *ret, const struct inspect_report *report,
+enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
+                                      const struct dti_inspect_report *report,
                                       struct dti_error *reterr)
 {
     const struct key root = {.parent = INSPECT_NOWHERE, .kind = INSPECT_BRANCH, .text = ""};

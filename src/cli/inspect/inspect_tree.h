@@ -5,7 +5,7 @@
 #ifndef DTINFO_CLI_INSPECT_TREE_H
 #define DTINFO_CLI_INSPECT_TREE_H
 
-#include "cli/inspect/inspect.h"
+#include "cli/inspect/inspect_view.h"
 
 /* Deeper parts of a name stay together. */
 enum { INSPECT_TREE_DEPTH = 32 };
@@ -44,7 +44,8 @@ struct inspect_tree {
 };
 
 /* To be freed whatever comes of it. */
-enum dti_status dti_inspect_tree_init(struct inspect_tree *ret, const struct inspect_report *report,
+enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
+                                      const struct dti_inspect_report *report,
                                       struct dti_error *reterr);
 void dti_inspect_tree_free(struct inspect_tree *tree);
 

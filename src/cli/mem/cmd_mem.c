@@ -3,7 +3,7 @@
  * dtinfo mem: how much memory numbers take, stored as this or that dtype, and in training. */
 #include <stdlib.h>
 
-#include "cli/mem/mem.h"
+#include "cli/mem/mem_job.h"
 
 static const struct dti_choice optimizers[] = {
 #define TRAINING(id, name_, states, first, second, state, block, least, source) \
@@ -69,15 +69,26 @@ static enum dti_status check_options(const struct mem_args *args, struct dti_err
 static enum dti_status gather(struct mem_job *job, char **operands, int operand_count,
                               struct dti_error *reterr)
 {
-    enum dti_status status = check_options(job->args, reterr);
+    const struct mem_args *const args = job->args;
+    enum dti_status status = check_options(args, reterr);
     if (status == DTI_OK)
-        status = dti_file_source_init(&job->source, &job->args->file, job->cx, reterr);
+        status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
+    job->mem = (struct dti_mem){
+        .only = args->only,
+        .keep = args->keep,
+        .train = (unsigned)args->train,
+        .gradients = args->gradients,
+        .master = args->master,
+        .states = args->states,
+        .fit = args->fit,
+        .list_tensors = job->cx->verbose,
+        .notes = job->source.notes,
+        .note_count = job->source.note_count,
+    };
     if (status == DTI_OK)
         status = dti_mem_operands(job, operands, operand_count, reterr);
-    if (status == DTI_OK && !job->args->train)
-        status = dti_mem_sum(job, reterr);
-    if (status == DTI_OK && job->args->train)
-        status = dti_mem_train(job, reterr);
+    if (status == DTI_OK)
+        status = args->train ? dti_mem_train(job, reterr) : dti_mem_sum(&job->mem, reterr);
     return status == DTI_OK ? dti_mem_capacity(job, reterr) : status;
 }
 
@@ -90,11 +101,11 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     job->args = args;
     job->cx = cx;
     enum dti_status status = gather(job, operands, operand_count, reterr);
-    const bool any = status == DTI_OK && (!job->capacity.asked || dti_mem_judge(job));
+    const bool any = status == DTI_OK && (!job->mem.capacity.asked || dti_mem_judge(&job->mem));
     if (status == DTI_OK)
-        status =
-            cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(job, reterr) : dti_mem_json(job, reterr);
-    dti_mem_free(job);
+        status = cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(cx, &job->mem, reterr)
+                                                : DTI_ANSWER(cx, mem, &job->mem, reterr);
+    dti_mem_free(&job->mem);
     free(job);
     if (status == DTI_OK && !any)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer says how much is missing */

@@ -1,41 +1,51 @@
 /* SPDX-License-Identifier: MIT
  *
  * What memory is needed, for people. */
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/mem/mem_view.h"
+#include "cli/mem/mem_job.h"
 #include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
-#include "dtinfo/escape.h"
 
-enum { CELL = 256, NAME_COLUMNS = 60 };
+enum { NAME_COLUMNS = 60 };
+
+const char *dti_mem_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    uint64_t unit_bytes = 1000;
+    unsigned unit = 0;
+    if (bytes < 1000) {
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return buffer;
+    }
+    while (bytes / unit_bytes >= 1000) {
+        unit_bytes *= 1000;
+        unit++;
+    }
+    /* hundredths, to nearest */
+    const uint64_t hundredth = unit_bytes / 100, rest = bytes % unit_bytes;
+    uint64_t hundredths = bytes / unit_bytes * 100 + (rest + hundredth / 2) / hundredth;
+    if (hundredths == 100000 && unit < 5) {
+        unit++;
+        hundredths = 100;
+    }
+    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
+                   (unsigned)(hundredths % 100), units[unit]);
+    return buffer;
+}
 
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-static struct dti_line line_of(const struct mem_view *view)
+void dti_mem_note(const struct dti_context *cx, const char *text)
 {
-    const struct dti_context *const cx = view->job->cx;
-    return (struct dti_line){.out = cx->out, .colour = cx->colour};
-}
-
-void dti_mem_note(const struct mem_view *view, const char *text)
-{
-    struct dti_line line = line_of(view);
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
     put(&line, "  ");
     dti_line_put(&line, DTI_STYLE_DIM, text);
     dti_line_end(&line);
-}
-
-enum dti_status dti_mem_write(const struct mem_view *view, struct dti_table *table,
-                              struct dti_error *reterr)
-{
-    const bool written = dti_table_write(table, view->job->cx->out, view->job->cx->colour, 2);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static void cell(struct dti_table *table, const char *text)
@@ -45,12 +55,9 @@ static void cell(struct dti_table *table, const char *text)
 
 static void cell_number(struct dti_table *table, uint64_t number)
 {
-    char text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, number);
-    cell(table, text);
+    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)number);
 }
 
-/* bytes, in powers of two, in powers of ten */
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
 {
     char text[DTI_TEXT_SIZE];
@@ -59,287 +66,243 @@ void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
     cell(table, dti_mem_decimal(text, bytes));
 }
 
-void dti_mem_cell_verdict(struct dti_table *table, const struct mem_job *job,
-                          const struct mem_verdict *verdict)
+void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)
 {
-    char text[DTI_TEXT_SIZE], words[CELL];
-    if (!job->capacity.asked)
-        return;
-    (void)snprintf(words, sizeof words, verdict->fits ? "fits, %s left" : "no: %s too much",
-                   dti_human_bytes(text, verdict->bytes));
-    dti_table_cell(table, verdict->fits ? DTI_STYLE_GOOD : DTI_STYLE_BAD, words);
+    char text[DTI_TEXT_SIZE];
+    (void)dti_human_bytes(text, verdict->bytes);
+    if (!verdict->asked)
+        cell(table, "");
+    else if (verdict->fits)
+        dti_table_print(table, DTI_STYLE_GOOD, "fits, %s left", text);
+    else
+        dti_table_print(table, DTI_STYLE_BAD, "no: %s too much", text);
 }
 
-void dti_mem_heads(struct dti_table *table, const char *const *names, size_t count)
+static void put_count(struct dti_line *line, const struct dti_mem *mem, uint64_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        dti_table_cell(table, DTI_STYLE_DIM, names[i]);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%llu %s%s", (unsigned long long)count,
+                   mem->train ? "parameter" : "number", count == 1 ? "" : "s");
 }
 
-/* A name or a path, safe. Valid until the next call. */
-static const char *safe(struct mem_view *view, const char *text, size_t length)
+static void put_file(struct dti_line *line, const struct dti_mem *mem,
+                     const struct dti_mem_operand *operand)
 {
-    const char *const quote = length == 0 || text[0] == ' ' || text[length - 1] == ' ' ? "'" : "";
-    dti_buffer_clear(&view->text);
-    dti_buffer_puts(&view->text, quote);
-    dti_escape(&view->text, text, length);
-    dti_buffer_puts(&view->text, quote);
-    view->lost = view->lost || view->text.failed;
-    return view->text.data;
-}
-
-static const char *unit_of(const struct mem_job *job, uint64_t count)
-{
-    return job->args->train ? count == 1 ? "parameter" : "parameters"
-           : count == 1     ? "number"
-                            : "numbers";
-}
-
-static void put_count(struct dti_line *line, const struct mem_job *job, uint64_t count)
-{
-    char text[DTI_TEXT_SIZE + 16];
-    (void)snprintf(text, sizeof text, "%llu %s", (unsigned long long)count, unit_of(job, count));
-    put(line, text);
-}
-
-static void put_file(struct dti_line *line, const struct mem_view *view,
-                     const struct mem_operand *operand)
-{
-    char text[DTI_TEXT_SIZE], words[CELL];
+    char text[DTI_TEXT_SIZE];
     const size_t all = operand->container->tensor_count;
     const uint64_t others = operand->elements - operand->numbers;
-    put(line, "   ");
-    put(line, dti_container_name(operand->container->kind));
-    if (operand->count == all)
-        (void)snprintf(words, sizeof words, ", %zu tensor%s, ", all, all == 1 ? "" : "s");
-    else
-        (void)snprintf(words, sizeof words, ", %zu of %zu tensor%s, ", operand->count, all,
-                       all == 1 ? "" : "s");
-    put(line, words);
-    put_count(line, view->job, operand->numbers);
-    if (others > 0) {
-        (void)snprintf(words, sizeof words, " and %llu element%s that stay%s as %s",
-                       (unsigned long long)others, others == 1 ? "" : "s", others == 1 ? "s" : "",
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s, ", dti_container_name(operand->container->kind));
+    if (operand->count != all)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%zu of ", operand->count);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%zu tensor%s, ", all, all == 1 ? "" : "s");
+    put_count(line, mem, operand->numbers);
+    if (others > 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, " and %llu element%s as %s",
+                       (unsigned long long)others, others == 1 ? " that stays" : "s that stay",
                        others == 1 ? "it is" : "they are");
-        put(line, words);
-    }
-    put(line, ", ");
-    put(line, dti_human_bytes(text, operand->stored_bytes));
+    dti_line_print(line, DTI_STYLE_PLAIN, ", %s", dti_human_bytes(text, operand->stored_bytes));
 }
 
-static void put_operand(struct mem_view *view, const struct mem_operand *operand)
+static void put_amount(struct dti_line *line, const struct dti_mem *mem,
+                       const struct dti_mem_operand *operand)
 {
-    struct dti_line line = line_of(view);
     char text[DTI_TEXT_SIZE];
-    if (operand->kind == MEM_FILE) {
-        dti_line_put(&line, DTI_STYLE_BOLD,
-                     strcmp(operand->text, "-") == 0
-                         ? "standard input"
-                         : safe(view, operand->text, strlen(operand->text)));
-        put_file(&line, view, operand);
-    } else {
-        dti_spell_u64(text, operand->shape[0]);
-        if (operand->kind == MEM_COUNT && strcmp(text, operand->text) != 0) {
-            put(&line, operand->text);
-            put(&line, " = ");
-        }
-        for (unsigned i = 0; operand->kind == MEM_SHAPE && i < operand->rank; i++) {
-            dti_spell_u64(text, operand->shape[i]);
-            put(&line, i > 0 ? " x " : "");
-            put(&line, text);
-        }
-        put(&line, operand->kind == MEM_SHAPE ? " = " : "");
-        put_count(&line, view->job, operand->elements);
-    }
-    dti_line_end(&line);
+    dti_spell_u64(text, operand->shape[0]);
+    if (operand->kind == DTI_MEM_COUNT && strcmp(text, operand->text) != 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s = ", operand->text);
+    for (unsigned i = 0; operand->kind == DTI_MEM_SHAPE && i < operand->rank; i++)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%llu", i > 0 ? " x " : "",
+                       (unsigned long long)operand->shape[i]);
+    put(line, operand->kind == DTI_MEM_SHAPE ? " = " : "");
+    put_count(line, mem, operand->elements);
 }
 
 /* With -v: the tensors, and what each takes in the dtypes that were asked for. */
-static enum dti_status put_tensors(struct mem_view *view, const struct mem_operand *operand,
-                                   struct dti_error *reterr)
+static enum dti_status put_tensors(const struct dti_context *cx, const struct dti_mem *mem,
+                                   const struct dti_mem_operand *operand, struct dti_error *reterr)
 {
-    static const char *const names[] = {"name", "dtype", "shape", "elements", "bytes"};
-    enum { OWN = sizeof names / sizeof *names };
-    const struct mem_job *const job = view->job;
-    const size_t asked = job->ladder || job->args->train ? 0 : job->size_count;
-    struct dti_table *const table = dti_table_new(OWN + asked);
-    char shape[DTI_SHAPE_SIZE], title[DTI_NAME_SIZE + 8];
-    dti_mem_heads(table, names, OWN);
-    dti_table_limit(table, 0, NAME_COLUMNS);
+    const size_t asked = mem->ladder || mem->train ? 0 : mem->size_count;
+    char shape[DTI_SHAPE_SIZE];
+    struct dti_buffer titles;
+    dti_buffer_init(&titles);
+    dti_buffer_puts(&titles, "name|dtype|shape|elements>|bytes>");
     for (size_t i = 0; i < asked; i++) {
-        (void)snprintf(title, sizeof title, "as %s", dti_stored_name(&job->sizes[i].as));
-        dti_table_cell(table, DTI_STYLE_DIM, title);
+        dti_buffer_puts(&titles, "|as ");
+        dti_buffer_puts(&titles, dti_stored_name(&mem->sizes[i].as));
+        dti_buffer_puts(&titles, ">");
     }
-    for (size_t i = 3; i < OWN + asked; i++)
-        dti_table_right(table, i);
+    struct dti_table *const table = titles.failed ? NULL : dti_table_titled(titles.data);
+    dti_buffer_free(&titles);
+    dti_table_limit(table, 0, NAME_COLUMNS);
     for (size_t i = operand->first; i < operand->first + operand->count; i++) {
-        const struct mem_item *const item = &job->items[i];
-        cell(table, safe(view, item->tensor->name, item->tensor->name_length));
-        cell(table, dti_tensor_dtype(item->tensor));
-        cell(table, dti_shape_words(shape, item->tensor));
-        cell_number(table, item->tensor->elements);
+        const struct dti_mem_item *const item = &mem->items[i];
+        const struct dti_tensor *const tensor = item->tensor;
+        dti_name_cell(table, tensor->name, tensor->name_length);
+        cell(table, dti_tensor_dtype(tensor));
+        cell(table, dti_shape_words(shape, tensor));
+        cell_number(table, tensor->elements);
         cell_number(table, item->stored_bytes);
         for (size_t k = 0; k < asked; k++) {
             struct dti_footprint footprint = {.bytes = item->stored_bytes};
             if (item->takes_dtype) /* its sum was possible */
-                (void)dti_footprint_of(&job->sizes[k].as, &item->extent, &footprint);
+                (void)dti_footprint_of(&mem->sizes[k].as, &item->extent, &footprint);
             cell_number(table, footprint.bytes);
         }
     }
-    return dti_mem_write(view, table, reterr);
+    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
 }
 
-static enum dti_status put_operands(struct mem_view *view, struct dti_error *reterr)
+static enum dti_status put_operands(const struct dti_context *cx, const struct dti_mem *mem,
+                                    struct dti_error *reterr)
 {
-    const struct mem_job *const job = view->job;
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < job->operand_count && status == DTI_OK; i++) {
-        put_operand(view, &job->operands[i]);
-        if (job->cx->verbose && job->operands[i].kind == MEM_FILE && job->operands[i].count > 0)
-            status = put_tensors(view, &job->operands[i], reterr);
+    for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
+        const struct dti_mem_operand *const operand = &mem->operands[i];
+        const bool file = operand->kind == DTI_MEM_FILE;
+        if (file && strcmp(operand->text, "-") == 0)
+            dti_line_put(&line, DTI_STYLE_BOLD, "standard input");
+        else if (file && !dti_name_put(&line, DTI_STYLE_BOLD, operand->text, strlen(operand->text)))
+            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        (file ? put_file : put_amount)(&line, mem, operand);
+        dti_line_end(&line);
+        if (mem->list_tensors && file && operand->count > 0 && status == DTI_OK)
+            status = put_tensors(cx, mem, operand, reterr);
     }
-    if (job->operand_count > 1) {
-        struct dti_line line = line_of(view);
+    if (mem->operand_count > 1) {
         put(&line, "together ");
-        put_count(&line, job, job->numbers);
+        put_count(&line, mem, mem->numbers);
         dti_line_end(&line);
     }
     return status;
 }
 
-/* Which of the last columns there is something for. */
-struct mem_columns {
-    bool scales, padding;
-};
-
-static struct mem_columns columns_of(const struct mem_job *job)
+static void more_number(struct dti_table *table, uint64_t number, const char *unit)
 {
-    struct mem_columns columns = {.scales = false};
-    for (size_t i = 0; i < job->size_count; i++) {
-        columns.scales |= job->sizes[i].numbers.scale_bytes > 0;
-        columns.padding |= job->sizes[i].numbers.padding > 0;
+    dti_table_more(table, "%llu %s%s", (unsigned long long)number, unit, number == 1 ? "" : "s");
+}
+
+/* "176000000000 x 2 bytes", "5500000 blocks x 17 bytes + 4 bytes" */
+static void cell_product(struct dti_table *table, const struct dti_mem *mem,
+                         const struct dti_mem_size *size)
+{
+    const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+    const struct dti_format *const format = &size->as.format;
+    const struct dti_block_format *const block = size->as.block;
+    cell(table, "");
+    if (size->as_stored)
+        return;
+    if (block) {
+        const uint64_t blocks = size->numbers.blocks * block->bytes;
+        more_number(table, size->numbers.blocks, "block");
+        dti_table_more(table, " x ");
+        more_number(table, block->bytes, "byte");
+        if (size->numbers.bytes > blocks) {
+            dti_table_more(table, " + ");
+            more_number(table, size->numbers.bytes - blocks, "byte");
+        }
+    } else {
+        const unsigned bits = format->kind == DTI_KIND_COMPLEX
+                                  ? format->width
+                                  : dti_format_stored_bits(format, &packed);
+        dti_table_more(table, "%llu x ", (unsigned long long)mem->numbers);
+        more_number(table, bits % 8 == 0 ? bits / 8 : bits, bits % 8 == 0 ? "byte" : "bit");
     }
-    return columns;
+    if (mem->other_bytes > 0) {
+        dti_table_more(table, " + ");
+        more_number(table, mem->other_bytes, "byte");
+    }
 }
 
-static void cell_blocks(struct dti_table *table, struct mem_columns columns,
-                        const struct dti_footprint *numbers)
+static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_mem *mem,
+                                 struct dti_error *reterr)
 {
-    char text[DTI_TEXT_SIZE] = "";
-    if (columns.scales)
-        cell(table, numbers->scale_bytes > 0
-                        ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
-                        : "");
-    if (columns.padding && numbers->padding > 0)
-        cell_number(table, numbers->padding);
-    else if (columns.padding)
-        cell(table, "");
-}
-
-static enum dti_status put_sizes(struct mem_view *view, struct dti_error *reterr)
-{
-    static const char *const names[] = {
-        "dtype", "numel x element size", "bytes", "binary", "decimal", "bits each"};
-    enum { OWN = sizeof names / sizeof *names };
-    const struct mem_job *const job = view->job;
-    const struct mem_columns columns = columns_of(job);
-    const size_t count = (size_t)OWN + columns.scales + columns.padding;
-    struct dti_table *const table = dti_table_new(count + job->capacity.asked);
-    char text[DTI_TEXT_SIZE];
-    dti_mem_heads(table, names, OWN);
-    if (columns.scales)
-        dti_table_cell(table, DTI_STYLE_DIM, "scales");
-    if (columns.padding)
-        dti_table_cell(table, DTI_STYLE_DIM, "padding");
-    if (job->capacity.asked)
-        cell(table, "");
-    for (size_t i = 2; i < count; i++)
-        dti_table_right(table, i);
-    for (size_t i = 0; i < job->size_count; i++) {
-        const struct mem_size *const size = &job->sizes[i];
+    char text[DTI_TEXT_SIZE], titles[128];
+    bool scales = false, padding = false; /* whether there is something for these columns */
+    for (size_t i = 0; i < mem->size_count; i++) {
+        scales |= mem->sizes[i].numbers.scale_bytes > 0;
+        padding |= mem->sizes[i].numbers.padding > 0;
+    }
+    (void)snprintf(titles, sizeof titles,
+                   "dtype|numel x element size|bytes>|binary>|decimal>|bits each>%s%s|",
+                   scales ? "|scales>" : "", padding ? "|padding>" : "");
+    struct dti_table *const table = dti_table_titled(titles);
+    for (size_t i = 0; i < mem->size_count; i++) {
+        const struct dti_mem_size *const size = &mem->sizes[i];
+        const struct dti_footprint *const numbers = &size->numbers;
         cell(table, size->as_stored ? "as stored" : dti_stored_name(&size->as));
-        dti_buffer_clear(&view->text);
-        dti_mem_product(&view->text, job, size);
-        view->lost = view->lost || view->text.failed;
-        cell(table, view->text.data);
+        cell_product(table, mem, size);
         dti_mem_cell_bytes(table, size->bytes);
-        cell(table, dti_mem_each(text, size->numbers.bytes, job->numbers, 8));
-        cell_blocks(table, columns, &size->numbers);
-        dti_mem_cell_verdict(table, job, &size->verdict);
+        cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
+        if (scales)
+            cell(table, numbers->scale_bytes > 0
+                            ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
+                            : "");
+        if (padding && numbers->padding > 0)
+            cell_number(table, numbers->padding);
+        else if (padding)
+            cell(table, "");
+        dti_mem_cell_verdict(table, &size->verdict);
     }
-    const enum dti_status status = dti_mem_write(view, table, reterr);
-    if (columns.padding)
-        dti_mem_note(view, "padding: numbers that fill up the last block of each row");
+    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    if (padding)
+        dti_mem_note(cx, "padding: numbers that fill up the last block of each row");
     return status;
 }
 
-static void put_capacity(struct mem_view *view)
+static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
 {
-    const struct mem_capacity *const capacity = &view->job->capacity;
-    char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE], words[CELL + DTI_QUOTE_SIZE];
+    const struct dti_mem_capacity *const capacity = &mem->capacity;
+    struct dti_line line = {.out = cx->out, .colour = cx->colour};
+    char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
     if (!capacity->asked)
         return;
+    (void)dti_human_bytes(text, capacity->bytes);
+    put(&line, "  ");
     if (capacity->device[0] == '\0')
-        (void)snprintf(words, sizeof words, "into %llu bytes, %s",
-                       (unsigned long long)capacity->bytes, dti_human_bytes(text, capacity->bytes));
-    else if (capacity->all == UINT64_MAX)
-        (void)snprintf(words, sizeof words, "into %s: %s free", capacity->device,
-                       dti_human_bytes(text, capacity->bytes));
+        dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
+                       (unsigned long long)capacity->bytes, text);
+    else if (capacity->all == DTI_UNKNOWN)
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free", capacity->device, text);
     else
-        (void)snprintf(words, sizeof words, "into %s: %s free of %s", capacity->device,
-                       dti_human_bytes(text, capacity->bytes), dti_human_bytes(all, capacity->all));
-    dti_mem_note(view, words);
-    if (!view->job->args->train)
-        dti_mem_note(view, "not counted: activations, caches, what a framework keeps beside");
+        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free of %s", capacity->device, text,
+                       dti_human_bytes(all, capacity->all));
+    dti_line_end(&line);
+    if (!mem->train)
+        dti_mem_note(cx, "not counted: activations, caches, what a framework keeps beside");
 }
 
 /* -q: bytes alone, one a line; with --fit what fits. */
-static void put_answers(const struct mem_job *job)
+static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
 {
-    FILE *const out = job->cx->out;
-    for (size_t i = 0; i < job->size_count && !job->args->train; i++) {
-        const struct mem_size *const size = &job->sizes[i];
-        if (!job->capacity.asked)
-            (void)fprintf(out, "%llu\n", (unsigned long long)size->bytes);
+    for (size_t i = 0; i < mem->size_count && !mem->train; i++) {
+        const struct dti_mem_size *const size = &mem->sizes[i];
+        if (!mem->capacity.asked)
+            (void)fprintf(cx->out, "%llu\n", (unsigned long long)size->bytes);
         else if (size->verdict.fits)
-            (void)fprintf(out, "%s\n", size->as_stored ? "as stored" : dti_stored_name(&size->as));
+            (void)fprintf(cx->out, "%s\n",
+                          size->as_stored ? "as stored" : dti_stored_name(&size->as));
     }
-    for (size_t i = 0; i < job->training_count; i++) {
-        const struct mem_training *const training = &job->trainings[i];
-        if (!job->capacity.asked)
-            (void)fprintf(out, "%llu\n", (unsigned long long)training->bytes);
+    for (size_t i = 0; i < mem->training_count; i++) {
+        const struct dti_mem_training *const training = &mem->trainings[i];
+        if (!mem->capacity.asked)
+            (void)fprintf(cx->out, "%llu\n", (unsigned long long)training->bytes);
         else if (training->verdict.fits)
-            (void)fprintf(out, "%s %s\n", dti_training_get(training->plan.training)->name,
+            (void)fprintf(cx->out, "%s %s\n", dti_training_get(training->plan.training)->name,
                           dti_stored_name(&training->plan.weights));
     }
 }
 
-static enum dti_status show(struct mem_view *view, struct dti_error *reterr)
+enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
+                              struct dti_error *reterr)
 {
-    const struct mem_job *const job = view->job;
-    enum dti_status status = put_operands(view, reterr);
-    if (status == DTI_OK && job->args->train)
-        status = job->training_count == 1 ? dti_mem_human_training(view, &job->trainings[0], reterr)
-                                          : dti_mem_human_trainings(view, reterr);
-    else if (status == DTI_OK)
-        status = put_sizes(view, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (job->args->train)
-        dti_mem_human_rules(view);
-    put_capacity(view);
-    return view->lost ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
-}
-
-enum dti_status dti_mem_human(const struct mem_job *job, struct dti_error *reterr)
-{
-    struct mem_view view = {.job = job};
-    if (job->cx->quiet) {
-        put_answers(job);
+    if (cx->quiet) {
+        put_answers(cx, mem);
         return DTI_OK;
     }
-    dti_buffer_init(&view.text);
-    const enum dti_status status = show(&view, reterr);
-    dti_buffer_free(&view.text);
+    enum dti_status status = put_operands(cx, mem, reterr);
+    if (status == DTI_OK)
+        status = mem->train ? dti_mem_human_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
+    if (status == DTI_OK)
+        put_capacity(cx, mem);
     return status;
 }

@@ -10,27 +10,6 @@
 #include "dtinfo/checked.h"
 #include "dtinfo/parallel.h"
 
-/* A thread is worth starting for this much input. */
-enum { BYTES_PER_THREAD = 512 << 10 };
-
-bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    const char *at = *text;
-    const char *const end = at + *length;
-    for (; at < end && *at >= '0' && *at <= '9'; at++) {
-        if (!dti_mul_u64(number, 10, &number) ||
-            !dti_add_u64(number, (uint64_t)(*at - '0'), &number))
-            return false;
-    }
-    if (at == *text)
-        return false;
-    *text = at;
-    *length = (size_t)(end - at);
-    *ret_number = number;
-    return true;
-}
-
 static bool parse_bytes(const char *text, size_t length, uint64_t *ret_bytes)
 {
     static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
@@ -90,12 +69,4 @@ enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_
                    (int)DTI_THREADS_MAX, dti_quote(quoted, text, length));
     dti_error_argument(reterr, text, length);
     return DTI_USAGE;
-}
-
-size_t dti_amount_useful_threads(uint64_t bytes)
-{
-    const size_t cpus = dti_cpu_count();
-    const size_t most = cpus < DTI_THREADS_MAX ? cpus : DTI_THREADS_MAX;
-    const uint64_t useful = bytes / BYTES_PER_THREAD + 1;
-    return useful < most ? (size_t)useful : most;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "answers/amounts.h"
 #include "dtinfo/error.h"
 
 /* "4096", "64KiB", "1 GiB": bytes, not 0. option names the option in the error ("--size"). Fails
@@ -18,12 +19,5 @@ enum dti_status dti_amount_bytes(const char *option, const char *text, size_t le
 /* A number from 1 to DTI_THREADS_MAX, or "all": one for each CPU. */
 enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_threads,
                                    struct dti_error *reterr);
-
-/* Threads that are worth their start for so many bytes of input: at most one for each CPU. */
-size_t dti_amount_useful_threads(uint64_t bytes);
-
-/* Digits at the start of *text, which moves behind them; false when there are none, or too many for
- * 64 bits. */
-bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
 
 #endif

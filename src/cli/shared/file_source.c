@@ -16,43 +16,6 @@ const struct dti_choice dti_choice_endian[] = {
     {.name = NULL},
 };
 
-static void skip_blanks(const char **text, size_t *length)
-{
-    while (*length > 0 && **text == ' ')
-        (*text)++, (*length)--;
-}
-
-bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
-                     unsigned *ret_rank)
-{
-    unsigned rank = 0;
-    skip_blanks(&text, &length);
-    const bool bracket = length > 0 && *text == '[';
-    if (bracket) {
-        if (length < 2 || text[length - 1] != ']')
-            return false;
-        text++, length -= 2;
-        skip_blanks(&text, &length);
-    }
-    while (length > 0) {
-        if (rank == DTI_RANK_MAX || !dti_amount_digits(&text, &length, &shape[rank]))
-            return false;
-        rank++;
-        skip_blanks(&text, &length);
-        if (length == 0)
-            break;
-        if (*text != ',' && *text != 'x')
-            return false;
-        const bool comma = *text == ',';
-        text++, length--;
-        skip_blanks(&text, &length);
-        if (length == 0 && !(comma && rank == 1)) /* "(5,)" is how Python writes one dimension */
-            return false;
-    }
-    *ret_rank = rank;
-    return true;
-}
-
 static enum dti_status read_dtype(struct dti_file_source *source, const char *name,
                                   const struct dti_context *cx, struct dti_format *ret,
                                   struct dti_error *reterr)
@@ -134,60 +97,38 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
     return status;
 }
 
-void dti_json_source_notes(struct dti_json *json, const struct dti_file_source *source)
+static void begin_bar(void *context, uint64_t bytes)
 {
-    dti_json_array(json, "warnings");
-    for (size_t i = 0; i < source->note_count; i++)
-        dti_json_warning(json, "dtype_name", NULL, 0, source->notes[i]);
-    dti_json_end(json);
+    struct dti_file_bar *const bar = context;
+    dti_progress_start(&bar->progress, bar->out, bytes, "bytes");
 }
 
-enum dti_status dti_file_scan_init(struct dti_file_scan *ret, const struct dti_file_args *args,
-                                   struct dti_error *reterr)
+static void show_bar(void *context, uint64_t done)
+{
+    struct dti_file_bar *const bar = context;
+    dti_progress_show(&bar->progress, done);
+}
+
+static void end_bar(void *context)
+{
+    struct dti_file_bar *const bar = context;
+    dti_progress_end(&bar->progress);
+}
+
+enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
+                                      const struct dti_file_args *args,
+                                      const struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    memset(ret, 0, sizeof *ret);
+    bar->out = !cx->quiet && isatty(STDERR_FILENO) ? cx->err : NULL;
+    *ret =
+        (struct dti_reading){.begin = begin_bar, .show = show_bar, .end = end_bar, .context = bar};
     if (args->threads && strcmp(args->threads, "all") != 0)
-        status = dti_amount_threads(args->threads, strlen(args->threads), &ret->wanted, reterr);
+        status = dti_amount_threads(args->threads, strlen(args->threads), &ret->threads, reterr);
     if (status == DTI_OK && args->max_memory)
         status = dti_amount_bytes("--max-memory", args->max_memory, strlen(args->max_memory),
                                   &ret->options.max_memory, reterr);
     if (status == DTI_OK)
         status = dti_level_choose(getenv("DTINFO_CPU"), &ret->options.level, reterr);
     return status;
-}
-
-void dti_file_progress_start(struct dti_progress *ret, const struct dti_context *cx, uint64_t bytes)
-{
-    const bool bar = !cx->quiet && isatty(STDERR_FILENO);
-    dti_progress_start(ret, bar ? cx->err : NULL, bytes, "bytes");
-}
-
-void dti_file_progress_show(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
-}
-
-enum dti_status dti_file_scan_start(struct dti_file_scan *scan, const struct dti_context *cx,
-                                    uint64_t bytes, struct dti_error *reterr)
-{
-    const size_t threads = scan->wanted > 0 ? scan->wanted : dti_amount_useful_threads(bytes);
-    if (threads > 1) {
-        const enum dti_status status =
-            dti_team_new(&scan->options.team, threads, DTI_WAIT_SLEEP, false, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
-    scan->threads = threads;
-    dti_file_progress_start(&scan->progress, cx, bytes);
-    scan->options.progress = dti_file_progress_show;
-    scan->options.progress_context = &scan->progress;
-    return DTI_OK;
-}
-
-void dti_file_scan_end(struct dti_file_scan *scan)
-{
-    dti_progress_end(&scan->progress);
-    dti_team_free(scan->options.team);
-    scan->options.team = NULL;
 }

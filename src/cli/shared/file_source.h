@@ -5,11 +5,12 @@
 #ifndef DTINFO_CLI_FILE_SOURCE_H
 #define DTINFO_CLI_FILE_SOURCE_H
 
+#include "answers/amounts.h"
+#include "answers/reading.h"
 #include "cli/shared/choices.h"
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
 #include "dtinfo/container.h"
-#include "dtinfo/scan.h"
 
 struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
@@ -39,11 +40,6 @@ extern const struct dti_choice dti_choice_endian[];
         OPT_TEXT(0, "max-memory", type, args.max_memory, "SIZE", \
                  "memory for buffers of all threads, as in 64MiB; the default is 16MiB")
 
-/* "2,3", "2x3", "[2, 3]"; "" and "[]" are a scalar. False when it is none of that. */
-enum { DTI_RANK_MAX = 64 };
-bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
-                     unsigned *ret_rank);
-
 /* The options for dti_container_open(). Points into itself: must not be copied. */
 struct dti_file_source {
     struct dti_container_options options;
@@ -56,27 +52,14 @@ struct dti_file_source {
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
                                      const struct dti_context *cx, struct dti_error *reterr);
 
-/* "warnings" of a JSON document: the notes. */
-void dti_json_source_notes(struct dti_json *json, const struct dti_file_source *source);
-
-/* The bar of reading so many bytes of a file; shown by a callback whose context it is. */
-void dti_file_progress_start(struct dti_progress *ret, const struct dti_context *cx,
-                             uint64_t bytes);
-void dti_file_progress_show(void *progress, uint64_t done_bytes);
-
-/* The threads, memory and progress bar for reading so many bytes. */
-struct dti_file_scan {
-    struct dti_scan_options options;
+/* How the options let data be read, with a bar that shows how far that is. bar must stay where it
+ * is as long as it reads. */
+struct dti_file_bar {
     struct dti_progress progress;
-    size_t threads; /* 0 until they are started */
-    size_t wanted;  /* 0: as many as are useful */
+    FILE *out;
 };
-/* Reads the options: mistakes are to be found before anything else is done. */
-enum dti_status dti_file_scan_init(struct dti_file_scan *ret, const struct dti_file_args *args,
-                                   struct dti_error *reterr);
-/* Starts threads and bar for so many bytes. To be ended whatever comes of the work. */
-enum dti_status dti_file_scan_start(struct dti_file_scan *scan, const struct dti_context *cx,
-                                    uint64_t bytes, struct dti_error *reterr);
-void dti_file_scan_end(struct dti_file_scan *scan);
+enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
+                                      const struct dti_file_args *args,
+                                      const struct dti_context *cx, struct dti_error *reterr);
 
 #endif

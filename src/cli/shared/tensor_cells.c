@@ -19,6 +19,36 @@ bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor)
     return whole;
 }
 
+static const char *quote_of(const char *name, size_t length)
+{
+    return length == 0 || name[0] == ' ' || name[length - 1] == ' ' ? "'" : "";
+}
+
+void dti_name_text(struct dti_buffer *text, const char *name, size_t length)
+{
+    dti_buffer_puts(text, quote_of(name, length));
+    dti_escape(text, name, length);
+    dti_buffer_puts(text, quote_of(name, length));
+}
+
+void dti_name_cell(struct dti_table *table, const char *name, size_t length)
+{
+    dti_table_cell(table, DTI_STYLE_PLAIN, quote_of(name, length));
+    dti_table_safe(table, name, length);
+    dti_table_more(table, "%s", quote_of(name, length));
+}
+
+bool dti_name_put(struct dti_line *line, enum dti_style style, const char *name, size_t length)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    dti_name_text(&text, name, length);
+    const bool whole = !text.failed;
+    dti_line_put(line, style, text.data);
+    dti_buffer_free(&text);
+    return whole;
+}
+
 void dti_count_cell(struct dti_table *table, uint64_t count)
 {
     char text[DTI_TEXT_SIZE];

@@ -13,6 +13,12 @@
 /* Its name: bytes, shown whole and safe for a terminal. False when memory ran out. */
 bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor);
 
+/* A name or a path: bytes, shown whole and safe for a terminal, in quotes where it would not be
+ * seen where they end. Appended to a buffer; as a cell; on a line, false when memory ran out. */
+void dti_name_text(struct dti_buffer *text, const char *name, size_t length);
+void dti_name_cell(struct dti_table *table, const char *name, size_t length);
+bool dti_name_put(struct dti_line *line, enum dti_style style, const char *name, size_t length);
+
 /* A count; marked unless it is 0. */
 void dti_count_cell(struct dti_table *table, uint64_t count);
 

@@ -3,103 +3,9 @@
  * Tensors and figures in words. */
 #include "cli/shared/tensor_words.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "cli/shared/human.h"
-
-/* A place in an array, one coordinate after the other. */
-struct tensor_place {
-    const struct dti_tensor *tensor;
-    uint64_t index, stride; /* what is left of them */
-    unsigned next;
-};
-
-static bool is_complex(const struct dti_tensor *tensor)
-{
-    return tensor->format && tensor->format->kind == DTI_KIND_COMPLEX;
-}
-
-static struct tensor_place place_start(const struct dti_tensor *tensor, uint64_t index)
-{
-    return (struct tensor_place){.tensor = tensor,
-                                 .index = is_complex(tensor) ? index / 2 : index,
-                                 .stride = tensor->elements};
-}
-
-static uint64_t place_next(struct tensor_place *place)
-{
-    const uint64_t length = place->tensor->shape[place->next++];
-    uint64_t at;
-    if (length == 0)
-        return 0;
-    if (place->tensor->fortran) {
-        at = place->index % length;
-        place->index /= length;
-    } else {
-        place->stride /= length;
-        at = place->stride > 0 ? place->index / place->stride : 0;
-        place->index -= at * place->stride;
-    }
-    return at;
-}
-
-/* Adds ", 3"; false when there is no more room but for "...". */
-static bool add(char *buffer, size_t *used, uint64_t number)
-{
-    char text[DTI_TEXT_SIZE + 2];
-    const int length =
-        snprintf(text, sizeof text, "%s%llu", *used > 1 ? ", " : "", (unsigned long long)number);
-    if (*used + (size_t)length + sizeof ", ...] imaginary" > DTI_SHAPE_SIZE) {
-        memcpy(buffer + *used, ", ...", 5);
-        *used += 5;
-        return false;
-    }
-    memcpy(buffer + *used, text, (size_t)length);
-    *used += (size_t)length;
-    return true;
-}
-
-const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor)
-{
-    size_t used = 1;
-    buffer[0] = '[';
-    for (unsigned i = 0; i < tensor->rank && add(buffer, &used, tensor->shape[i]); i++) {
-    }
-    memcpy(buffer + used, "]", 2);
-    return buffer;
-}
-
-const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
-                            uint64_t index)
-{
-    struct tensor_place place = place_start(tensor, index);
-    size_t used = 1;
-    buffer[0] = '[';
-    while (place.next < tensor->rank && add(buffer, &used, place_next(&place))) {
-    }
-    const char *const end = !is_complex(tensor) ? "]" : index % 2 == 0 ? "] real" : "] imaginary";
-    memcpy(buffer + used, end, strlen(end) + 1);
-    return buffer;
-}
-
-const char *dti_tensor_dtype(const struct dti_tensor *tensor)
-{
-    return tensor->format  ? tensor->format->name
-           : tensor->block ? tensor->block->name
-                           : tensor->stored_as;
-}
-
-const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits)
-{
-    struct dti_value value;
-    dti_double_value(figure, &value);
-    if (isnan(figure))
-        memcpy(buffer, "-", 2);
-    else
-        dti_spell_digits(buffer, &value, digits);
-    return buffer;
-}
 
 const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits)
 {
@@ -116,30 +22,4 @@ void dti_json_shape(struct dti_json *json, const char *key, const struct dti_ten
     dti_json_array(json, key);
     dti_json_uints(json, tensor->shape, tensor->rank);
     dti_json_end(json);
-}
-
-void dti_json_place(struct dti_json *json, const char *key, const struct dti_tensor *tensor,
-                    uint64_t index)
-{
-    if (index == UINT64_MAX) {
-        dti_json_null(json, key);
-        return;
-    }
-    struct tensor_place place = place_start(tensor, index);
-    uint64_t some[32]; /* at a time: the rank may be a million */
-    dti_json_array(json, key);
-    while (place.next < tensor->rank) {
-        size_t count = 0;
-        while (place.next < tensor->rank && count < sizeof some / sizeof *some)
-            some[count++] = place_next(&place);
-        dti_json_uints(json, some, count);
-    }
-    dti_json_end(json);
-}
-
-bool dti_tensor_holds_floats(const struct dti_container *container, const struct dti_tensor *tensor)
-{
-    if (tensor->format)
-        return tensor->format->kind == DTI_KIND_FLOAT;
-    return tensor->block || container->kind == DTI_CONTAINER_GGUF;
 }

@@ -6,9 +6,7 @@
 
 #include "dtinfo/error.h"
 
-/* The text with the remedy's words around it: in buffer, or text itself (NULL, too) where there are
- * none. */
-enum { DTI_REMEDY_WORDS = 1024 };
+/* A dti_remedy_words_fn. */
 const char *dti_remedy_words(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
                              const char *text);
 /* The same of a note; and of an error, cut as its text is. */

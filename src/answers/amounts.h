@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Amounts and shapes as people write them, and the threads that an amount of bytes is worth. */
+#ifndef DTINFO_ANSWERS_AMOUNTS_H
+#define DTINFO_ANSWERS_AMOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Digits at the start of *text, which moves behind them; false when there are none, or too many for
+ * 64 bits. */
+bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
+
+/* "2,3", "2x3", "[2, 3]"; "" and "[]" are a scalar. False when it is none of that. */
+enum { DTI_RANK_MAX = 64 };
+bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
+                     unsigned *ret_rank);
+
+/* Threads that are worth their start for so many bytes of input: at most one for each CPU. */
+size_t dti_amount_useful_threads(uint64_t bytes);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether files are as they should be: assertions, and what each came to in a file. */
+#ifndef DTINFO_ANSWERS_CHECK_ANSWER_H
+#define DTINFO_ANSWERS_CHECK_ANSWER_H
+
+#include "answers/reading.h"
+#include "dtinfo/file_digest.h"
+#include "dtinfo/json.h"
+
+/* In the order in which they are told. Those from DTI_CHECK_NO_NAN on need the data. */
+enum dti_check_kind {
+    DTI_CHECK_VALID,
+    DTI_CHECK_DIGEST,
+    DTI_CHECK_DTYPE,
+    DTI_CHECK_SHAPE,
+    DTI_CHECK_NO_NAN,
+    DTI_CHECK_NO_INF,
+    DTI_CHECK_MAX_ABS,
+    DTI_CHECK_FITS,
+};
+
+/* A dtype or a shape that tensors of some names must have. */
+struct dti_check_item {
+    const char *glob; /* NULL: all names */
+    size_t glob_length;
+    struct dti_format format;             /* DTI_CHECK_DTYPE, unless block */
+    const struct dti_block_format *block; /* DTI_CHECK_DTYPE: q8_0 and the like */
+    const char *shape;                    /* DTI_CHECK_SHAPE: "2,*" */
+    size_t shape_length;
+};
+
+struct dti_check_assertion {
+    enum dti_check_kind kind;
+    const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
+    struct dti_format format;     /* DTI_CHECK_FITS */
+    struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
+    struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
+    size_t item_count;
+};
+
+enum { DTI_CHECK_ASSERTIONS = 64 };
+
+struct dti_check_request {
+    const struct dti_container_options *container;
+    struct dti_reading reading;
+    dti_remedy_words_fn *words; /* around what readers of files say */
+    const char *only;           /* names of tensors, or NULL */
+    bool ints;                  /* integer tensors must fit, too */
+    struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
+    size_t assertion_count;
+    struct dti_digest digest;    /* DTI_CHECK_DIGEST: of a file */
+    struct dti_digest_list list; /* unless its path is NULL: of several */
+};
+
+enum dti_check_fault {
+    DTI_CHECK_INVALID,      /* the reader's words are in the report */
+    DTI_CHECK_NOT_DONE,     /* because the file is invalid */
+    DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
+    DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
+    DTI_CHECK_WRONG_DTYPE,
+    DTI_CHECK_WRONG_SHAPE,
+    DTI_CHECK_UNMATCHED, /* no tensor has a name that fits items[index] */
+    DTI_CHECK_HAS_NAN,
+    DTI_CHECK_HAS_INF,
+    DTI_CHECK_TOO_HIGH, /* code, at index */
+    DTI_CHECK_TOO_LOW,
+};
+
+struct dti_check_failure {
+    size_t assertion, tensor; /* tensor: SIZE_MAX for none */
+    enum dti_check_fault fault;
+    uint64_t count, index; /* of NaN and infinities; where, or UINT64_MAX */
+    uint64_t code;         /* of the hub's format */
+    enum dti_stats_hub hub;
+};
+
+/* What one assertion came to in one file. */
+struct dti_check_tally {
+    size_t tensors; /* looked at */
+    size_t failures;
+};
+
+struct dti_check_report {
+    const struct dti_check_request *request;
+    const char *path;
+    struct dti_container *container; /* NULL for an invalid file */
+    char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's words */
+    struct dti_digest *digests;      /* of its files, or NULL */
+    struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
+    struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
+    size_t failure_count, failure_capacity;
+    /* why there is no answer, where the error is DTI_USAGE */
+    enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
+};
+
+/* All assertions on one file. A damaged file is an answer where DTI_CHECK_VALID comes first. To be
+ * freed in any case. Fails with DTI_USAGE: `only` leaves no tensor, one digest is given for several
+ * files; else as containers and scans do. */
+enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
+                              struct dti_check_report *ret, struct dti_error *reterr);
+void dti_check_report_free(struct dti_check_report *report);
+
+/* Whether a text is one of DTI_CHECK_SHAPE. */
+bool dti_check_shape_is_pattern(const char *text, size_t length);
+
+/* "no-nan", "fits"; what is wrong with a tensor: "max 70144 at [12]". */
+const char *dti_check_name(enum dti_check_kind kind);
+enum { DTI_CHECK_DETAIL = 640 };
+const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
+                             const struct dti_check_failure *failure);
+
+/* Of all files. next gives the report of one after the other, NULL after the last. */
+struct dti_check_answer {
+    const struct dti_check_report *(*next)(void *context);
+    void *context;
+    const char *const *notes; /* on names of dtypes */
+    size_t note_count;
+};
+void dti_document_check(struct dti_json *json, const struct dti_check_answer *check);
+
+#endif

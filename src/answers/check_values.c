@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Assertions on the numbers themselves. What a dtype alone decides is not read: there is no NaN
+ * among integers. The rest is read once, some tensors at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/check_parts.h"
+
+enum { GROUP = 512 };
+
+struct check_run {
+    const struct dti_check_request *request;
+    struct dti_check_report *report;
+    struct dti_reading reading;
+    struct dti_tensor_stats *group;
+    size_t count;
+    uint64_t bytes; /* of the group */
+};
+
+static const struct dti_format *part_of(const struct dti_tensor *tensor)
+{
+    return dti_real_format(tensor->format);
+}
+
+static bool is_read(const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->refusal;
+}
+
+/* Whether an assertion says anything of such a tensor. */
+static bool concerns(const struct dti_check_request *request,
+                     const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
+{
+    if (assertion->kind < DTI_CHECK_NO_NAN)
+        return false;
+    return assertion->kind != DTI_CHECK_FITS || request->ints || !tensor->format ||
+           !dti_format_is_integer(part_of(tensor));
+}
+
+/* Whether the dtype alone makes it true. */
+static bool is_settled(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
+{
+    if (!is_read(tensor))
+        return false;
+    const struct dti_format *const format = part_of(tensor);
+    switch (assertion->kind) {
+    case DTI_CHECK_NO_NAN:
+        return !dti_format_has_nan(format);
+    case DTI_CHECK_NO_INF:
+        return !dti_format_has_inf(format);
+    case DTI_CHECK_FITS:
+        return strcmp(format->name, assertion->format.name) == 0;
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
+    case DTI_CHECK_MAX_ABS:
+        break;
+    }
+    return false;
+}
+
+static bool needs_reading(const struct dti_check_request *request, const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < request->assertion_count && is_read(tensor); i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor))
+            return true;
+    }
+    return false;
+}
+
+static bool overflows(const struct dti_format *dst, const struct dti_value *value)
+{
+    const struct dti_policy policy = {.round = dti_format_is_float(dst) ? DTI_ROUND_NEAREST_EVEN
+                                                                        : DTI_ROUND_ZERO};
+    struct dti_outcome outcome;
+    dti_encode(dst, value, &policy, 0, &outcome);
+    return (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) != 0;
+}
+
+/* An extreme that breaks a bound. */
+static void blame(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
+{
+    failure->fault = high ? DTI_CHECK_TOO_HIGH : DTI_CHECK_TOO_LOW;
+    failure->code = high ? stats->max : stats->min;
+    failure->index = high ? stats->max_index : stats->min_index;
+}
+
+static void blame_special(struct dti_check_failure *failure, const struct dti_stats *stats,
+                          bool nan)
+{
+    failure->fault = nan ? DTI_CHECK_HAS_NAN : DTI_CHECK_HAS_INF;
+    failure->count = nan ? stats->nan : stats->inf;
+    failure->index = nan ? stats->first_nan : stats->first_inf;
+}
+
+/* True when the assertion holds; otherwise the failure is filled. */
+static bool holds(const struct dti_check_assertion *assertion,
+                  const struct dti_tensor_stats *tensor, struct dti_check_failure *failure)
+{
+    const struct dti_stats *const stats = &tensor->stats;
+    struct dti_value min, max, absmax;
+    const bool some = dti_stats_extremes(stats, &tensor->rule, &min, &max, &absmax);
+    switch (assertion->kind) {
+    case DTI_CHECK_NO_NAN:
+        blame_special(failure, stats, true);
+        return stats->nan == 0;
+    case DTI_CHECK_NO_INF:
+        blame_special(failure, stats, false);
+        return stats->inf == 0;
+    case DTI_CHECK_MAX_ABS:
+        if (stats->inf > 0 && assertion->limit.class != DTI_CLASS_INF) {
+            blame_special(failure, stats, false);
+            return false;
+        }
+        if (some)
+            blame(failure, stats, dti_value_compare(&max, &absmax) == 0);
+        return !some || dti_value_compare(&absmax, &assertion->limit) <= 0;
+    case DTI_CHECK_FITS:
+        if (dti_stats_fit(stats, &tensor->rule, &assertion->format))
+            return true;
+        if (stats->nan > 0 && !dti_format_has_nan(&assertion->format))
+            blame_special(failure, stats, true);
+        else if (stats->inf > 0 && !dti_format_has_inf(&assertion->format))
+            blame_special(failure, stats, false);
+        else
+            blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
+        return false;
+    case DTI_CHECK_VALID:
+    case DTI_CHECK_DIGEST:
+    case DTI_CHECK_DTYPE:
+    case DTI_CHECK_SHAPE:
+        break;
+    }
+    return true;
+}
+
+static enum dti_status judge(struct check_run *run, const struct dti_tensor_stats *tensor,
+                             struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = run->request;
+    const struct dti_tensor *const what = &run->report->container->tensors[tensor->tensor];
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        struct dti_check_failure failure = {
+            .assertion = i, .tensor = tensor->tensor, .index = UINT64_MAX, .hub = tensor->rule.hub};
+        if (concerns(request, assertion, what) && !is_settled(assertion, what) &&
+            !holds(assertion, tensor, &failure))
+            status = dti_check_fail(run->report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status scan_group(struct check_run *run, struct dti_error *reterr)
+{
+    enum dti_status status = dti_scan_stats(run->report->container, run->group, run->count,
+                                            &run->reading.options, reterr);
+    for (size_t i = 0; i < run->count && status == DTI_OK; i++)
+        status = judge(run, &run->group[i], reterr);
+    run->count = 0;
+    run->reading.done += run->bytes;
+    run->bytes = 0;
+    return status;
+}
+
+/* A tensor whose numbers cannot be read breaks every assertion on them. */
+static enum dti_status fail_unread(struct check_run *run, size_t tensor, struct dti_error *reterr)
+{
+    const struct dti_tensor *const what = &run->report->container->tensors[tensor];
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < run->request->assertion_count && !is_read(what) && status == DTI_OK;
+         i++) {
+        const struct dti_check_failure failure = {
+            .assertion = i, .tensor = tensor, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
+        if (concerns(run->request, &run->request->assertions[i], what))
+            status = dti_check_fail(run->report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status scan(struct check_run *run, const size_t *tensors, size_t count,
+                            struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &run->report->container->tensors[tensors[i]];
+        status = fail_unread(run, tensors[i], reterr);
+        if (status != DTI_OK || !needs_reading(run->request, tensor))
+            continue;
+        memset(&run->group[run->count], 0, sizeof run->group[run->count]);
+        run->group[run->count++].tensor = tensors[i];
+        run->bytes += tensor->bytes;
+        if (run->count == GROUP)
+            status = scan_group(run, reterr);
+    }
+    return status == DTI_OK && run->count > 0 ? scan_group(run, reterr) : status;
+}
+
+enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
+                                 size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = report->request;
+    struct check_run run = {.request = request, .report = report, .reading = request->reading};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
+        bytes += needs_reading(request, tensor) ? tensor->bytes : 0;
+        for (size_t at = 0; at < request->assertion_count; at++)
+            report->tally[at].tensors += concerns(request, &request->assertions[at], tensor);
+    }
+    run.group = malloc(GROUP * sizeof *run.group);
+    if (!run.group)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = dti_reading_start(&run.reading, bytes, reterr);
+    if (status == DTI_OK) {
+        status = scan(&run, tensors, count, reterr);
+        dti_reading_end(&run.reading);
+    }
+    free(run.group);
+    return status;
+}

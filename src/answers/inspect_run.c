@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All there is to say about a file. */
+#include <stdlib.h>
+
+#include "answers/inspect_parts.h"
+
+void dti_inspect_report_free(struct dti_inspect_report *report)
+{
+    for (size_t i = 0; report->figures && i < report->shown_count; i++)
+        free(report->figures[i].histogram.binade);
+    free(report->all.histogram.binade);
+    free(report->figures);
+    free(report->digests);
+    free(report->totals.groups);
+    free((void *)report->shown);
+    dti_container_free(report->container);
+}
+
+static enum dti_status digest(struct dti_inspect_report *report, struct dti_error *reterr)
+{
+    const struct dti_reading *const reading = &report->request->reading;
+    const struct dti_container *const container = report->container;
+    report->digests = calloc(dti_digest_count(container) + 1, sizeof *report->digests);
+    if (!report->digests)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_reading_start_alone(reading, dti_digest_input_bytes(container));
+    const enum dti_status status =
+        dti_digest_files(container, report->digests, reading->show, reading->context, reterr);
+    dti_reading_end_alone(reading);
+    return status;
+}
+
+enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
+                                struct dti_inspect_report *ret, struct dti_error *reterr)
+{
+    *ret = (struct dti_inspect_report){.request = request};
+    enum dti_status status = dti_container_open(&ret->container, path, request->container, reterr);
+    if (status == DTI_OK)
+        status = dti_inspect_select(ret, reterr);
+    if (status == DTI_OK)
+        status = dti_inspect_sum(ret, reterr);
+    if (status == DTI_OK && (request->stats || request->histogram))
+        status = dti_inspect_scan(ret, reterr);
+    return status == DTI_OK && request->digest ? digest(ret, reterr) : status;
+}
+
+const struct dti_inspect_shard *dti_inspect_next_shard(const struct dti_container *container,
+                                                       struct dti_inspect_shard *shard)
+{
+    const size_t first = shard->end;
+    shard->file = &container->files[shard->number];
+    shard->bytes = 0;
+    for (; shard->end < container->tensor_count &&
+           container->tensors[shard->end].file == shard->number;
+         shard->end++)
+        shard->bytes += container->tensors[shard->end].bytes;
+    shard->tensors = shard->end - first;
+    shard->number++;
+    return shard;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The statistics of a file's tensors, read a few hundred tensors at a time, so that memory does not
+ * grow with what a scan needs for each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/inspect_parts.h"
+
+enum { AT_ONCE = 256 };
+
+const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
+    DTI_FP4_E2M1, DTI_FP6_E2M3, DTI_FP6_E3M2, DTI_FP8_E4M3FN, DTI_FP8_E5M2,
+    DTI_FP16,     DTI_BF16,     DTI_FP32,     DTI_FP64,
+};
+
+const struct dti_format *dti_inspect_extreme_code(const struct dti_inspect_extreme *extreme,
+                                                  bool magnitude, uint64_t *ret_code)
+{
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *format = dti_real_format(extreme->tensor->format);
+    struct dti_outcome outcome;
+    if (magnitude && dti_format_is_integer(format))
+        format = dti_format_get(DTI_UINT64);
+    dti_encode(format, &extreme->value, &policy, 0, &outcome);
+    *ret_code = outcome.code;
+    return format;
+}
+
+const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
+                             const struct dti_inspect_figures *figures, const char *separator)
+{
+    size_t used = 0;
+    unsigned width = 0;
+    memcpy(buffer, "-", 2);
+    for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
+        const struct dti_format *const format = dti_format_get(dti_inspect_ladder[i]);
+        if ((figures->fits >> i & 1) == 0 || (width != 0 && format->width != width))
+            continue;
+        width = format->width;
+        const int length = snprintf(buffer + used, DTI_INSPECT_FITS - used, "%s%s",
+                                    used > 0 ? separator : "", format->name);
+        used += (size_t)length;
+    }
+    return buffer;
+}
+
+/* What a scan works on: some tensors, where their figures go. */
+struct batch {
+    struct dti_tensor_stats tensors[AT_ONCE];
+    struct dti_inspect_figures *figures[AT_ONCE];
+    size_t count;
+    struct dti_histogram *histograms; /* AT_ONCE of them, or NULL */
+    uint64_t bytes;                   /* of its tensors */
+};
+
+static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
+                        const struct dti_tensor *tensor, uint64_t index)
+{
+    *extreme = (struct dti_inspect_extreme){.value = *value, .tensor = tensor, .index = index};
+}
+
+static void digest(struct dti_inspect_figures *figures, const struct dti_tensor *tensor,
+                   const struct dti_tensor_stats *scanned)
+{
+    const struct dti_stats *const stats = &scanned->stats;
+    struct dti_value min, max, absmax;
+    figures->there = true;
+    figures->elements = stats->elements;
+    figures->nan = stats->nan;
+    figures->inf = stats->inf;
+    figures->negative_inf = stats->negative_inf;
+    figures->zeros = stats->zeros;
+    figures->negative = stats->negative;
+    figures->subnormals = stats->subnormals;
+    figures->finite = stats->finite;
+    figures->first_nan = stats->first_nan;
+    figures->first_inf = stats->first_inf;
+    figures->mean = dti_stats_mean(stats);
+    figures->deviation = dti_stats_deviation(stats);
+    if (dti_stats_extremes(stats, &scanned->rule, &min, &max, &absmax)) {
+        set_extreme(&figures->min, &min, tensor, stats->min_index);
+        set_extreme(&figures->max, &max, tensor, stats->max_index);
+        set_extreme(&figures->absmax, &absmax, tensor, stats->absmax_index);
+    }
+    for (unsigned i = 0; i < DTI_INSPECT_LADDER; i++) {
+        if (dti_stats_fit(stats, &scanned->rule, dti_format_get(dti_inspect_ladder[i])))
+            figures->fits |= 1U << i;
+    }
+}
+
+/* Cuts off the empty ends. False when memory ran out. */
+static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *histogram)
+{
+    unsigned first = 0, end = DTI_BINADES;
+    while (first < end && histogram->binade[first] == 0)
+        first++;
+    while (end > first && histogram->binade[end - 1] == 0)
+        end--;
+    ret->first = first;
+    ret->count = end - first;
+    ret->binade = malloc((ret->count > 0 ? ret->count : 1) * sizeof *ret->binade);
+    if (!ret->binade)
+        return false;
+    memcpy(ret->binade, histogram->binade + first, ret->count * sizeof *ret->binade);
+    memcpy(ret->overflow, histogram->overflow, sizeof ret->overflow);
+    memcpy(ret->to_zero, histogram->to_zero, sizeof ret->to_zero);
+    memcpy(ret->to_subnormal, histogram->to_subnormal, sizeof ret->to_subnormal);
+    return true;
+}
+
+static enum dti_status run(struct dti_inspect_report *report, struct batch *batch,
+                           struct dti_reading *reading, struct dti_histogram *whole,
+                           struct dti_error *reterr)
+{
+    if (batch->count == 0)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_scan_stats(report->container, batch->tensors, batch->count, &reading->options, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct dti_tensor_stats *const scanned = &batch->tensors[i];
+        digest(batch->figures[i], &report->container->tensors[scanned->tensor], scanned);
+        if (!scanned->histogram)
+            continue;
+        dti_histogram_merge(whole, scanned->histogram);
+        if (report->request->each && !trim(&batch->figures[i]->histogram, scanned->histogram))
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
+    reading->done += batch->bytes;
+    batch->bytes = 0;
+    batch->count = 0;
+    return DTI_OK;
+}
+
+/* In the order in which they are shown: that of the file, unless something else was asked for. */
+static enum dti_status run_all(struct dti_inspect_report *report, struct batch *batch,
+                               struct dti_reading *reading, struct dti_histogram *whole,
+                               struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < report->shown_count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = report->shown[i];
+        if (!dti_inspect_is_read(tensor)) {
+            report->unread++;
+            continue;
+        }
+        const size_t at = batch->count++;
+        memset(&batch->tensors[at], 0, sizeof batch->tensors[at]);
+        batch->tensors[at].tensor = (size_t)(tensor - report->container->tensors);
+        batch->tensors[at].histogram = batch->histograms ? &batch->histograms[at] : NULL;
+        batch->figures[at] = &report->figures[i];
+        batch->bytes += tensor->bytes;
+        if (batch->count == AT_ONCE)
+            status = run(report, batch, reading, whole, reterr);
+    }
+    return status == DTI_OK ? run(report, batch, reading, whole, reterr) : status;
+}
+
+static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
+                         int wanted)
+{
+    if (!all->tensor || dti_value_compare(&one->value, &all->value) == wanted)
+        *all = *one;
+}
+
+static void add(struct dti_inspect_figures *all, const struct dti_inspect_figures *one)
+{
+    all->elements += one->elements;
+    all->nan += one->nan;
+    all->inf += one->inf;
+    all->negative_inf += one->negative_inf;
+    all->zeros += one->zeros;
+    all->negative += one->negative;
+    all->subnormals += one->subnormals;
+    all->finite += one->finite;
+    all->fits &= one->fits;
+    if (one->finite == 0)
+        return;
+    take_extreme(&all->min, &one->min, -1);
+    take_extreme(&all->max, &one->max, 1);
+    take_extreme(&all->absmax, &one->absmax, 1);
+}
+
+/* Of all numbers of all tensors, from the means and deviations of each: by exact sums, so that
+ * --sort changes nothing. */
+static void pool(struct dti_inspect_figures *all, const struct dti_inspect_figures *figures,
+                 size_t count)
+{
+    struct dti_exact_sum means, squares;
+    dti_exact_sum_init(&means);
+    dti_exact_sum_init(&squares);
+    for (size_t i = 0; i < count; i++) {
+        if (figures[i].there && figures[i].finite > 0)
+            dti_exact_sum_add(&means,
+                              (double)figures[i].finite / (double)all->finite * figures[i].mean);
+    }
+    all->mean = dti_exact_sum_value(&means);
+    for (size_t i = 0; i < count; i++) {
+        if (!figures[i].there || figures[i].finite == 0)
+            continue;
+        const double share = (double)figures[i].finite / (double)all->finite;
+        const double off = figures[i].mean - all->mean, deviation = figures[i].deviation;
+        dti_exact_sum_add(&squares, share * (deviation * deviation + off * off));
+    }
+    all->deviation = sqrt(dti_exact_sum_value(&squares));
+}
+
+static void total(struct dti_inspect_report *report)
+{
+    struct dti_inspect_figures *const all = &report->all;
+    all->first_nan = all->first_inf = UINT64_MAX;
+    all->mean = all->deviation = NAN;
+    all->fits = (1U << DTI_INSPECT_LADDER) - 1;
+    for (size_t i = 0; i < report->shown_count; i++) {
+        if (!report->figures[i].there)
+            continue;
+        all->there = true;
+        add(all, &report->figures[i]);
+    }
+    if (all->finite > 0)
+        pool(all, report->figures, report->shown_count);
+}
+
+enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
+{
+    struct dti_reading reading = report->request->reading;
+    const bool drawn = report->request->histogram;
+    struct batch *const batch = calloc(1, sizeof *batch);
+    struct dti_histogram *const whole = drawn ? malloc(sizeof *whole) : NULL;
+    enum dti_status status = DTI_NO_MEMORY;
+    report->figures =
+        calloc(report->shown_count > 0 ? report->shown_count : 1, sizeof *report->figures);
+    if (batch && drawn)
+        batch->histograms = malloc(AT_ONCE * sizeof *batch->histograms);
+    if (!batch || !report->figures || (drawn && (!whole || !batch->histograms))) {
+        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    } else {
+        if (drawn)
+            dti_histogram_init(whole);
+        status = dti_reading_start(&reading, report->totals.bytes, reterr);
+        if (status == DTI_OK) {
+            status = run_all(report, batch, &reading, whole, reterr);
+            dti_reading_end(&reading);
+        }
+    }
+    if (status == DTI_OK) {
+        total(report);
+        if (drawn && !trim(&report->all.histogram, whole))
+            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
+    if (batch)
+        free(batch->histograms);
+    free(batch);
+    free(whole);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What memory numbers take: what is to be stored (a count, an array, the tensors of files), as
+ * what, what training adds, and the memory that it is to fit into. */
+#ifndef DTINFO_ANSWERS_MEM_H
+#define DTINFO_ANSWERS_MEM_H
+
+#include "answers/amounts.h"
+#include "dtinfo/container.h"
+#include "dtinfo/device.h"
+#include "dtinfo/footprint.h"
+#include "dtinfo/json.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/training.h"
+
+/* An array: a count is one of one dimension. */
+struct dti_mem_item {
+    struct dti_extent extent;
+    const struct dti_tensor *tensor; /* NULL: not of a file */
+    bool takes_dtype;                /* floats; else it stays as it is stored */
+    uint64_t stored_bytes;
+};
+
+struct dti_mem_operand {
+    const char *text;
+    enum dti_mem_kind { DTI_MEM_COUNT, DTI_MEM_SHAPE, DTI_MEM_FILE } kind;
+    unsigned rank;
+    uint64_t shape[DTI_RANK_MAX];
+    struct dti_container *container;
+    size_t first, count;        /* its items */
+    uint64_t elements, numbers; /* numbers: those that take a dtype */
+    uint64_t stored_bytes;      /* files */
+};
+
+/* Whether it fits: left, or what is missing. */
+struct dti_mem_verdict {
+    bool asked, fits;
+    uint64_t bytes;
+};
+
+/* The numbers as one dtype. */
+struct dti_mem_size {
+    struct dti_stored as;
+    bool as_stored;   /* as the files have them; `as` is nothing */
+    const char *note; /* what the dtype's name deserves to have said about it */
+    struct dti_footprint numbers;
+    uint64_t bytes; /* and with what keeps its own */
+    struct dti_mem_verdict verdict;
+};
+
+/* Training in one dtype with one optimizer. */
+struct dti_mem_training {
+    struct dti_training_plan plan;
+    struct dti_footprint parts[DTI_TRAINING_PARTS];
+    uint64_t bytes;
+    struct dti_mem_verdict verdict;
+};
+
+/* What it is to fit into. */
+struct dti_mem_capacity {
+    bool asked;
+    char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
+    uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not tell */
+    uint64_t all;                /* of the device, or DTI_UNKNOWN */
+};
+
+/* The request, then what is added to it. All zero at the start, and to be freed. */
+struct dti_mem {
+    const char *only,
+        *keep;      /* files: which tensors count, which stay as they are; NULL: all, none */
+    unsigned train; /* set of 1 << enum dti_training */
+    const char *gradients, *master, *states, *fit; /* as given, for the answer */
+    bool list_tensors;
+    const char *const *notes; /* on names of dtypes, beside those of sizes */
+    size_t note_count;
+
+    struct dti_mem_operand *operands;
+    size_t operand_count, operand_capacity;
+    struct dti_mem_item *items;
+    size_t item_count, item_capacity;
+    uint64_t elements, numbers, others, other_bytes, stored_bytes;
+    bool amounts; /* some operand is no file, so that stored_bytes tells nothing */
+    struct dti_mem_size *sizes;
+    size_t size_count, size_capacity;
+    bool ladder; /* no dtype was asked for */
+    struct dti_mem_training *trainings;
+    size_t training_count;
+    struct dti_mem_capacity capacity;
+};
+void dti_mem_free(struct dti_mem *mem);
+
+/* Whether a word is meant to be an amount of numbers, right or wrong. */
+bool dti_mem_is_amount(const char *text);
+/* "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]": rank 1 and the kind tells. Fails with
+ * DTI_BAD_VALUE. */
+enum dti_status dti_mem_amount(struct dti_mem_operand *ret, const char *text,
+                               struct dti_error *reterr);
+
+/* Add an operand: such an amount; a file, whose header is read. Fail with DTI_BAD_VALUE when
+ * together they are more than 64 bits count, or as the containers do. */
+enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
+enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path,
+                                 const struct dti_container_options *options,
+                                 struct dti_error *reterr);
+
+/* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. A ladder is what is shown when none
+ * was asked for; for training it is the float dtype that all tensors have, else fp32. */
+enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size *size,
+                                 struct dti_error *reterr);
+enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr);
+
+/* The bytes of all sizes; of one more training. Fail with DTI_BAD_VALUE beyond 64 bits. */
+enum dti_status dti_mem_sum(struct dti_mem *mem, struct dti_error *reterr);
+enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_training_plan *plan,
+                                     struct dti_error *reterr);
+
+/* What a device has free. text: the wish as it was given. Fails with DTI_UNAVAILABLE. */
+enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
+                                        const struct dti_device_wish *wish, const char *text,
+                                        struct dti_error *reterr);
+/* Fills all verdicts: whether anything fits. */
+bool dti_mem_judge(struct dti_mem *mem);
+
+/* bytes / numbers: "2", "1.015625"; for each of `per` numbers' bits: 8. "-" for no numbers. */
+const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t numbers,
+                         unsigned per);
+double dti_mem_ratio(uint64_t bytes, uint64_t numbers, unsigned per);
+const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part);
+const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part);
+/* "weights 2 + gradients 2 + master weights 4 = 8 bytes a parameter" */
+void dti_mem_rule(struct dti_buffer *text, const struct dti_mem *mem,
+                  const struct dti_mem_training *training);
+
+void dti_document_mem(struct dti_json *json, const struct dti_mem *mem);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading the data of files: with how many threads, how much memory, and whom it is shown to. */
+#ifndef DTINFO_ANSWERS_READING_H
+#define DTINFO_ANSWERS_READING_H
+
+#include "dtinfo/scan.h"
+
+/* show is called between begin and end with the bytes read so far; all three may be NULL. */
+struct dti_reading {
+    size_t threads; /* 0: as many as are useful */
+    void (*begin)(void *context, uint64_t bytes);
+    void (*show)(void *context, uint64_t done);
+    void (*end)(void *context);
+    void *context;
+    struct dti_scan_options options; /* team and progress are set from start to end */
+    uint64_t done; /* what is read in parts: the bytes of those before, which the reader adds up */
+};
+
+/* Starts threads for so many bytes. Fails with DTI_NO_MEMORY and DTI_UNAVAILABLE; otherwise it is
+ * to be ended whatever comes of the work, and must stay where it is until then. */
+enum dti_status dti_reading_start(struct dti_reading *reading, uint64_t bytes,
+                                  struct dti_error *reterr);
+void dti_reading_end(struct dti_reading *reading);
+
+/* The same for work that takes one thread. */
+void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes);
+void dti_reading_end_alone(const struct dti_reading *reading);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors in words: shapes, places, dtypes; and figures. */
+#ifndef DTINFO_ANSWERS_TENSORS_H
+#define DTINFO_ANSWERS_TENSORS_H
+
+#include "dtinfo/container.h"
+#include "dtinfo/spell.h"
+
+/* "[2, 3]"; with very many dimensions "[2, 3, ...]". Returns buffer. */
+enum { DTI_SHAPE_SIZE = 160 };
+const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor);
+
+/* Where the element of a global index stands: "[1, 3]". An array of complex numbers is taken as one
+ * of parts: "[1, 3] real". */
+const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
+                            uint64_t index);
+
+/* The same as numbers, one coordinate after the other, tensor->rank of them; of complex numbers
+ * that of the element. */
+struct dti_place {
+    const struct dti_tensor *tensor;
+    uint64_t index, stride; /* what is left of them */
+    unsigned next;
+};
+struct dti_place dti_place_start(const struct dti_tensor *tensor, uint64_t index);
+uint64_t dti_place_next(struct dti_place *place);
+
+/* Our name of the dtype or of the blocks, else what the file calls it. */
+const char *dti_tensor_dtype(const struct dti_tensor *tensor);
+
+/* Whether it has numbers that another float dtype could hold: not integers, not scales. Blocks that
+ * are unknown here are those of GGUF, which hold numbers like the others. */
+bool dti_tensor_holds_floats(const struct dti_container *container,
+                             const struct dti_tensor *tensor);
+
+/* With so many significant digits; "-" for a NaN. Returns buffer. */
+const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits);
+
+/* For rows: the kinds of containers. */
+const char *dti_container_words(size_t index);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the compare command. */
+#ifndef DTINFO_CLI_COMPARE_H
+#define DTINFO_CLI_COMPARE_H
+
+#include "answers/compare.h"
+#include "cli/shared/file_source.h"
+#include "cli/shell/command.h"
+
+struct compare_args {
+    struct dti_file_args file;
+    const char *atol, *rtol, *max_ulp, *only;
+    uint64_t top;
+    bool top_given, bitwise, ignore_missing;
+};
+
+struct compare_job {
+    const struct compare_args *args;
+    const struct dti_context *cx;
+    struct dti_file_source source;
+    struct dti_file_bar bar;
+    struct dti_compare compare;
+};
+
+/* compare_options.c: reads the options, opens both files and pairs their tensors. Points into
+ * itself: must not be copied. To be freed in any case: dti_compare_free(&job->compare). */
+enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_args *args,
+                                 const struct dti_context *cx, char **operands, int count,
+                                 struct dti_error *reterr);
+
+/* compare_human.c */
+enum dti_status dti_compare_human(const struct compare_job *job, struct dti_error *reterr);
+
+#endif

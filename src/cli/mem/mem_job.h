@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the mem command. */
+#ifndef DTINFO_CLI_MEM_H
+#define DTINFO_CLI_MEM_H
+
+#include "answers/mem.h"
+#include "cli/shared/file_source.h"
+#include "dtinfo/table.h"
+
+struct mem_args {
+    struct dti_file_args file;
+    const char *input, *only, *keep, *dtype, *gradients, *master, *states, *fit;
+    int train; /* set of 1 << enum dti_training */
+};
+
+struct mem_job {
+    const struct mem_args *args;
+    const struct dti_context *cx;
+    struct dti_file_source source;
+    struct dti_mem mem;
+};
+
+/* mem_operands.c: adds what the words say, and the dtypes. */
+enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
+                                 struct dti_error *reterr);
+
+/* mem_options.c: the trainings of --train; the capacity of --fit. */
+enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr);
+enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr);
+
+/* mem_human.c, and what it calls in mem_human_training.c */
+enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
+                              struct dti_error *reterr);
+enum dti_status dti_mem_human_trainings(const struct dti_context *cx, const struct dti_mem *mem,
+                                        struct dti_error *reterr);
+/* A line below a table. */
+void dti_mem_note(const struct dti_context *cx, const char *text);
+/* Three cells: bytes, in powers of two, in powers of ten. */
+void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes);
+/* One: "fits, 1.00 GiB left"; empty unless it was asked for. */
+void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict);
+const char *dti_mem_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes); /* "352.00 GB" */
+
+#endif
