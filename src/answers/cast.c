@@ -21,6 +21,7 @@ struct cast_number {
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
+    const char *text; /* its text, where it is known, or NULL */
 };
 
 /* A decimal expansion, NULL where there is none, and a JSON number, NULL likewise. */
@@ -144,13 +145,15 @@ static const char *spell_step(struct token_text *ret, const struct dti_scalar *s
 
 /* A number of the dtype; NULL unless it is there. */
 static const struct dti_number_answer *beside(struct number_beside *ret,
-                                              const struct dti_format *format, bool there,
+                                              const struct cast_number *number, bool there,
                                               uint64_t code)
 {
     if (!there)
         return NULL;
-    dti_decode(format, code, &ret->value);
-    ret->answer = (struct dti_number_answer){format, code, &ret->value};
+    dti_decode(number->format, code, &ret->value);
+    const bool same = number->text && code == number->scalar->code;
+    ret->answer =
+        (struct dti_number_answer){number->format, code, &ret->value, same ? number->text : NULL};
     return &ret->answer;
 }
 
@@ -165,13 +168,14 @@ static void spell_result(struct result_text *ret, struct dti_json *json,
     ret->token = ret->text = ret->bits = NULL;
     if (ret->real) {
         const struct dti_format *const format = &result->target->cast.dst;
-        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored};
+        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored, NULL};
         dti_spell_number(&ret->number, json, &ret->answer);
         ret->token = ret->number.token;
         ret->text = ret->number.text;
         ret->bits = ret->number.bits;
         ret->rounding.format = format;
         ret->rounding.scalar = scalar;
+        ret->rounding.text = ret->number.text;
     } else if (known) {
         (void)dti_cast_text(ret->complex_text, result);
         (void)dti_cast_bits(ret->complex_bits, result);
@@ -206,9 +210,9 @@ static void put_part(struct dti_json *json, const char *key, const struct one_re
 {
     const struct dti_format *const format = &one->result->target->cast.dst;
     const struct dti_scalar *const scalar = &one->result->part[part];
-    const struct dti_number_answer number = {format, scalar->code, &scalar->stored};
+    const struct dti_number_answer number = {format, scalar->code, &scalar->stored, NULL};
     dti_put_cast_part(json, key,
-                      &(struct cast_number){one->of->operand, part, format, scalar, &number});
+                      &(struct cast_number){one->of->operand, part, format, scalar, &number, NULL});
 }
 
 static void put_real(struct dti_json *json, const char *key, const struct one_result *one)

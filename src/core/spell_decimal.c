@@ -9,8 +9,10 @@
 
 #include "core/bignum.h"
 #include "core/decimal.h"
+#include "core/number_terms.h"
 #include "core/spell_parts.h"
 #include "core/wide.h"
+#include "dtinfo/checked.h"
 #include "dtinfo/number.h"
 
 /* floor(n x log10(2)), or one off where that is nearly an integer. */
@@ -267,6 +269,28 @@ static size_t count_whole(const struct dti_value *value)
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
+/* The expansion of FINITE values whose digits, as an integer, have 64 bits; false, appending
+ * nothing, for others. */
+static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
+{
+    char digits[DTI_DECIMAL_DIGITS];
+    if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
+        return false;
+    const unsigned zeros = dti_trailing_zeros(value->hi);
+    const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
+    uint64_t number = value->hi >> zeros;
+    if (power > 0) {
+        if (value->exponent > 63)
+            return false;
+        number <<= power;
+    } else if (power < -DTI_POW5_SMALL_MAX ||
+               !dti_mul_u64(number, dti_pow5_small[-power], &number)) {
+        return false;
+    }
+    const size_t count = dti_digits_write(digits, number);
+    return dti_append_decimal(buffer, value->negative, digits, count, power < 0 ? power : 0);
+}
+
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
 {
     char text[DTI_TEXT_SIZE];
@@ -275,6 +299,8 @@ bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
         dti_buffer_append(buffer, text, length);
         return !buffer->failed;
     }
+    if (append_short(buffer, value))
+        return true;
     const size_t decimals = count_decimals(value);
     if (value->sticky || count_whole(value) + decimals > DTI_EXACT_MAX)
         return false;
