@@ -104,6 +104,13 @@ static void spell_rounded(struct token_text *ret, const struct dti_value *value)
         ret->token = ret->text;
 }
 
+/* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
+ * 15 digits always come back, and so no other text of that length stands for the same fp64. */
+static bool is_own_rounding(const char *exact, size_t length)
+{
+    return length <= 15 && strncmp(exact + (exact[0] == '-'), "0.0000", 6) != 0;
+}
+
 /* False where there is no error; else exact is to be freed. */
 static bool spell_error(struct error_text *ret, struct dti_json *json,
                         const struct cast_number *number)
@@ -125,7 +132,10 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     }
     const struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     ret->exact.text = has_exact ? exact->data : NULL;
-    spell_rounded(&ret->absolute, &difference.absolute);
+    if (has_exact && is_own_rounding(exact->data, exact->length))
+        ret->absolute.token = exact->data;
+    else
+        spell_rounded(&ret->absolute, &difference.absolute);
     spell_rounded(&ret->relative, &difference.relative);
     spell_rounded(&ret->ulp, &ulp);
     return true;

@@ -132,10 +132,32 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, enum po
     return !failed;
 }
 
+/* The same from the upper 64 bits of the value and a short power; false where they do not tell. */
+static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *ret)
+{
+    const int64_t shift = 63 - (int64_t)value->exponent;
+    if (power < 0 || power > 19 || shift < 66 || shift > 126)
+        return false;
+    /* high:low / 2^shift, and with the rest of the value less than ten more above the line */
+    const uint64_t ten = dti_pow5_small[power] << power;
+    const uint64_t half = UINT64_C(1) << (shift - 65); /* of high, and more than ten of low */
+    uint64_t high;
+    const uint64_t low = dti_wide_mul_add(value->hi, ten, 0, 0, &high);
+    const uint64_t whole = high >> (shift - 64), rest = high & (2 * half - 1);
+    const bool more = value->lo != 0 || value->sticky;
+    if (more && rest < half && half - rest <= 2)
+        return false;
+    const bool odd = whole % 2 != 0, tie = rest == half && low == 0 && !more;
+    *ret = whole + (rest >= half && (!tie || odd));
+    return true;
+}
+
 /* The same, by the short way where it leads to the goal. */
 static bool scaled_digits(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     uint64_t one, other;
+    if (scaled_word(value, power, ret))
+        return true;
     if ((power > BRACKET_FROM || power < -BRACKET_FROM) &&
         scaled_integer(value, power, POWER_BELOW, &one) &&
         scaled_integer(value, power, POWER_ABOVE, &other) && one == other) {
