@@ -10,12 +10,6 @@
 #include "cli/shared/amount.h"
 #include "cli/shared/dtype_operands.h"
 
-const struct dti_choice dti_choice_endian[] = {
-    {.name = "little", .value = DTI_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
-    {.name = "big", .value = DTI_ENDIAN_BIG, .help = "highest byte first"},
-    {.name = NULL},
-};
-
 static void skip_blanks(const char **text, size_t *length)
 {
     while (*length > 0 && **text == ' ')
