@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * For rows: what a cast lost, the object `loss` of answers on arrays and on files. */
-#ifndef DTINFO_ANSWERS_LOSS_H
-#define DTINFO_ANSWERS_LOSS_H
+#ifndef DTINFO_ANSWERS_LOSSES_H
+#define DTINFO_ANSWERS_LOSSES_H
 
 #include "dtinfo/json.h"
 #include "dtinfo/loss_summary.h"
