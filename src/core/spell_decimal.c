@@ -136,17 +136,17 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, enum po
 static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     const int64_t shift = 63 - (int64_t)value->exponent;
-    if (power < 0 || power > 19 || shift < 66 || shift > 126)
+    if (power < 0 || power > 19 || shift < 65 || shift > 126)
         return false;
-    /* high:low / 2^shift, and with the rest of the value less than ten more above the line */
+    /* high:low / 2^shift, and with the rest of the value less than ten of low more */
     const uint64_t ten = dti_pow5_small[power] << power;
-    const uint64_t half = UINT64_C(1) << (shift - 65); /* of high, and more than ten of low */
+    const uint64_t half = UINT64_C(1) << (shift - 65); /* of high */
     uint64_t high;
     const uint64_t low = dti_wide_mul_add(value->hi, ten, 0, 0, &high);
     const uint64_t whole = high >> (shift - 64), rest = high & (2 * half - 1);
     const bool more = value->lo != 0 || value->sticky;
-    if (more && rest < half && half - rest <= 2)
-        return false;
+    if (more && rest + 1 == half && low + ten < ten)
+        return false; /* the rest may lead beyond the half */
     const bool odd = whole % 2 != 0, tie = rest == half && low == 0 && !more;
     *ret = whole + (rest >= half && (!tie || odd));
     return true;

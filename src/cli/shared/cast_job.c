@@ -206,7 +206,8 @@ void dti_cast_job_free(struct dti_cast_job *job)
     }
     if (job->device.runner)
         dti_cast_device_close(&job->device);
-    dti_warnings_free(&job->warnings);
+    if (job->warnings.list)
+        dti_warnings_free(&job->warnings);
     free(job->targets);
     memset(job, 0, sizeof *job);
 }
