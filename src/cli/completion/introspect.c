@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answers/document.h"
-#include "cli/shared/dtype_json.h"
+#include "answers/spelled.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "dtinfo/dtype.h"
@@ -117,7 +117,7 @@ static void put_dtypes(struct dti_json *json)
         dti_json_string(json, "name", format->name);
         dti_json_string(json, "kind", dti_kind_name(format->kind));
         dti_json_uint(json, "bits", format->width);
-        dti_json_dtype_names(json, format);
+        dti_put_members_dtype_names(json, format);
         dti_json_end(json);
     }
     dti_json_end(json);
