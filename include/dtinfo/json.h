@@ -58,7 +58,8 @@ void dti_json_out_of_memory(struct dti_json *json);
  * stream. */
 struct dti_json_mark {
     size_t length, depth;
-    uint64_t objects, filled;
+    uint64_t objects;
+    bool comma;
 };
 struct dti_json_mark dti_json_mark(const struct dti_json *json);
 void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark);

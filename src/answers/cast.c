@@ -21,6 +21,7 @@ struct cast_number {
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
+    const char *text; /* its text, where it is known, or NULL */
 };
 
 /* A decimal expansion, NULL where there is none, and a JSON number, NULL likewise. */
@@ -103,6 +104,13 @@ static void spell_rounded(struct token_text *ret, const struct dti_value *value)
         ret->token = ret->text;
 }
 
+/* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
+ * 15 digits always come back, and so no other text of that length stands for the same fp64. */
+static bool is_own_rounding(const char *exact, size_t length)
+{
+    return length <= 15 && strncmp(exact + (exact[0] == '-'), "0.0000", 6) != 0;
+}
+
 /* False where there is no error; else exact is to be freed. */
 static bool spell_error(struct error_text *ret, struct dti_json *json,
                         const struct cast_number *number)
@@ -124,7 +132,10 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     }
     const struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     ret->exact.text = has_exact ? exact->data : NULL;
-    spell_rounded(&ret->absolute, &difference.absolute);
+    if (has_exact && is_own_rounding(exact->data, exact->length))
+        ret->absolute.token = exact->data;
+    else
+        spell_rounded(&ret->absolute, &difference.absolute);
     spell_rounded(&ret->relative, &difference.relative);
     spell_rounded(&ret->ulp, &ulp);
     return true;
@@ -144,13 +155,15 @@ static const char *spell_step(struct token_text *ret, const struct dti_scalar *s
 
 /* A number of the dtype; NULL unless it is there. */
 static const struct dti_number_answer *beside(struct number_beside *ret,
-                                              const struct dti_format *format, bool there,
+                                              const struct cast_number *number, bool there,
                                               uint64_t code)
 {
     if (!there)
         return NULL;
-    dti_decode(format, code, &ret->value);
-    ret->answer = (struct dti_number_answer){format, code, &ret->value};
+    dti_decode(number->format, code, &ret->value);
+    const bool same = number->text && code == number->scalar->code;
+    ret->answer =
+        (struct dti_number_answer){number->format, code, &ret->value, same ? number->text : NULL};
     return &ret->answer;
 }
 
@@ -165,13 +178,14 @@ static void spell_result(struct result_text *ret, struct dti_json *json,
     ret->token = ret->text = ret->bits = NULL;
     if (ret->real) {
         const struct dti_format *const format = &result->target->cast.dst;
-        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored};
+        ret->answer = (struct dti_number_answer){format, scalar->code, &scalar->stored, NULL};
         dti_spell_number(&ret->number, json, &ret->answer);
         ret->token = ret->number.token;
         ret->text = ret->number.text;
         ret->bits = ret->number.bits;
         ret->rounding.format = format;
         ret->rounding.scalar = scalar;
+        ret->rounding.text = ret->number.text;
     } else if (known) {
         (void)dti_cast_text(ret->complex_text, result);
         (void)dti_cast_bits(ret->complex_bits, result);
@@ -206,9 +220,10 @@ static void put_component(struct dti_json *json, const char *key, const struct o
 {
     const struct dti_format *const format = &one->result->target->cast.dst;
     const struct dti_scalar *const scalar = &one->result->component[component];
-    const struct dti_number_answer number = {format, scalar->code, &scalar->stored};
+    const struct dti_number_answer number = {format, scalar->code, &scalar->stored, NULL};
     dti_put_cast_component(
-        json, key, &(struct cast_number){one->of->operand, component, format, scalar, &number});
+        json, key,
+        &(struct cast_number){one->of->operand, component, format, scalar, &number, NULL});
 }
 
 static void put_real(struct dti_json *json, const char *key, const struct one_result *one)

@@ -33,7 +33,9 @@ static const char *token_of(const struct dti_number_answer *number, const char *
 
 static void spell_text(char text[DTI_TEXT_SIZE], const struct dti_number_answer *number)
 {
-    if (number->format)
+    if (number->text)
+        memcpy(text, number->text, strlen(number->text) + 1);
+    else if (number->format)
         (void)dti_spell_stored(text, number->format, number->code, number->value);
     else
         (void)dti_spell_text(text, number->value);
@@ -107,7 +109,7 @@ void dti_put_code(struct dti_json *json, const char *key, const struct dti_forma
         return;
     }
     dti_decode(format, code, &value);
-    dti_put_number(json, key, &(struct dti_number_answer){format, code, &value});
+    dti_put_number(json, key, &(struct dti_number_answer){format, code, &value, NULL});
 }
 
 void dti_put_figure(struct dti_json *json, const char *key, bool there, double figure)

@@ -57,6 +57,7 @@
  */
 #include "answers/document.h"
 #include "answers/spelled.h"
+#include "report/json_writer.h"
 
 #ifndef DTINFO_ANSWERS_ROWS_H
 #define DTINFO_ANSWERS_ROWS_H

@@ -2,6 +2,8 @@
  *
  * The end of what rows stand for: see rows.h. */
 #undef DTI_HEX_ROW
+#undef DTI_KEY
+#undef DTI_PAIR
 #undef DTI_IS_BOOL
 #undef BOOL
 #undef BOOL_OR_NULL

@@ -19,6 +19,7 @@ struct dti_number_answer {
     const struct dti_format *format;
     uint64_t code;
     const struct dti_value *value;
+    const char *text; /* where it was spelled already, or NULL */
 };
 
 /* The spellings; what is not `finite` has no hexfloat, what has no format neither shortest nor

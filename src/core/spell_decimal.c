@@ -9,8 +9,10 @@
 
 #include "core/bignum.h"
 #include "core/decimal.h"
+#include "core/number_terms.h"
 #include "core/spell_parts.h"
 #include "core/wide.h"
+#include "dtinfo/checked.h"
 #include "dtinfo/number.h"
 
 /* floor(n x log10(2)), or one off where that is nearly an integer. */
@@ -130,10 +132,32 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, enum po
     return !failed;
 }
 
+/* The same from the upper 64 bits of the value and a short power; false where they do not tell. */
+static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *ret)
+{
+    const int64_t shift = 63 - (int64_t)value->exponent;
+    if (power < 0 || power > 19 || shift < 65 || shift > 126)
+        return false;
+    /* high:low / 2^shift, and with the rest of the value less than ten of low more */
+    const uint64_t ten = dti_pow5_small[power] << power;
+    const uint64_t half = UINT64_C(1) << (shift - 65); /* of high */
+    uint64_t high;
+    const uint64_t low = dti_wide_mul_add(value->hi, ten, 0, 0, &high);
+    const uint64_t whole = high >> (shift - 64), rest = high & (2 * half - 1);
+    const bool more = value->lo != 0 || value->sticky;
+    if (more && rest + 1 == half && low + ten < ten)
+        return false; /* the rest may lead beyond the half */
+    const bool odd = whole % 2 != 0, tie = rest == half && low == 0 && !more;
+    *ret = whole + (rest >= half && (!tie || odd));
+    return true;
+}
+
 /* The same, by the short way where it leads to the goal. */
 static bool scaled_digits(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     uint64_t one, other;
+    if (scaled_word(value, power, ret))
+        return true;
     if ((power > BRACKET_FROM || power < -BRACKET_FROM) &&
         scaled_integer(value, power, POWER_BELOW, &one) &&
         scaled_integer(value, power, POWER_ABOVE, &other) && one == other) {
@@ -267,6 +291,28 @@ static size_t count_whole(const struct dti_value *value)
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
+/* The expansion of FINITE values whose digits, as an integer, have 64 bits; false, appending
+ * nothing, for others. */
+static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
+{
+    char digits[DTI_DECIMAL_DIGITS];
+    if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
+        return false;
+    const unsigned zeros = dti_trailing_zeros(value->hi);
+    const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
+    uint64_t number = value->hi >> zeros;
+    if (power > 0) {
+        if (value->exponent > 63)
+            return false;
+        number <<= power;
+    } else if (power < -DTI_POW5_SMALL_MAX ||
+               !dti_mul_u64(number, dti_pow5_small[-power], &number)) {
+        return false;
+    }
+    const size_t count = dti_digits_write(digits, number);
+    return dti_append_decimal(buffer, value->negative, digits, count, power < 0 ? power : 0);
+}
+
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
 {
     char text[DTI_TEXT_SIZE];
@@ -275,6 +321,8 @@ bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value)
         dti_buffer_append(buffer, text, length);
         return !buffer->failed;
     }
+    if (append_short(buffer, value))
+        return true;
     const size_t decimals = count_decimals(value);
     if (value->sticky || count_whole(value) + decimals > DTI_EXACT_MAX)
         return false;

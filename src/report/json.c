@@ -10,21 +10,13 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
 #include "dtinfo/utf8.h"
+#include "report/json_writer.h"
 #include "util/json_string.h"
 
 enum {
     DEEPEST = 64,    /* containers in containers; the deepest document has 12 */
     DIGITS_MAX = 20, /* of 64 bits */
     ESCAPED_MAX = 6  /* bytes of one byte: \u001f; of an invalid one 3 */
-};
-
-struct dti_json {
-    struct dti_buffer text; /* what is not written yet */
-    size_t depth;           /* containers that are open */
-    uint64_t objects;       /* a bit for each of them: it is an object */
-    uint64_t filled;        /* it has a member, so that a comma comes before the next */
-    FILE *stream;           /* where finished elements of an array go, or NULL */
-    size_t stream_depth;    /* of what is open inside that array, or 0 */
 };
 
 struct dti_json *dti_json_new(void)
@@ -43,22 +35,6 @@ void dti_json_free(struct dti_json *json)
     free(json);
 }
 
-/* Space for so many bytes more, or NULL when memory ran out. */
-static char *space(struct dti_json *json, size_t size)
-{
-    struct dti_buffer *const text = &json->text;
-    if (text->failed || size >= text->capacity - text->length) {
-        if (!dti_buffer_reserve(text, size))
-            return NULL;
-    }
-    return text->data + text->length;
-}
-
-static void filled_to(struct dti_json *json, const char *end)
-{
-    json->text.length = (size_t)(end - json->text.data);
-}
-
 /* Keys are ours and plain; one that is not cannot end its string all the same. */
 static char *put_key(char *out, const char *key, size_t length)
 {
@@ -75,18 +51,18 @@ static char *put_key(char *out, const char *key, size_t length)
  * goes, which may have so many bytes, or NULL when memory ran out. */
 static char *begin_value(struct dti_json *json, const char *key, size_t size)
 {
-    const uint64_t level = UINT64_C(1) << (json->depth - 1);
-    const size_t key_length = key ? strlen(key) : 0;
-    assert(json->depth > 0 && !!(json->objects & level) == (key != NULL));
+    const size_t key_length = key ? strlen(key) + 3 : 0;
+    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) == (key || json->keyed));
     if (size > SIZE_MAX / 2)
         size = SIZE_MAX / 2; /* which no memory has */
-    char *out = space(json, key_length + size + 4);
+    char *out = dti_json_space(json, key_length + size);
+    json->keyed = false;
     if (!out)
         return NULL;
-    if (json->filled & level)
-        *out++ = ',';
-    json->filled |= level;
-    return key ? put_key(out, key, key_length) : out;
+    *out = ',';
+    out += json->comma;
+    json->comma = true;
+    return key ? put_key(out, key, key_length - 3) : out;
 }
 
 static void put_plain(struct dti_json *json, const char *key, const char *text, size_t length)
@@ -95,7 +71,7 @@ static void put_plain(struct dti_json *json, const char *key, const char *text, 
     if (!out)
         return;
     memcpy(out, text, length);
-    filled_to(json, out + length);
+    dti_json_filled_to(json, out + length);
 }
 
 static void open_container(struct dti_json *json, const char *key, bool object)
@@ -104,7 +80,7 @@ static void open_container(struct dti_json *json, const char *key, bool object)
     assert(json->depth < DEEPEST);
     const uint64_t level = UINT64_C(1) << json->depth++;
     json->objects = object ? json->objects | level : json->objects & ~level;
-    json->filled &= ~level;
+    json->comma = false;
 }
 
 void dti_json_begin_plain(struct dti_json *json)
@@ -113,7 +89,8 @@ void dti_json_begin_plain(struct dti_json *json)
     json->text.failed = false;
     json->depth = 1;
     json->objects = 1;
-    json->filled = 0;
+    json->comma = false;
+    json->keyed = false;
     json->stream = NULL;
     json->stream_depth = 0;
     dti_buffer_append(&json->text, "{", 1);
@@ -133,7 +110,7 @@ void dti_json_out_of_memory(struct dti_json *json)
 
 struct dti_json_mark dti_json_mark(const struct dti_json *json)
 {
-    return (struct dti_json_mark){json->text.length, json->depth, json->objects, json->filled};
+    return (struct dti_json_mark){json->text.length, json->depth, json->objects, json->comma};
 }
 
 void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark)
@@ -143,7 +120,8 @@ void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark)
         json->text.length = mark->length;
     json->depth = mark->depth;
     json->objects = mark->objects;
-    json->filled = mark->filled;
+    json->comma = mark->comma;
+    json->keyed = false;
 }
 
 void dti_json_object(struct dti_json *json, const char *key)
@@ -169,7 +147,12 @@ void dti_json_end(struct dti_json *json)
 {
     assert(json->depth > 1);
     const bool object = json->objects >> --json->depth & 1;
-    dti_buffer_append(&json->text, object ? "}" : "]", 1);
+    char *const out = dti_json_space(json, 1);
+    if (out) {
+        *out = object ? '}' : ']';
+        dti_json_filled_to(json, out + 1);
+    }
+    json->comma = true;
     if (json->stream_depth == 0 || json->text.failed)
         return;
     if (json->depth < json->stream_depth) {
@@ -293,15 +276,15 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
     const size_t plain = dti_json_copy_plain(out, text, length);
     out += plain;
     if (plain < length) {
-        filled_to(json, out);
+        dti_json_filled_to(json, out);
         const size_t rest = length - plain;
-        out = space(json, rest < SIZE_MAX / 8 ? rest * ESCAPED_MAX + 1 : SIZE_MAX / 2);
+        out = dti_json_space(json, rest < SIZE_MAX / 8 ? rest * ESCAPED_MAX + 1 : SIZE_MAX / 2);
         if (!out)
             return;
         out = put_escaped(out, text + plain, rest);
     }
     *out++ = '"';
-    filled_to(json, out);
+    dti_json_filled_to(json, out);
 }
 
 void dti_json_string(struct dti_json *json, const char *key, const char *text)

@@ -82,6 +82,26 @@ static void a_reserve_that_was_granted_needs_no_further_growth(void)
     dti_buffer_free(&buffer);
 }
 
+static void borrows_room_until_it_is_too_short(void)
+{
+    struct dti_buffer buffer;
+    char room[8];
+    dti_buffer_borrow(&buffer, room, sizeof room);
+    CHECK_STR(buffer.data, "");
+    dti_buffer_puts(&buffer, "1234567");
+    CHECK(buffer.data == room);
+    dti_buffer_puts(&buffer, "8");
+    CHECK(buffer.data != room);
+    CHECK_STR(buffer.data, "12345678");
+    CHECK_STR(room, "1234567");
+    dti_buffer_free(&buffer);
+    dti_buffer_borrow(&buffer, room, sizeof room);
+    dti_buffer_puts(&buffer, "x");
+    dti_buffer_free(&buffer);
+    CHECK_STR(buffer.data, "");
+    CHECK_STR(room, "x");
+}
+
 UNIT_MAIN(is_an_empty_string_at_first_and_after_free, keeps_all_bytes_while_growing,
           appends_texts_and_fills, stays_failed_and_unchanged_after_running_out_of_memory,
-          a_reserve_that_was_granted_needs_no_further_growth)
+          a_reserve_that_was_granted_needs_no_further_growth, borrows_room_until_it_is_too_short)

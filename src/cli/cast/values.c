@@ -317,7 +317,8 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                                .digits_given = args->digits_given,
                                                .stacks = args->stacks,
                                                .digits = (size_t)args->digits};
-    status = dti_cast_device_open_cross_check(&values.job.device, reterr);
+    if (policy->device)
+        status = dti_cast_device_open_cross_check(&values.job.device, reterr);
     if (status == DTI_OK)
         status = stream ? dti_cast_stream(&values, reterr)
                         : cast_operands(&values, operands, (size_t)count - 1, numbers, reterr);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/quant/quant_args.h"
-#include "cli/shared/choices.h"
 #include "cli/shared/file_operands.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/input.h"
 
 static const struct dti_option options[] = {
@@ -40,38 +40,27 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
     OPT_CHOICE(0, "nibble", struct quant_args, rules.order, nibble_given, "ORDER",
                dti_choice_nibble, "how codes of less than 8 bits are packed"),
-    OPT_SET(0, "fail-on", struct quant_args, fail_on, "EVENT,...", dti_choice_quant_event,
-            "exit 1 when one of these happens"),
-    OPT_FILE(0, "input", struct quant_args, input, "FILE",
-             "the file to read, where its name could be taken for a number"),
-    OPT_FILE('o', "output", struct quant_args, output, "FILE", "files: the file to write"),
-    OPT_CHOICE(0, "as", struct quant_args, as, as_given, "FORM", dti_choice_quant_as,
-               "files: what to write; otherwise as --output is named, or as the input is"),
-    OPT_FLAG(0, "force", struct quant_args, force, "files: replace the output if it exists"),
+    DTI_ROW_FAIL_ON(struct quant_args, fail_on, dti_choice_quant_event),
+    DTI_ROW_INPUT(struct quant_args, input, "the file to read", "a number"),
+    DTI_ROW_OUTPUT(struct quant_args, output, "files: the file to write"),
+    DTI_ROW_AS(struct quant_args, as, dti_choice_quant_as, "files: what to write"),
+    DTI_ROW_FORCE(struct quant_args, force, "files: "),
     OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT",
                dti_choice_quant_layout, "files: names and forms of codes and scales"),
     OPT_FLAG(0, "dequant", struct quant_args, dequant,
              "files: make floats of DTYPE of what is quantized"),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
              "files: codes have N bits, with --dequant, whatever config.json says"),
-    OPT_GLOB(0, "only", struct quant_args, only, "GLOB,...",
-             "files: quantize these tensors alone, keep the others"),
-    OPT_GLOB(0, "keep", struct quant_args, keep, "GLOB,...",
-             "files: let these tensors keep their dtype"),
-    OPT_GLOB(0, "select", struct quant_args, select, "GLOB,...",
-             "files: write these tensors alone"),
-    OPT_DTYPE(0, "assume", struct quant_args, assume, "DTYPE",
-              "what npy files hold whose type is V1, V2 or <f1"),
-    OPT_FLAG(0, "lenient", struct quant_args, lenient,
-             "accept bytes behind the data of safetensors"),
-    OPT_FLAG(0, "dry-run", struct quant_args, dry_run,
-             "files: say what would be written, and write nothing"),
-    OPT_TEXT(0, "threads", struct quant_args, threads, "N",
-             "files: threads, or all: one on each CPU (the default)"),
-    OPT_TEXT(0, "max-memory", struct quant_args, max_memory, "SIZE",
-             "files: memory for buffers of all threads, as in 64MiB"),
-    OPT_CHOICE(0, "progress", struct quant_args, progress, progress_given, "WHEN",
-               dti_choice_progress, "files: whether a bar shows how far long work is"),
+    DTI_ROW_ONLY(struct quant_args, only, "files: quantize these tensors alone, keep the others"),
+    DTI_ROW_KEEP(struct quant_args, keep),
+    DTI_ROW_SELECT(struct quant_args, select),
+    DTI_ROW_ASSUME(struct quant_args, assume),
+    DTI_ROW_LENIENT(struct quant_args, lenient),
+    DTI_ROW_DRY_RUN(struct quant_args, dry_run),
+    DTI_ROW_THREADS(struct quant_args, threads, "files: threads"),
+    DTI_ROW_MAX_MEMORY(struct quant_args, max_memory, "files: ", ""),
+    DTI_ROW_PROGRESS(struct quant_args, progress,
+                     "files: whether a bar shows how far long work is"),
     OPT_END,
 };
 

@@ -186,7 +186,7 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
     ret->args = args;
     ret->cx = cx;
     enum dti_status status = check_conflicts(args, reterr);
-    if (status == DTI_OK)
+    if (status == DTI_OK && args->device)
         status = dti_cast_device_read(&ret->device, args->device, reterr);
     if (status != DTI_OK)
         return status;
@@ -201,12 +201,14 @@ enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_pol
 
 void dti_cast_job_free(struct dti_cast_job *job)
 {
-    for (size_t i = 0; i < job->target_count; i++) {
+    for (size_t i = 0; i < job->target_count && job->device.runner; i++) {
         dti_cross_check_free(job->targets[i].cross_check[0]);
         dti_cross_check_free(job->targets[i].cross_check[1]);
     }
-    dti_cast_device_close(&job->device);
-    dti_warnings_free(&job->warnings);
+    if (job->device.runner)
+        dti_cast_device_close(&job->device);
+    if (job->warnings.list)
+        dti_warnings_free(&job->warnings);
     free(job->targets);
     memset(job, 0, sizeof *job);
 }

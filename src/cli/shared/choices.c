@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "cli/shared/file_source.h"
 #include "cli/shared/progress.h"
 #include "dtinfo/stack.h"
 #include "dtinfo/storage.h"
@@ -67,6 +68,12 @@ const struct dti_choice dti_choice_progress[] = {
      .help = "on a terminal, after half a second (the default)"},
     {.name = "always", .value = DTI_PROGRESS_ALWAYS, .help = "also where there is none"},
     {.name = "never", .value = DTI_PROGRESS_NEVER, .help = "not at all"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_endian[] = {
+    {.name = "little", .value = DTI_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
+    {.name = "big", .value = DTI_ENDIAN_BIG, .help = "highest byte first"},
     {.name = NULL},
 };
 

@@ -12,6 +12,7 @@ extern const struct dti_choice dti_choice_overflow[]; /* enum dti_overflow */
 extern const struct dti_choice dti_choice_nan[];      /* enum dti_nan */
 extern const struct dti_choice dti_choice_stack[];    /* enum dti_stack */
 extern const struct dti_choice dti_choice_packing[];  /* enum dti_packing */
+extern const struct dti_choice dti_choice_endian[];   /* enum dti_endian */
 extern const struct dti_choice dti_choice_fail_on[];  /* enum dti_flag, a set */
 extern const struct dti_choice dti_choice_progress[]; /* enum dti_progress_when */
 

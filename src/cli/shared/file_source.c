@@ -10,12 +10,6 @@
 #include "cli/shared/amount.h"
 #include "cli/shared/dtype_operands.h"
 
-const struct dti_choice dti_choice_endian[] = {
-    {.name = "little", .value = DTI_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
-    {.name = "big", .value = DTI_ENDIAN_BIG, .help = "highest byte first"},
-    {.name = NULL},
-};
-
 static enum dti_status read_dtype(struct dti_file_source *source, const char *name,
                                   const struct dti_context *cx, struct dti_format *ret,
                                   struct dti_error *reterr)

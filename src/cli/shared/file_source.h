@@ -7,7 +7,7 @@
 
 #include "answers/amounts.h"
 #include "answers/reading.h"
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
 #include "dtinfo/container.h"
@@ -19,26 +19,17 @@ struct dti_file_args {
 };
 
 enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
-extern const struct dti_choice dti_choice_endian[];
 
 /* Rows for a command's options; args is its struct dti_file_args member. */
-#define DTI_SOURCE_OPTIONS(type, args)                                                            \
-    OPT_DTYPE(0, "from", type, args.from, "DTYPE", "the file holds raw codes of this dtype"),     \
-        OPT_CHOICE(0, "endian", type, args.endian, args.endian_given, "ORDER", dti_choice_endian, \
-                   "byte order of raw codes"),                                                    \
-        OPT_CHOICE(0, "packing", type, args.packing, args.packing_given, "PACKING",               \
-                   dti_choice_packing,                                                            \
-                   "how codes of less than 8 bits lie: raw ones, those of safetensors"),          \
-        OPT_DTYPE(0, "assume", type, args.assume, "DTYPE",                                        \
-                  "what npy files hold whose type is V1, V2 or <f1"),                             \
-        OPT_FLAG(0, "lenient", type, args.lenient, "accept bytes behind the data of safetensors")
-#define DTI_SHAPE_OPTION(type, args) \
-    OPT_TEXT(0, "shape", type, args.shape, "N,...", "shape of raw codes: 2,3 or 2x3")
-#define DTI_SCAN_OPTIONS(type, args)                             \
-    OPT_TEXT(0, "threads", type, args.threads, "N",              \
-             "threads, or all: one on each CPU (the default)"),  \
-        OPT_TEXT(0, "max-memory", type, args.max_memory, "SIZE", \
-                 "memory for buffers of all threads, as in 64MiB; the default is 16MiB")
+#define DTI_SOURCE_OPTIONS(type, args)                                                           \
+    DTI_ROW_FROM(type, args.from), DTI_ROW_ENDIAN(type, args.endian, "byte order of raw codes"), \
+        DTI_ROW_PACKING(type, args.packing,                                                      \
+                        "how codes of less than 8 bits lie: raw ones, those of safetensors"),    \
+        DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
+#define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
+#define DTI_SCAN_OPTIONS(type, args)                \
+    DTI_ROW_THREADS(type, args.threads, "threads"), \
+        DTI_ROW_MAX_MEMORY(type, args.max_memory, "", "; the default is 16MiB")
 
 /* The options for dti_container_open(). Points into itself: must not be copied. */
 struct dti_file_source {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of the options that several commands have, one macro each: commands compose their tables of
+ * these, so that an option has one spelling, one kind and, where commands do not differ in what it
+ * does, one help text. args: the command's struct; field: the path of the member, beside which is
+ * one with _given where the option has one. */
+#ifndef DTINFO_CLI_OPTION_ROWS_H
+#define DTINFO_CLI_OPTION_ROWS_H
+
+#include "cli/shared/choices.h"
+
+/* What is read. */
+#define DTI_ROW_INPUT(args, field, what, other) \
+    OPT_FILE(0, "input", args, field, "FILE", what ", where its name could be taken for " other)
+#define DTI_ROW_FROM(args, field) \
+    OPT_DTYPE(0, "from", args, field, "DTYPE", "the file holds raw codes of this dtype")
+#define DTI_ROW_ENDIAN(args, field, help) \
+    OPT_CHOICE(0, "endian", args, field, field##_given, "ORDER", dti_choice_endian, help)
+#define DTI_ROW_PACKING(args, field, help) \
+    OPT_CHOICE(0, "packing", args, field, field##_given, "PACKING", dti_choice_packing, help)
+#define DTI_ROW_SHAPE(args, field, of) \
+    OPT_TEXT(0, "shape", args, field, "N,...", "shape of raw codes" of ": 2,3 or 2x3")
+#define DTI_ROW_ASSUME(args, field) \
+    OPT_DTYPE(0, "assume", args, field, "DTYPE", "what npy files hold whose type is V1, V2 or <f1")
+#define DTI_ROW_LENIENT(args, field) \
+    OPT_FLAG(0, "lenient", args, field, "accept bytes behind the data of safetensors")
+
+/* Which tensors. */
+#define DTI_ROW_ONLY(args, field, help) OPT_GLOB(0, "only", args, field, "GLOB,...", help)
+#define DTI_ROW_KEEP(args, field) \
+    OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: let these tensors keep their dtype")
+#define DTI_ROW_SELECT(args, field) \
+    OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write these tensors alone")
+
+/* What is written. */
+#define DTI_ROW_OUTPUT(args, field, help) OPT_FILE('o', "output", args, field, "FILE", help)
+#define DTI_ROW_AS(args, field, forms, what)                       \
+    OPT_CHOICE(0, "as", args, field, field##_given, "FORM", forms, \
+               what "; otherwise as --output is named, or as the input is")
+#define DTI_ROW_FORCE(args, field, of) \
+    OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
+#define DTI_ROW_DRY_RUN(args, field) \
+    OPT_FLAG(0, "dry-run", args, field, "files: say what would be written, and write nothing")
+
+/* How. */
+#define DTI_ROW_FAIL_ON(args, field, events) \
+    OPT_SET(0, "fail-on", args, field, "EVENT,...", events, "exit 1 when one of these happens")
+#define DTI_ROW_LIKE(args, field, stacks, help) \
+    OPT_CHOICE(0, "like", args, field, field##_given, "STACK", stacks, help)
+#define DTI_ROW_THREADS(args, field, what) \
+    OPT_TEXT(0, "threads", args, field, "N", what ", or all: one on each CPU (the default)")
+#define DTI_ROW_MAX_MEMORY(args, field, of, more)  \
+    OPT_TEXT(0, "max-memory", args, field, "SIZE", \
+             of "memory for buffers of all threads, as in 64MiB" more)
+#define DTI_ROW_PROGRESS(args, field, help) \
+    OPT_CHOICE(0, "progress", args, field, field##_given, "WHEN", dti_choice_progress, help)
+
+#endif

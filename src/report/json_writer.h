@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The writer of JSON from the inside, for code that is made of rows: what is known when it is
+ * compiled is copied as it stands. Others use dtinfo/json.h alone. */
+#ifndef DTINFO_REPORT_JSON_WRITER_H
+#define DTINFO_REPORT_JSON_WRITER_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/json.h"
+
+struct dti_json {
+    struct dti_buffer text; /* what is not written yet */
+    size_t depth;           /* containers that are open */
+    uint64_t objects;       /* a bit for each of them: it is an object */
+    bool comma;             /* one comes before what follows */
+    bool keyed;             /* the key of the next member is there */
+    FILE *stream;           /* where finished elements of an array go, or NULL */
+    size_t stream_depth;    /* of what is open inside that array, or 0 */
+};
+
+/* Space for so many bytes more and a comma, or NULL when memory ran out. */
+static inline char *dti_json_space(struct dti_json *json, size_t size)
+{
+    struct dti_buffer *const text = &json->text;
+    if ((text->failed || size + 1 >= text->capacity - text->length) &&
+        !dti_buffer_reserve(text, size + 1))
+        return NULL;
+    return text->data + text->length;
+}
+
+static inline void dti_json_filled_to(struct dti_json *json, const char *end)
+{
+    json->text.length = (size_t)(end - json->text.data);
+}
+
+/* The key of the next member, which then has none: a literal with its quotes and its colon, of so
+ * many bytes. */
+static inline void dti_json_key(struct dti_json *json, const char *quoted, size_t length)
+{
+    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) && !json->keyed);
+    char *out = dti_json_space(json, length);
+    json->keyed = true;
+    if (!out)
+        return;
+    *out = ',';
+    out += json->comma;
+    memcpy(out, quoted, length);
+    dti_json_filled_to(json, out + length);
+    json->comma = false;
+}
+
+/* A member that is a literal, key and value: "\"known\":true". */
+static inline void dti_json_pair(struct dti_json *json, const char *literal, size_t length)
+{
+    dti_json_key(json, literal, length);
+    json->keyed = false;
+    json->comma = true;
+}
+
+#endif
