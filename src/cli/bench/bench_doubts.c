@@ -9,7 +9,7 @@
 
 enum { CELL = 256 };
 
-static void put_place(const struct bench_done *done, size_t indent, enum dti_bench_place place)
+static void put_place(const struct bench_shown *done, size_t indent, enum dti_bench_place place)
 {
     char text[CELL];
     const struct dti_bench *const bench = done->result.bench;
@@ -39,7 +39,7 @@ static double discarded_share(const struct dti_bench *bench)
     return kept > 0 ? discarded / (kept + discarded) : 0;
 }
 
-void dti_bench_put_notes(const struct bench_done *done, size_t at, size_t indent,
+void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
                          enum dti_bench_place place)
 {
     static const double noisy = 0.25;
@@ -84,7 +84,7 @@ void dti_bench_put_doubts(const struct bench_job *job)
     static const double own_share = 1.5; /* of the load: this program's threads, and some more */
     char text[CELL], quoted[DTI_QUOTE_SIZE], load[DTI_TEXT_SIZE];
     struct dti_bench_host host;
-    const size_t cpus = job->setup.cpus;
+    const size_t cpus = job->asked.setup.cpus;
     size_t threads = 1;
     if (job->cx->verbose) {
         (void)snprintf(text, sizeof text, "clock: steps of %llu ns, its reading included",
@@ -94,8 +94,8 @@ void dti_bench_put_doubts(const struct bench_job *job)
     if (job->cx->quiet)
         return;
     dti_bench_host_read(&host);
-    for (size_t i = 0; i < job->thread_count; i++)
-        threads = job->threads[i] > threads ? job->threads[i] : threads;
+    for (size_t i = 0; i < job->asked.thread_count; i++)
+        threads = job->asked.threads[i] > threads ? job->asked.threads[i] : threads;
     if (host.governor[0] != '\0' && strcmp(host.governor, "performance") != 0) {
         (void)snprintf(text, sizeof text,
                        "the frequency governor is %s: clocks may change while it is measured; "
