@@ -18,7 +18,7 @@ struct dti_bench_host {
 };
 void dti_bench_host_read(struct dti_bench_host *ret);
 
-/* How everything is measured. Words are those of documents; NULL where they mean nothing. */
+/* How everything is measured, in the words of documents; data, round and overflow are of casts. */
 struct dti_bench_setup {
     const struct dti_bench_kind *kind;           /* NULL: casts */
     const char *data, *cache, *round, *overflow; /* "normal", "hot", "nearest-even", "native" */

@@ -9,9 +9,9 @@
 #include "dtinfo/library.h"
 #include "dtinfo/resident.h"
 
-static struct bench_device *add(struct bench_job *job, const char *id, struct dti_gpu *gpu)
+static struct dti_bench_device *add(struct bench_job *job, const char *id, struct dti_gpu *gpu)
 {
-    struct bench_device *const device = &job->devices[job->device_count++];
+    struct dti_bench_device *const device = &job->asked.devices[job->asked.device_count++];
     (void)snprintf(device->id, sizeof device->id, "%s", id);
     device->gpu = gpu;
     device->runner = NULL;
@@ -32,7 +32,7 @@ static enum dti_status add_runner(struct bench_job *job, unsigned number, struct
 static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dti_error *reterr)
 {
     struct dti_gpu *gpu;
-    if (!job->setup.kind)
+    if (!job->asked.setup.kind)
         return add_runner(job, number, reterr);
     const enum dti_status status = dti_gpu_open(&gpu, number, reterr);
     if (status == DTI_OK)
@@ -59,7 +59,7 @@ static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
     if (list.count == 0)
         (void)snprintf(job->device_reason, sizeof job->device_reason, "no CUDA device: %s",
                        list.why_not);
-    for (size_t i = 0; i < list.count && job->device_count < BENCH_DEVICES_MAX; i++) {
+    for (size_t i = 0; i < list.count && job->asked.device_count < DTI_BENCH_DEVICES_MAX; i++) {
         struct dti_error error = {.status = DTI_OK};
         if (add_gpu(job, list.gpus[i].number, &error) != DTI_OK)
             dti_warn(job->cx, "cuda:%u is left out: %s", list.gpus[i].number, error.text);
@@ -95,10 +95,10 @@ enum dti_status dti_bench_devices_open(struct bench_job *job, const char *text,
 
 void dti_bench_devices_close(struct bench_job *job)
 {
-    for (size_t i = 0; i < job->device_count; i++)
-        if (job->devices[i].runner)
-            dti_runner_close(job->devices[i].runner);
+    for (size_t i = 0; i < job->asked.device_count; i++)
+        if (job->asked.devices[i].runner)
+            dti_runner_close(job->asked.devices[i].runner);
         else
-            dti_gpu_close(job->devices[i].gpu);
-    job->device_count = 0;
+            dti_gpu_close(job->asked.devices[i].gpu);
+    job->asked.device_count = 0;
 }

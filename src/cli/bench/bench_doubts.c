@@ -9,9 +9,8 @@
 
 enum { CELL = 256 };
 
-static void put_place(const struct bench_done *done, size_t indent, enum dti_bench_place place)
+static void put_place(const struct bench_shown *done, size_t indent, enum dti_bench_place place)
 {
-    char text[CELL];
     const struct dti_bench *const bench = done->result.bench;
     if (place == DTI_BENCH_CROWDED)
         dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
@@ -21,12 +20,11 @@ static void put_place(const struct bench_done *done, size_t indent, enum dti_ben
     size_t rounds = 0;
     for (size_t i = 0; i < bench->rounds; i++)
         rounds += bench->places[i] == place;
-    (void)snprintf(text, sizeof text, "threads %s in %zu of %zu rounds",
-                   place == DTI_BENCH_NEAR  ? "near each other (one cache)"
-                   : place == DTI_BENCH_FAR ? "far from each other"
-                                            : "moved",
-                   rounds, bench->rounds);
-    dti_bench_put_line(done->job->cx, DTI_STYLE_DIM, indent, text);
+    dti_bench_put_line(done->job->cx, DTI_STYLE_DIM, indent, "threads %s in %zu of %zu rounds",
+                       place == DTI_BENCH_NEAR  ? "near each other (one cache)"
+                       : place == DTI_BENCH_FAR ? "far from each other"
+                                                : "moved",
+                       rounds, bench->rounds);
 }
 
 /* Samples that were dropped, of all that were taken. */
@@ -39,11 +37,11 @@ static double discarded_share(const struct dti_bench *bench)
     return kept > 0 ? discarded / (kept + discarded) : 0;
 }
 
-void dti_bench_put_notes(const struct bench_done *done, size_t at, size_t indent,
+void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
                          enum dti_bench_place place)
 {
     static const double noisy = 0.25;
-    char text[CELL], width[DTI_TEXT_SIZE];
+    char width[DTI_TEXT_SIZE];
     const struct dti_bench *const bench = done->result.bench;
     struct dti_bench_figure time;
     dti_bench_time(&time, bench, at, place);
@@ -53,29 +51,26 @@ void dti_bench_put_notes(const struct bench_done *done, size_t at, size_t indent
         dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
                            "disturbed: other programs took the CPU in nearly every sample");
     } else if (discarded > noisy) {
-        dti_bench_percent(width, discarded, 0);
-        (void)snprintf(text, sizeof text,
-                       "noisy machine: %s of the samples were disturbed and dropped", width);
-        dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent, text);
+        dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
+                           "noisy machine: %s of the samples were disturbed and dropped",
+                           dti_bench_percent(width, discarded, 0));
     }
     const double half = time.high - time.median > time.median - time.low ? time.high - time.median
                                                                          : time.median - time.low;
-    if (bench->stop != DTI_BENCH_CONVERGED && time.median > 0) {
-        dti_bench_percent(width, half / time.median, 1);
-        (void)snprintf(text, sizeof text, "%s after %zu round%s%s%s",
-                       bench->stop == DTI_BENCH_TIME     ? "time limit"
-                       : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
-                                                         : "stopped",
-                       bench->rounds, bench->rounds == 1 ? "" : "s",
-                       time.has_interval ? "; the median is known to +- " : "",
-                       time.has_interval ? width : ", too few for an interval");
-        dti_bench_put_line(done->job->cx, DTI_STYLE_DIM, indent, text);
-    }
+    if (bench->stop != DTI_BENCH_CONVERGED && time.median > 0)
+        dti_bench_put_line(
+            done->job->cx, DTI_STYLE_DIM, indent, "%s after %zu round%s%s%s",
+            bench->stop == DTI_BENCH_TIME     ? "time limit"
+            : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
+                                              : "stopped",
+            bench->rounds, bench->rounds == 1 ? "" : "s",
+            time.has_interval ? "; the median is known to +- " : ", too few for an interval",
+            time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
 }
 
 static void put_doubt(const struct bench_job *job, enum dti_style style, const char *text)
 {
-    dti_bench_put_line(job->cx, DTI_STYLE_PLAIN, 0, "");
+    dti_bench_put_line(job->cx, DTI_STYLE_PLAIN, 0, "%s", "");
     dti_bench_put_words(job->cx, style, 0, text, " ");
 }
 
@@ -84,7 +79,7 @@ void dti_bench_put_doubts(const struct bench_job *job)
     static const double own_share = 1.5; /* of the load: this program's threads, and some more */
     char text[CELL], quoted[DTI_QUOTE_SIZE], load[DTI_TEXT_SIZE];
     struct dti_bench_host host;
-    const size_t cpus = job->setup.cpus;
+    const size_t cpus = job->asked.setup.cpus;
     size_t threads = 1;
     if (job->cx->verbose) {
         (void)snprintf(text, sizeof text, "clock: steps of %llu ns, its reading included",
@@ -94,8 +89,8 @@ void dti_bench_put_doubts(const struct bench_job *job)
     if (job->cx->quiet)
         return;
     dti_bench_host_read(&host);
-    for (size_t i = 0; i < job->thread_count; i++)
-        threads = job->threads[i] > threads ? job->threads[i] : threads;
+    for (size_t i = 0; i < job->asked.thread_count; i++)
+        threads = job->asked.threads[i] > threads ? job->asked.threads[i] : threads;
     if (host.governor[0] != '\0' && strcmp(host.governor, "performance") != 0) {
         (void)snprintf(text, sizeof text,
                        "the frequency governor is %s: clocks may change while it is measured; "

@@ -40,7 +40,7 @@ static bool is_other_machine(const struct dti_bench_records *then, const struct 
 {
     struct dti_bench_host host;
     char model[DTI_QUOTE_SIZE], level[DTI_QUOTE_SIZE];
-    const char *const here = dti_level_name(job->setup.level);
+    const char *const here = dti_level_name(job->asked.setup.level);
     dti_bench_host_read(&host);
     host.model[DTI_BENCH_WORD - 1] = '\0'; /* as long as records keep it */
     const bool other_model = then->model[0] != '\0' && strcmp(then->model, host.model) != 0;
@@ -63,7 +63,7 @@ enum dti_status dti_bench_earlier_read(struct dti_bench_comparison *ret,
     enum dti_status status = dti_bench_parse_regression(
         args->max_regression ? args->max_regression : "10%", &ret->allowed, reterr);
     if (status == DTI_OK)
-        status = read_then(ret, &job->setup, reterr);
+        status = read_then(ret, &job->asked.setup, reterr);
     if (status == DTI_OK)
         ret->other_machine = is_other_machine(&ret->then, job);
     return status;

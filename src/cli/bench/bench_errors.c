@@ -19,12 +19,12 @@ static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned coun
 }
 
 /* How far a sum is from the exact one, which is known as fp64. */
-static void sum_words(char text[4 * CELL], const struct bench_done *done,
+static void sum_words(char text[4 * CELL], const struct bench_shown *done,
                       const struct dti_bench_item *item)
 {
     char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
     enum { DIGITS = 10 };
-    const bool product = done->job->setup.kind->size_is == DTI_BENCH_PRODUCT;
+    const bool product = done->result.setup->kind->size_is == DTI_BENCH_PRODUCT;
     const char *const which = product ? "at worst " : "";
     (void)digits(got, item->sum, DIGITS);
     if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
@@ -69,7 +69,7 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
 }
 
 /* What it computed in, and how well, below its row. */
-void dti_bench_put_errors(const struct bench_done *done, const struct dti_bench_item *item,
+void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
                           size_t indent)
 {
     char text[12 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];

@@ -31,7 +31,7 @@ static bool has_mad(const struct dti_context *cx)
 void dti_bench_human_begin(const struct bench_job *job)
 {
     char text[CELL];
-    const struct dti_bench_setup *const setup = &job->setup;
+    const struct dti_bench_setup *const setup = &job->asked.setup;
     (void)snprintf(text, sizeof text,
                    "level %s   data %s, seed %llu   caches %s   round %s   overflow %s",
                    dti_level_name(setup->level), setup->data, (unsigned long long)setup->seed,
@@ -45,8 +45,8 @@ void dti_bench_human_begin(const struct bench_job *job)
         "the same rounds. of shape: beside a kernel that reads and writes as much and "
         "computes nothing.",
         " ");
-    for (size_t i = 0; i < job->device_count; i++) {
-        if (!job->devices[i].runner)
+    for (size_t i = 0; i < job->asked.device_count; i++) {
+        if (!job->asked.devices[i].runner)
             continue;
         dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
                             "On a device: in its memory and by its clock, beside a copy within "
@@ -57,7 +57,7 @@ void dti_bench_human_begin(const struct bench_job *job)
     }
 }
 
-void dti_bench_human_pair(const struct bench_job *job, const struct bench_pair *pair)
+void dti_bench_human_pair(const struct bench_job *job, const struct dti_bench_pair *pair)
 {
     struct dti_line line = dti_bench_line(job->cx);
     dti_line_end(&line);
@@ -75,7 +75,7 @@ static const char *mad_of(char text[DTI_TEXT_SIZE], const struct dti_bench_figur
 }
 
 /* The rate of a row beside the best row of a role, "-" when there is none. */
-static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_done *done, size_t row,
+static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *done, size_t row,
                             enum dti_bench_role role, enum dti_bench_place place, double *ret_share)
 {
     struct dti_bench_figure ratio;
@@ -103,7 +103,7 @@ static enum dti_style compare(char text[CELL], const struct dti_bench_cast_resul
 }
 
 /* At the end of its row, or below. */
-static void put_comparison(struct dti_line *line, const struct bench_done *done, size_t row,
+static void put_comparison(struct dti_line *line, const struct bench_shown *done, size_t row,
                            enum dti_bench_place place)
 {
     char text[CELL];
@@ -119,7 +119,7 @@ static void put_comparison(struct dti_line *line, const struct bench_done *done,
 }
 
 /* A level of the CPU; or a device, with the copies to and from it where they count. */
-static void row_name(char text[CELL], const struct bench_done *done,
+static void row_name(char text[CELL], const struct bench_shown *done,
                      const struct dti_bench_row *row)
 {
     const bool own = row->where == DTI_BENCH_ON_CPU, whole = row->where == DTI_BENCH_WHOLE;
@@ -132,7 +132,7 @@ static void row_name(char text[CELL], const struct bench_done *done,
 }
 
 /* The figures that every row has; returns its share of a copy. */
-static double put_figures(struct dti_line *line, const struct bench_done *done, size_t at,
+static double put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
                           enum dti_bench_place place)
 {
     const struct dti_bench_cast_result *const cast = done->result.cast;
@@ -171,7 +171,7 @@ static void put_bar(const struct dti_context *cx, struct dti_line *line, double 
 }
 
 /* -v: every candidate with its own time, and what was thrown away. */
-static void put_details(const struct bench_done *done, enum dti_bench_place place)
+static void put_details(const struct bench_shown *done, enum dti_bench_place place)
 {
     const struct dti_bench_cast_result *const cast = done->result.cast;
     const struct dti_bench *const bench = &cast->bench;
@@ -205,7 +205,7 @@ static void put_details(const struct bench_done *done, enum dti_bench_place plac
     dti_line_end(&line);
 }
 
-static void put_rows(const struct bench_done *done, enum dti_bench_place place)
+static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 {
     char size[DTI_TEXT_SIZE];
     const struct dti_bench_cast_result *const cast = done->result.cast;
@@ -227,7 +227,7 @@ static void put_rows(const struct bench_done *done, enum dti_bench_place place)
         put_details(done, place);
 }
 
-void dti_bench_human_result(const struct bench_done *done)
+void dti_bench_human_result(const struct bench_shown *done)
 {
     for (unsigned place = 0; place < DTI_BENCH_PLACES; place++) {
         if (dti_bench_tells(done->result.bench, (enum dti_bench_place)place))

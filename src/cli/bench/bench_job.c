@@ -51,9 +51,9 @@ static enum dti_status parse_pairs(struct bench_job *job, const char *list,
         const char *const colon = memchr(word.text, ':', word.length);
         if (!colon)
             return dti_bench_refuse(DTI_USAGE, "a cast is SRC:DST, as in fp32:bf16", &word, reterr);
-        if (job->pair_count == BENCH_PAIRS_MAX)
+        if (job->asked.pair_count == DTI_BENCH_PAIRS_MAX)
             return dti_bench_too_many("casts", reterr);
-        struct bench_pair *const pair = &job->pairs[job->pair_count];
+        struct dti_bench_pair *const pair = &job->asked.pairs[job->asked.pair_count];
         const size_t first = (size_t)(colon - word.text);
         enum dti_status status = look_up(job, word.text, first, &pair->src, reterr);
         if (status == DTI_OK)
@@ -65,20 +65,21 @@ static enum dti_status parse_pairs(struct bench_job *job, const char *list,
                               pair->dst.name);
         if (status != DTI_OK)
             return status;
-        job->pair_count++;
+        job->asked.pair_count++;
     }
     return DTI_OK;
 }
 
 static void share_time(struct bench_job *job)
 {
-    const uint64_t subjects = job->setup.kind ? job->level_count : job->pair_count;
+    const uint64_t subjects =
+        job->asked.setup.kind ? job->asked.level_count : job->asked.pair_count;
     const uint64_t measurements =
-        subjects * job->thread_count * job->size_count * job->device_count;
+        subjects * job->asked.thread_count * job->asked.size_count * job->asked.device_count;
     const uint64_t share = suite_nanoseconds / measurements;
-    job->setup.nanoseconds = share < least_nanoseconds  ? least_nanoseconds
-                             : share > most_nanoseconds ? most_nanoseconds
-                                                        : share;
+    job->asked.setup.nanoseconds = share < least_nanoseconds  ? least_nanoseconds
+                                   : share > most_nanoseconds ? most_nanoseconds
+                                                              : share;
 }
 
 static enum dti_status no_operand(const struct dti_bench_kind *kind, const char *operand,
@@ -137,11 +138,11 @@ static enum dti_status check_engine(const char *engine, struct dti_error *reterr
 
 static enum dti_status check_options(const struct bench_job *job, struct dti_error *reterr)
 {
-    const struct dti_bench_kind *const kind = job->setup.kind;
+    const struct dti_bench_kind *const kind = job->asked.setup.kind;
     const char *const useless = useless_option(job->args, kind);
     if (useless)
         return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", useless,
-                        dti_bench_name(&job->setup),
+                        dti_bench_name(&job->asked.setup),
                         !kind && job->args->dtypes ? "; name the casts, as in fp32:bf16" : "");
     return job->args->engine ? check_engine(job->args->engine, reterr) : DTI_OK;
 }
@@ -151,25 +152,32 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
                                    int operand_count, const struct dti_context *cx,
                                    struct dti_error *reterr)
 {
+    const uint64_t seed = args->seed_given ? args->seed : 1;
     *ret = (struct bench_job){
-        .setup = {.kind = kind,
-                  .data = dti_choice_name(dti_choice_bench_data, args->data),
-                  .cache = dti_choice_name(dti_choice_bench_cache, args->cache),
-                  .round = dti_choice_name(dti_choice_round, args->round),
-                  .overflow = dti_choice_name(dti_choice_overflow, args->overflow),
-                  .engine = args->engine,
-                  .seed = args->seed_given ? args->seed : 1,
-                  .loss = args->loss,
-                  .with_alloc = args->with_alloc,
-                  .samples = args->samples,
-                  .cpus = dti_cpu_count()},
+        .asked = {.setup = {.kind = kind,
+                            .data = dti_choice_name(dti_choice_bench_data, args->data),
+                            .cache = dti_choice_name(dti_choice_bench_cache, args->cache),
+                            .round = dti_choice_name(dti_choice_round, args->round),
+                            .overflow = dti_choice_name(dti_choice_overflow, args->overflow),
+                            .engine = args->engine,
+                            .seed = seed,
+                            .loss = args->loss,
+                            .with_alloc = args->with_alloc,
+                            .samples = args->samples,
+                            .cpus = dti_cpu_count()},
+                  .data = (enum dti_bench_data)args->data,
+                  .cache = (enum dti_bench_cache)args->cache,
+                  .policy = {.round = (enum dti_round)args->round,
+                             .overflow = (enum dti_overflow)args->overflow,
+                             .seed = seed},
+                  .usual_sizes = !args->size},
         .args = args,
         .cx = cx,
     };
     enum dti_status status = check_options(ret, reterr);
     if (status == DTI_OK)
         status = dti_bench_parse_levels(ret, args->level, reterr);
-    ret->setup.level = ret->levels[0];
+    ret->asked.setup.level = ret->asked.levels[0];
     if (status == DTI_OK)
         status = dti_bench_parse_sizes(ret,
                                        args->size ? args->size

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_BENCH_JOB_H
 #define DTINFO_CLI_BENCH_JOB_H
 
-#include "answers/bench_answer.h"
+#include "answers/bench_measure.h"
 #include "cli/shell/command.h"
 
 struct bench_args {
@@ -23,43 +23,8 @@ extern const struct dti_choice dti_choice_bench_engine[];
 extern const struct dti_choice dti_choice_bench_threads[], dti_choice_bench_level[],
     dti_choice_bench_device[];
 
-enum {
-    BENCH_PAIRS_MAX = 64,
-    BENCH_SIZES_MAX = 16,
-    BENCH_THREADS_MAX = 16,
-    BENCH_DTYPES_MAX = 16,
-    BENCH_DEVICES_MAX = 17,
-    BENCH_LABEL_SIZE = 96
-};
-
-struct bench_pair {
-    struct dti_format src, dst;
-};
-
-/* n alone: bytes or elements, which may lie in m rows; the three: a product of matrices. */
-struct bench_size {
-    uint64_t m, n, k;
-    char label[BENCH_LABEL_SIZE]; /* "64 MiB", "2000x2000" */
-};
-
-struct bench_device {
-    char id[DTI_DEVICE_ID_SIZE];
-    struct dti_gpu *gpu;       /* NULL: the CPU */
-    struct dti_runner *runner; /* instead, for casts */
-};
-
-/* Everything is measured with every number of threads, on every device, at every size. */
 struct bench_job {
-    struct dti_bench_setup setup;
-    struct bench_pair pairs[BENCH_PAIRS_MAX]; /* casts, */
-    enum dti_dtype dtypes[BENCH_DTYPES_MAX];  /* all others, */
-    enum dti_block blocks[BENCH_DTYPES_MAX];  /* and block formats */
-    struct bench_size sizes[BENCH_SIZES_MAX];
-    size_t threads[BENCH_THREADS_MAX];
-    enum dti_level levels[DTI_BENCH_LEVELS_MAX]; /* the most demanding first */
-    struct bench_device devices[BENCH_DEVICES_MAX];
-    size_t pair_count, dtype_count, block_count, size_count, thread_count, level_count,
-        device_count;
+    struct dti_bench_job asked;
     char device_reason[640]; /* why --device auto came to the CPU; or empty */
     const struct bench_args *args;
     const struct dti_context *cx;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lines of `bench` for people. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/bench/bench_words.h"
@@ -13,9 +15,14 @@ struct dti_line dti_bench_line(const struct dti_context *cx)
 }
 
 void dti_bench_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
-                        const char *text)
+                        const char *format, ...)
 {
+    char text[CELL];
     struct dti_line line = dti_bench_line(cx);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     if (indent > 0)
         dti_line_to(&line, indent);
     dti_line_put(&line, style, text);
@@ -36,11 +43,7 @@ void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, siz
                 break;
             used = next;
         } while (text[used] != '\0');
-        struct dti_line line = dti_bench_line(cx);
-        if (indent > 0)
-            dti_line_to(&line, indent);
-        dti_line_print(&line, style, "%.*s", used < CELL ? (int)used : CELL - 1, text);
-        dti_line_end(&line);
+        dti_bench_put_line(cx, style, indent, "%.*s", used < CELL ? (int)used : CELL - 1, text);
         text += used;
         text += text[0] != '\0' ? gap : 0;
     }

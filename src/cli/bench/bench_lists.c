@@ -42,7 +42,7 @@ enum dti_status dti_bench_parse_threads(struct bench_job *job, const char *list,
     while (list) {
         const struct bench_word word = dti_bench_next_word(&list);
         size_t number;
-        if (job->thread_count == BENCH_THREADS_MAX)
+        if (job->asked.thread_count == DTI_BENCH_THREADS_MAX)
             return dti_bench_too_many("numbers of threads", reterr);
         const enum dti_status status = dti_amount_threads(word.text, word.length, &number, reterr);
         if (status != DTI_OK)
@@ -51,7 +51,7 @@ enum dti_status dti_bench_parse_threads(struct bench_job *job, const char *list,
             dti_warn(job->cx,
                      "%zu threads take turns on %zu CPU%s; that measures the system as well",
                      number, dti_cpu_count(), dti_cpu_count() == 1 ? "" : "s");
-        job->threads[job->thread_count++] = number;
+        job->asked.threads[job->asked.thread_count++] = number;
     }
     return DTI_OK;
 }
@@ -75,15 +75,16 @@ static enum dti_status no_level(enum dti_level level, enum dti_level highest,
 static void add_level(struct bench_job *job, enum dti_level level)
 {
     size_t at = 0;
-    for (; at < job->level_count; at++) {
-        if (job->levels[at] == level)
+    for (; at < job->asked.level_count; at++) {
+        if (job->asked.levels[at] == level)
             return;
-        if (dti_level_includes(level, job->levels[at]))
+        if (dti_level_includes(level, job->asked.levels[at]))
             break;
     }
-    memmove(job->levels + at + 1, job->levels + at, (job->level_count - at) * sizeof *job->levels);
-    job->levels[at] = level;
-    job->level_count++;
+    memmove(job->asked.levels + at + 1, job->asked.levels + at,
+            (job->asked.level_count - at) * sizeof *job->asked.levels);
+    job->asked.levels[at] = level;
+    job->asked.level_count++;
 }
 
 enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
@@ -143,7 +144,7 @@ enum dti_status dti_bench_parse_time(struct bench_job *job, const char *text,
     if (!thousandths(&rest, longest - 1, &milliseconds) || rest.length > 0 || milliseconds == 0)
         return dti_bench_refuse(DTI_USAGE, "--time takes seconds from 0.001 to below 3600", &word,
                                 reterr);
-    job->setup.nanoseconds = milliseconds * 1000000;
+    job->asked.setup.nanoseconds = milliseconds * 1000000;
     return DTI_OK;
 }
 

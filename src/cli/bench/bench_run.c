@@ -6,6 +6,7 @@
 
 #include "cli/bench/bench_earlier.h"
 #include "cli/bench/bench_page.h"
+#include "cli/shell/remedy_words.h"
 #include "cli/shell/standard.h"
 
 struct bench_job_run {
@@ -16,7 +17,7 @@ struct bench_job_run {
 
 static void begin_document(const struct bench_job *job)
 {
-    struct dti_bench_setup setup = job->setup;
+    struct dti_bench_setup setup = job->asked.setup;
     dti_bench_host_read(&setup.host);
     (setup.kind ? dti_document_bench_table : dti_document_bench)(job->cx->json, &setup);
 }
@@ -25,12 +26,13 @@ static enum dti_status end_document(const struct bench_job *job,
                                     const struct dti_bench_comparison *comparison,
                                     struct dti_error *reterr)
 {
-    (job->setup.kind ? dti_put_bench_table_end : dti_put_bench_end)(job->cx->json, comparison);
+    (job->asked.setup.kind ? dti_put_bench_table_end : dti_put_bench_end)(job->cx->json,
+                                                                          comparison);
     return dti_json_write(job->cx->json, job->cx->out, reterr);
 }
 
 /* Its result at each of the places that are told of: into the document, and to be compared. */
-static enum dti_status put_places(struct bench_job_run *run, const struct bench_done *done,
+static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_done *done,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -48,12 +50,20 @@ static enum dti_status put_places(struct bench_job_run *run, const struct bench_
     return status;
 }
 
-static enum dti_status put_done(void *run_, const struct bench_done *done, struct dti_error *reterr)
+static enum dti_status put_done(void *run_, const struct dti_bench_done *done,
+                                struct dti_error *reterr)
 {
     struct bench_job_run *const run = run_;
     const struct bench_job *const job = run->job;
+    const struct bench_shown shown = {job, done->size, done->device, done->result};
+    const struct dti_bench_cast_result *const cast = done->result.cast;
+    if (cast && cast->bytes_read != done->size->n)
+        dti_warn(job->cx,
+                 "--size %llu is not a whole number of elements of %s; %llu bytes are used",
+                 (unsigned long long)done->size->n, done->result.src->name,
+                 (unsigned long long)cast->bytes_read);
     if (job->cx->output == DTI_OUTPUT_HUMAN)
-        (done->result.table ? dti_bench_human_table : dti_bench_human_result)(done);
+        (cast ? dti_bench_human_result : dti_bench_human_table)(&shown);
     if (job->cx->output == DTI_OUTPUT_JSONL)
         begin_document(job);
     enum dti_status status = put_places(run, done, reterr);
@@ -62,7 +72,8 @@ static enum dti_status put_done(void *run_, const struct bench_done *done, struc
     return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
 }
 
-static enum dti_status put_pair(void *run_, const struct bench_pair *pair, struct dti_error *reterr)
+static enum dti_status put_pair(void *run_, const struct dti_bench_pair *pair,
+                                struct dti_error *reterr)
 {
     const struct bench_job_run *const run = run_;
     if (run->job->cx->output == DTI_OUTPUT_HUMAN)
@@ -70,12 +81,20 @@ static enum dti_status put_pair(void *run_, const struct bench_pair *pair, struc
     return dti_standard_flush(run->job->cx->out, reterr);
 }
 
+static void tell_left_out(void *run_, const struct dti_bench_size *size,
+                          const struct dti_error *why)
+{
+    char words[DTI_ERROR_TEXT];
+    const struct bench_job_run *const run = run_;
+    dti_warn(run->job->cx, "%s is left out: %s", size->label, dti_error_words(words, why));
+}
+
 static void begin(const struct bench_job *job)
 {
     if (job->cx->output == DTI_OUTPUT_JSON)
         begin_document(job);
     else if (job->cx->output == DTI_OUTPUT_HUMAN)
-        (job->setup.kind ? dti_bench_human_table_begin : dti_bench_human_begin)(job);
+        (job->asked.setup.kind ? dti_bench_human_table_begin : dti_bench_human_begin)(job);
 }
 
 /* A document that has the comparison alone closes a stream of them. */
@@ -98,10 +117,12 @@ static enum dti_status end(const struct bench_job_run *run, struct dti_error *re
 static enum dti_status measure(struct bench_job_run *run, struct dti_error *reterr)
 {
     const struct bench_job *const job = run->job;
-    const struct bench_sink sink = {.context = run, .begin = put_pair, .done = put_done};
+    const struct dti_bench_sink sink = {
+        .context = run, .begin = put_pair, .done = put_done, .left_out = tell_left_out};
     begin(job);
-    enum dti_status status = job->setup.kind ? dti_bench_measure_tables(job, &sink, reterr)
-                                             : dti_bench_measure_casts(job, &sink, reterr);
+    enum dti_status status = job->asked.setup.kind
+                                 ? dti_bench_measure_tables(&job->asked, &sink, reterr)
+                                 : dti_bench_measure_casts(&job->asked, &sink, reterr);
     if (status == DTI_OK && run->compares)
         status = dti_bench_earlier_judge(&run->comparison, job, reterr);
     if (status != DTI_OK && status != DTI_ANSWER_NO)
@@ -113,8 +134,8 @@ static enum dti_status measure(struct bench_job_run *run, struct dti_error *rete
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr)
 {
     struct bench_job_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
-    enum dti_status status =
-        job->setup.kind ? dti_bench_check_tables(job, reterr) : dti_bench_check_casts(job, reterr);
+    enum dti_status status = job->asked.setup.kind ? dti_bench_check_tables(&job->asked, reterr)
+                                                   : dti_bench_check_casts(&job->asked, reterr);
     if (status == DTI_OK && run.compares)
         status = dti_bench_earlier_read(&run.comparison, job, reterr);
     if (status == DTI_OK)

@@ -33,7 +33,7 @@ static bool parse_factors(const struct bench_word *word, uint64_t factors[FACTOR
 }
 
 /* n elements in all, in m rows; the label keeps how they were written. */
-static bool parse_elements(const struct bench_word *word, struct bench_size *ret)
+static bool parse_elements(const struct bench_word *word, struct dti_bench_size *ret)
 {
     uint64_t factors[FACTORS_MAX];
     size_t count;
@@ -48,7 +48,7 @@ static bool parse_elements(const struct bench_word *word, struct bench_size *ret
     return true;
 }
 
-static bool parse_product(const struct bench_word *word, struct bench_size *ret)
+static bool parse_product(const struct bench_word *word, struct dti_bench_size *ret)
 {
     uint64_t factors[FACTORS_MAX];
     size_t count;
@@ -61,9 +61,9 @@ static bool parse_product(const struct bench_word *word, struct bench_size *ret)
 }
 
 static enum dti_status parse_size(const struct bench_job *job, const struct bench_word *word,
-                                  struct bench_size *ret, struct dti_error *reterr)
+                                  struct dti_bench_size *ret, struct dti_error *reterr)
 {
-    if (!job->setup.kind || job->setup.kind->size_is == DTI_BENCH_BYTES) {
+    if (!job->asked.setup.kind || job->asked.setup.kind->size_is == DTI_BENCH_BYTES) {
         const enum dti_status status =
             dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
         if (status == DTI_OK) {
@@ -72,7 +72,7 @@ static enum dti_status parse_size(const struct bench_job *job, const struct benc
         }
         return status;
     }
-    const bool product = job->setup.kind->size_is == DTI_BENCH_PRODUCT;
+    const bool product = job->asked.setup.kind->size_is == DTI_BENCH_PRODUCT;
     if (!(product ? parse_product(word, ret) : parse_elements(word, ret)))
         return dti_bench_refuse(DTI_USAGE,
                                 product ? "--size takes products of matrices, as in 1000 (square) "
@@ -95,12 +95,13 @@ enum dti_status dti_bench_parse_sizes(struct bench_job *job, const char *list,
 {
     while (list) {
         const struct bench_word word = dti_bench_next_word(&list);
-        if (job->size_count == BENCH_SIZES_MAX)
+        if (job->asked.size_count == DTI_BENCH_SIZES_MAX)
             return dti_bench_too_many("sizes", reterr);
-        const enum dti_status status = parse_size(job, &word, &job->sizes[job->size_count], reterr);
+        const enum dti_status status =
+            parse_size(job, &word, &job->asked.sizes[job->asked.size_count], reterr);
         if (status != DTI_OK)
             return status;
-        job->size_count++;
+        job->asked.size_count++;
     }
     return DTI_OK;
 }
@@ -123,10 +124,10 @@ static bool offers(const struct dti_bench_kind *kind, const char *name)
 static enum dti_status not_offered(const struct bench_job *job, const char *name,
                                    const struct bench_word *word, struct dti_error *reterr)
 {
-    const char *const more = job->setup.kind->more;
+    const char *const more = job->asked.setup.kind->more;
     (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s%s%s",
-                   job->setup.kind->name, name, job->setup.kind->dtypes, more ? "," : "",
-                   more ? more : "");
+                   job->asked.setup.kind->name, name, job->asked.setup.kind->dtypes,
+                   more ? "," : "", more ? more : "");
     dti_error_argument(reterr, word->text, word->length);
     return DTI_WRONG_KIND;
 }
@@ -134,30 +135,30 @@ static enum dti_status not_offered(const struct bench_job *job, const char *name
 static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    if (!offers(job->setup.kind, format->name))
+    if (!offers(job->asked.setup.kind, format->name))
         return not_offered(job, format->name, word, reterr);
-    for (size_t i = 0; i < job->block_count; i++) {
-        if (job->blocks[i] == format->id)
+    for (size_t i = 0; i < job->asked.block_count; i++) {
+        if (job->asked.blocks[i] == format->id)
             return DTI_OK;
     }
-    if (job->block_count == BENCH_DTYPES_MAX)
+    if (job->asked.block_count == DTI_BENCH_DTYPES_MAX)
         return dti_bench_too_many("dtypes", reterr);
-    job->blocks[job->block_count++] = format->id;
+    job->asked.blocks[job->asked.block_count++] = format->id;
     return DTI_OK;
 }
 
 static enum dti_status add_dtype(struct bench_job *job, const struct dti_format *format,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    if (format->id == DTI_NONE || !offers(job->setup.kind, format->name))
+    if (format->id == DTI_NONE || !offers(job->asked.setup.kind, format->name))
         return not_offered(job, format->name, word, reterr);
-    for (size_t i = 0; i < job->dtype_count; i++) {
-        if (job->dtypes[i] == format->id)
+    for (size_t i = 0; i < job->asked.dtype_count; i++) {
+        if (job->asked.dtypes[i] == format->id)
             return DTI_OK;
     }
-    if (job->dtype_count == BENCH_DTYPES_MAX)
+    if (job->asked.dtype_count == DTI_BENCH_DTYPES_MAX)
         return dti_bench_too_many("dtypes", reterr);
-    job->dtypes[job->dtype_count++] = format->id;
+    job->asked.dtypes[job->asked.dtype_count++] = format->id;
     return DTI_OK;
 }
 

@@ -30,7 +30,7 @@ static bool has_mad(const struct dti_context *cx)
 void dti_bench_human_table_begin(const struct bench_job *job)
 {
     char text[2 * CELL], quoted[DTI_QUOTE_SIZE] = "";
-    const struct dti_bench_setup *const setup = &job->setup;
+    const struct dti_bench_setup *const setup = &job->asked.setup;
     if (setup->engine)
         (void)dti_quote(quoted, setup->engine, strlen(setup->engine));
     (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", setup->kind->name,
@@ -48,27 +48,27 @@ void dti_bench_human_table_begin(const struct bench_job *job)
         dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0, job->device_reason, " ");
 }
 
-static bool per_element(const struct bench_done *done)
+static bool per_element(const struct bench_shown *done)
 {
-    return done->job->setup.kind->size_is == DTI_BENCH_ELEMENTS;
+    return done->result.setup->kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
 /* Arrays that are moved have none to show, and what is done with them is told in its place. */
-static bool has_operations(const struct bench_done *done)
+static bool has_operations(const struct bench_shown *done)
 {
     const struct dti_bench_table *const table = done->result.table;
     bool some = table->count == 0;
     for (size_t i = 0; i < table->count && !some; i++)
         some = table->items[i].operations > 0;
-    return some && done->job->setup.kind->size_is != DTI_BENCH_BYTES;
+    return some && done->result.setup->kind->size_is != DTI_BENCH_BYTES;
 }
 
-static int name_width(const struct bench_done *done)
+static int name_width(const struct bench_shown *done)
 {
     return has_operations(done) ? COLUMN_NAME : per_element(done) ? COLUMN_BOTH : COLUMN_ROLE;
 }
 
-static int engine_width(const struct bench_done *done)
+static int engine_width(const struct bench_shown *done)
 {
     return has_operations(done) ? COLUMN_ENGINE
            : per_element(done)  ? COLUMN_ENGINE_SHORT
@@ -76,17 +76,17 @@ static int engine_width(const struct bench_done *done)
 }
 
 /* "fp32", where nothing else is measured; "int8 quantize"; of limits "read fp32" */
-static void put_name(char name[CELL], const struct bench_done *done,
+static void put_name(char name[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *item)
 {
     const bool own = !item->limit && item->dtype[0] != '\0';
-    const bool alone = own && strcmp(item->role, done->job->setup.kind->name) == 0;
+    const bool alone = own && strcmp(item->role, done->result.setup->kind->name) == 0;
     const char *const first = own ? item->dtype : item->role;
     const char *const second = alone ? "" : own ? item->role : item->dtype;
     (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
 }
 
-static void put_heading(const struct bench_done *done)
+static void put_heading(const struct bench_shown *done)
 {
     const struct dti_context *const cx = done->job->cx;
     struct dti_line line = dti_bench_line(cx);
@@ -107,7 +107,7 @@ static void put_heading(const struct bench_done *done)
 }
 
 /* "64 % of read" */
-static double put_share(char text[CELL], const struct bench_done *done, size_t at,
+static double put_share(char text[CELL], const struct bench_shown *done, size_t at,
                         enum dti_bench_place place)
 {
     char share[DTI_TEXT_SIZE];
@@ -130,7 +130,7 @@ static void put_rate(char text[DTI_TEXT_SIZE], double amount, double seconds)
         memcpy(text, "-", 2);
 }
 
-static void put_row(const struct bench_done *done, size_t at, enum dti_bench_place place)
+static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
     char share[CELL], name[CELL];
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
@@ -173,7 +173,7 @@ static void put_row(const struct bench_done *done, size_t at, enum dti_bench_pla
 }
 
 /* -v: the function, the interval, the samples and what was thrown away. */
-static void put_details(const struct bench_done *done, size_t at, enum dti_bench_place place)
+static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
     char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
     const struct dti_bench_item *const item = &done->result.table->items[at];
@@ -192,7 +192,7 @@ static void put_details(const struct bench_done *done, size_t at, enum dti_bench
 }
 
 /* Of limits those that something is shown beside. */
-static bool is_shown(const struct bench_done *done, size_t at)
+static bool is_shown(const struct bench_shown *done, size_t at)
 {
     const struct dti_bench_table *const table = done->result.table;
     bool beside = !table->items[at].limit || done->job->cx->verbose;
@@ -202,7 +202,7 @@ static bool is_shown(const struct bench_done *done, size_t at)
 }
 
 /* A limit that something is faster than. */
-static bool is_exceeded(const struct bench_done *done, enum dti_bench_place place)
+static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place place)
 {
     static const double beyond_rounding = 1.05;
     struct dti_bench_figure ratio;
@@ -213,7 +213,7 @@ static bool is_exceeded(const struct bench_done *done, enum dti_bench_place plac
     return exceeded;
 }
 
-static void put_place(const struct bench_done *done, enum dti_bench_place place)
+static void put_place(const struct bench_shown *done, enum dti_bench_place place)
 {
     const struct dti_bench_table *const table = done->result.table;
     size_t first = SIZE_MAX;
@@ -237,7 +237,7 @@ static void put_place(const struct bench_done *done, enum dti_bench_place place)
                             " ");
 }
 
-void dti_bench_human_table(const struct bench_done *done)
+void dti_bench_human_table(const struct bench_shown *done)
 {
     char text[CELL], pages[DTI_TEXT_SIZE] = "no";
     const struct dti_bench_table *const table = done->result.table;

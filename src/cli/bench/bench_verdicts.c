@@ -56,23 +56,18 @@ static void put_alone(const struct dti_bench_records *records, const char *what,
         dti_buffer_init(&text);
         dti_escape(&text, records->rows[i].label, strlen(records->rows[i].label));
         dti_line_put(&line, DTI_STYLE_DIM, what);
-        if (dti_buffer_reserve(&text, 1)) {
-            text.data[text.length] = '\0';
-            dti_line_put(&line, DTI_STYLE_DIM, text.data);
-        }
+        dti_line_put(&line, DTI_STYLE_DIM, text.data);
         dti_line_end(&line);
         dti_buffer_free(&text);
     }
-    if (alone > ALONE_MAX) {
-        dti_line_print(&line, DTI_STYLE_DIM, "%s%zu more", what, alone - ALONE_MAX);
-        dti_line_end(&line);
-    }
+    if (alone > ALONE_MAX)
+        dti_bench_put_line(cx, DTI_STYLE_DIM, 0, "%s%zu more", what, alone - ALONE_MAX);
 }
 
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx)
 {
-    dti_bench_put_line(cx, DTI_STYLE_PLAIN, 0, "");
+    dti_bench_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
         dti_table_titled("before>|now>|ratio>|interval|verdict|what was measured");
     for (size_t i = 0; i < comparison->now.count; i++) {

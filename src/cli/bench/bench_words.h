@@ -30,7 +30,7 @@ bool dti_bench_utf8(void);
 /* bench_lines.c */
 struct dti_line dti_bench_line(const struct dti_context *cx);
 void dti_bench_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
-                        const char *text);
+                        const char *format, ...) DTI_PRINTF(4, 5);
 /* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
  */
 void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_measure.h"
-#include "cli/shell/remedy_words.h"
+#include "answers/bench_measure.h"
 
-static void request_of(struct dti_bench_request *ret, const struct bench_done *done)
+static void request_of(struct dti_bench_request *ret, const struct dti_bench_done *done)
 {
-    const struct bench_job *const job = done->job;
+    const struct dti_bench_job *const job = done->job;
     const uint64_t seed = job->setup.seed;
     *ret = (struct dti_bench_request){
         .dtypes = job->dtypes,
@@ -20,20 +19,20 @@ static void request_of(struct dti_bench_request *ret, const struct bench_done *d
         .n = done->size->n,
         .k = done->size->k,
         .level = done->result.level,
-        .cache = (enum dti_bench_cache)job->args->cache,
-        .with_alloc = job->args->with_alloc,
-        .engine = job->args->engine,
+        .cache = job->cache,
+        .with_alloc = job->setup.with_alloc,
+        .engine = job->setup.engine,
         .seed = seed,
         .gpu = done->device->gpu,
         .options = {.nanoseconds = job->setup.nanoseconds, .seed = seed, .cpus = job->setup.cpus},
     };
 }
 
-typedef enum dti_status visit_fn(struct bench_done *done, const struct bench_sink *sink,
+typedef enum dti_status visit_fn(struct dti_bench_done *done, const struct dti_bench_sink *sink,
                                  struct dti_error *reterr);
 
 /* Calls it for everything that is to be measured. Threads are the CPU's. */
-static enum dti_status visit_all(const struct bench_job *job, const struct bench_sink *sink,
+static enum dti_status visit_all(const struct dti_bench_job *job, const struct dti_bench_sink *sink,
                                  visit_fn *visit, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -43,8 +42,8 @@ static enum dti_status visit_all(const struct bench_job *job, const struct bench
             const size_t levels = gpu ? 1 : job->level_count;
             const size_t counts = gpu ? 1 : job->thread_count;
             for (size_t at = 0; at < levels * counts && status == DTI_OK; at++) {
-                const struct bench_size *const size = &job->sizes[s];
-                struct bench_done done = {
+                const struct dti_bench_size *const size = &job->sizes[s];
+                struct dti_bench_done done = {
                     .job = job,
                     .size = size,
                     .device = &job->devices[d],
@@ -63,7 +62,7 @@ static enum dti_status visit_all(const struct bench_job *job, const struct bench
 }
 
 /* The usual sizes are left out where there is not the memory. */
-static enum dti_status check_one(struct bench_done *done, const struct bench_sink *sink,
+static enum dti_status check_one(struct dti_bench_done *done, const struct dti_bench_sink *sink,
                                  struct dti_error *reterr)
 {
     struct dti_bench_request request;
@@ -71,11 +70,11 @@ static enum dti_status check_one(struct bench_done *done, const struct bench_sin
     request_of(&request, done);
     const enum dti_status status =
         done->job->setup.kind->check(&request, done->result.threads, reterr);
-    return status == DTI_UNAVAILABLE && !done->job->args->size ? DTI_OK : status;
+    return status == DTI_UNAVAILABLE && done->job->usual_sizes ? DTI_OK : status;
 }
 
 /* An engine that was asked for and is not there. */
-static enum dti_status check_engine(const struct bench_done *done, const char *engine,
+static enum dti_status check_engine(const struct dti_bench_done *done, const char *engine,
                                     struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -91,8 +90,8 @@ static enum dti_status check_engine(const struct bench_done *done, const char *e
     return DTI_UNAVAILABLE;
 }
 
-static enum dti_status measure(struct bench_done *done, struct dti_bench_table *table,
-                               const struct bench_sink *sink, struct dti_error *reterr)
+static enum dti_status measure(struct dti_bench_done *done, struct dti_bench_table *table,
+                               const struct dti_bench_sink *sink, struct dti_error *reterr)
 {
     struct dti_bench_request request;
     struct dti_team *team = NULL;
@@ -107,25 +106,23 @@ static enum dti_status measure(struct bench_done *done, struct dti_bench_table *
         return status;
     done->result.table = table;
     done->result.bench = &table->bench;
-    if (done->job->args->engine)
-        status = check_engine(done, done->job->args->engine, reterr);
+    if (done->job->setup.engine)
+        status = check_engine(done, done->job->setup.engine, reterr);
     if (status == DTI_OK)
         status = sink->done(sink->context, done, reterr);
     dti_bench_table_free(table);
     return status;
 }
 
-static enum dti_status measure_one(struct bench_done *done, const struct bench_sink *sink,
+static enum dti_status measure_one(struct dti_bench_done *done, const struct dti_bench_sink *sink,
                                    struct dti_error *reterr)
 {
     struct dti_bench_request request;
     struct dti_error error = {.status = DTI_OK};
-    char words[DTI_ERROR_TEXT];
     request_of(&request, done);
-    if (!done->job->args->size &&
+    if (done->job->usual_sizes &&
         done->job->setup.kind->check(&request, done->result.threads, &error) == DTI_UNAVAILABLE) {
-        dti_warn(done->job->cx, "%s is left out: %s", done->size->label,
-                 dti_error_words(words, &error));
+        sink->left_out(sink->context, done->size, &error);
         return DTI_OK;
     }
     struct dti_bench_table *const table = calloc(1, sizeof *table);
@@ -136,12 +133,13 @@ static enum dti_status measure_one(struct bench_done *done, const struct bench_s
     return status;
 }
 
-enum dti_status dti_bench_check_tables(const struct bench_job *job, struct dti_error *reterr)
+enum dti_status dti_bench_check_tables(const struct dti_bench_job *job, struct dti_error *reterr)
 {
     return visit_all(job, NULL, check_one, reterr);
 }
 
-enum dti_status dti_bench_measure_tables(const struct bench_job *job, const struct bench_sink *sink,
+enum dti_status dti_bench_measure_tables(const struct dti_bench_job *job,
+                                         const struct dti_bench_sink *sink,
                                          struct dti_error *reterr)
 {
     return visit_all(job, sink, measure_one, reterr);

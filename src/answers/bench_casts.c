@@ -3,39 +3,36 @@
  * bench cast: every pair with every number of threads on every device at every size. */
 #include <string.h>
 
-#include "cli/bench/bench_measure.h"
+#include "answers/bench_measure.h"
 
-static void request_of(struct dti_bench_cast *ret, const struct bench_job *job,
+static void request_of(struct dti_bench_cast *ret, const struct dti_bench_job *job,
                        const struct dti_format *src, const struct dti_format *dst,
-                       const struct bench_device *device, uint64_t bytes)
+                       const struct dti_bench_device *device, uint64_t bytes)
 {
-    const struct bench_args *const args = job->args;
     const uint64_t seed = job->setup.seed;
     *ret = (struct dti_bench_cast){
         .src = *src,
         .dst = *dst,
-        .policy = {.round = (enum dti_round)args->round,
-                   .overflow = (enum dti_overflow)args->overflow,
-                   .seed = seed},
+        .policy = job->policy,
         .round_given = true,
         .bytes = bytes,
         .level_count = job->level_count,
-        .loss = args->loss,
+        .loss = job->setup.loss,
         .runner = device->runner,
-        .cache = (enum dti_bench_cache)args->cache,
-        .data = (enum dti_bench_data)args->data,
+        .cache = job->cache,
+        .data = job->data,
         .seed = seed,
         .options = {.nanoseconds = job->setup.nanoseconds, .seed = seed, .cpus = job->setup.cpus},
     };
     memcpy(ret->levels, job->levels, sizeof job->levels);
 }
 
-enum dti_status dti_bench_check_casts(const struct bench_job *job, struct dti_error *reterr)
+enum dti_status dti_bench_check_casts(const struct dti_bench_job *job, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->pair_count && status == DTI_OK; i++) {
         for (size_t j = 0; j < job->size_count * job->device_count && status == DTI_OK; j++) {
-            const struct bench_device *const device = &job->devices[j / job->size_count];
+            const struct dti_bench_device *const device = &job->devices[j / job->size_count];
             struct dti_bench_cast request;
             request_of(&request, job, &job->pairs[i].src, &job->pairs[i].dst, device,
                        job->sizes[j % job->size_count].n);
@@ -45,21 +42,16 @@ enum dti_status dti_bench_check_casts(const struct bench_job *job, struct dti_er
     return status;
 }
 
-static enum dti_status measure_one(struct bench_done *done, struct dti_team *team,
-                                   const struct bench_sink *sink, struct dti_error *reterr)
+static enum dti_status measure_one(struct dti_bench_done *done, struct dti_team *team,
+                                   const struct dti_bench_sink *sink, struct dti_error *reterr)
 {
     struct dti_bench_cast request;
     struct dti_bench_cast_result cast;
     struct dti_bench_result *const result = &done->result;
-    const uint64_t bytes = done->size->n;
-    request_of(&request, done->job, result->src, result->dst, done->device, bytes);
+    request_of(&request, done->job, result->src, result->dst, done->device, done->size->n);
     enum dti_status status = dti_bench_cast_run(&cast, &request, team, reterr);
     if (status != DTI_OK)
         return status;
-    if (cast.bytes_read != bytes)
-        dti_warn(done->job->cx,
-                 "--size %llu is not a whole number of elements of %s; %llu bytes are used",
-                 (unsigned long long)bytes, result->src->name, (unsigned long long)cast.bytes_read);
     result->cast = &cast;
     result->bench = &cast.bench;
     status = sink->done(sink->context, done, reterr);
@@ -68,7 +60,7 @@ static enum dti_status measure_one(struct bench_done *done, struct dti_team *tea
 }
 
 /* A thread alone is not tied to a CPU: the system finds it a quiet one. */
-static enum dti_status measure_with(struct bench_done *done, const struct bench_sink *sink,
+static enum dti_status measure_with(struct dti_bench_done *done, const struct dti_bench_sink *sink,
                                     struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -83,30 +75,32 @@ static enum dti_status measure_with(struct bench_done *done, const struct bench_
     return status;
 }
 
-static enum dti_status measure_pair(const struct bench_job *job, const struct bench_pair *pair,
-                                    const struct bench_sink *sink, struct dti_error *reterr)
+static enum dti_status measure_pair(const struct dti_bench_job *job,
+                                    const struct dti_bench_pair *pair,
+                                    const struct dti_bench_sink *sink, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->device_count; i++) {
-        const struct bench_device *const device = &job->devices[i];
+        const struct dti_bench_device *const device = &job->devices[i];
         const size_t counts = device->runner ? 1 : job->thread_count;
         for (size_t j = 0; j < counts && status == DTI_OK; j++) {
-            struct bench_done done = {.job = job,
-                                      .device = device,
-                                      .result = {.setup = &job->setup,
-                                                 .src = &pair->src,
-                                                 .dst = &pair->dst,
-                                                 .device = device->id,
-                                                 .level = job->levels[0],
-                                                 .threads = device->runner ? 1 : job->threads[j]}};
+            struct dti_bench_done done = {
+                .job = job,
+                .device = device,
+                .result = {.setup = &job->setup,
+                           .src = &pair->src,
+                           .dst = &pair->dst,
+                           .device = device->id,
+                           .level = job->levels[0],
+                           .threads = device->runner ? 1 : job->threads[j]}};
             status = measure_with(&done, sink, reterr);
         }
     }
     return status;
 }
 
-enum dti_status dti_bench_measure_casts(const struct bench_job *job, const struct bench_sink *sink,
-                                        struct dti_error *reterr)
+enum dti_status dti_bench_measure_casts(const struct dti_bench_job *job,
+                                        const struct dti_bench_sink *sink, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < job->pair_count && status == DTI_OK; i++) {
