@@ -16,11 +16,6 @@ def main():
     made = subprocess.run([program, "__schemas"], stdout=subprocess.PIPE, check=True,
                           env={"PATH": os.defpath, "LC_ALL": "C"})
     schemas = {schema["$id"]: schema for schema in json.loads(made.stdout).values()}
-    for source in sorted((pathlib.Path(__file__).parent.parent / "schemas").glob("*.json")):
-        written = json.loads(source.read_text(encoding="utf-8"))
-        made_here = schemas.setdefault(source.name, written)
-        if source.name == "common.schema.json":
-            made_here["$defs"] = {**written["$defs"], **made_here["$defs"]}
     folder.mkdir(exist_ok=True)
     for name, schema in schemas.items():
         text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
