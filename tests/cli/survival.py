@@ -13,7 +13,8 @@ import tempfile
 import time
 
 PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
-SANITIZED = "ASAN_OPTIONS" in os.environ or "UBSAN_OPTIONS" in os.environ
+with open(PROGRAM, "rb") as program:  # the environment of a plain program may have their options as well
+    SANITIZED = re.search(rb"__(asan|ubsan|msan|tsan)_", program.read()) is not None
 SECONDS = 60
 AT_ONCE = 30  # seconds in which even a busy machine ends what does not wait for something
 MEMORY_KIB = 128 * 1024
