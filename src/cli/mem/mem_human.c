@@ -10,31 +10,6 @@
 
 enum { NAME_COLUMNS = 60 };
 
-const char *dti_mem_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    uint64_t unit_bytes = 1000;
-    unsigned unit = 0;
-    if (bytes < 1000) {
-        (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
-        return buffer;
-    }
-    while (bytes / unit_bytes >= 1000) {
-        unit_bytes *= 1000;
-        unit++;
-    }
-    /* hundredths, to nearest */
-    const uint64_t hundredth = unit_bytes / 100, rest = bytes % unit_bytes;
-    uint64_t hundredths = bytes / unit_bytes * 100 + (rest + hundredth / 2) / hundredth;
-    if (hundredths == 100000 && unit < 5) {
-        unit++;
-        hundredths = 100;
-    }
-    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
-                   (unsigned)(hundredths % 100), units[unit]);
-    return buffer;
-}
-
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
@@ -63,7 +38,7 @@ void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
     char text[DTI_TEXT_SIZE];
     cell_number(table, bytes);
     cell(table, dti_human_bytes(text, bytes));
-    cell(table, dti_mem_decimal(text, bytes));
+    cell(table, dti_human_decimal(text, bytes));
 }
 
 void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)

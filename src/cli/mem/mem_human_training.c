@@ -2,6 +2,7 @@
  *
  * What training takes, for people. */
 #include "cli/mem/mem_job.h"
+#include "cli/shared/human.h"
 
 static void cell(struct dti_table *table, const char *text)
 {
@@ -57,7 +58,7 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
         cell(table, dti_training_get(training->plan.training)->name);
         cell(table, dti_stored_name(&training->plan.weights));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            cell(table, parts[k] > 0 ? dti_mem_decimal(text, parts[k]) : "-");
+            cell(table, parts[k] > 0 ? dti_human_decimal(text, parts[k]) : "-");
         cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
         dti_mem_cell_bytes(table, training->bytes);
         dti_mem_cell_verdict(table, &training->verdict);

@@ -96,11 +96,6 @@ enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr)
     return status;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* digits[.digits] as an integer and how many digits are behind the point. */
 static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits,
                          uint64_t *ret_scale)
@@ -108,7 +103,7 @@ static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits
     uint64_t digits = 0, scale = 1;
     size_t seen = 0;
     bool behind = false;
-    for (; *length > 0 && (is_digit(**text) || (**text == '.' && !behind));
+    for (; *length > 0 && (dti_ascii_digit(**text) || (**text == '.' && !behind));
          (*text)++, (*length)--) {
         if (**text == '.') {
             behind = true;
