@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "answers/check_parts.h"
-#include "dtinfo/glob.h"
+#include "answers/tensors.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
@@ -65,30 +65,6 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
     }
     *reterr = *error;
     return error->status;
-}
-
-static enum dti_status select_tensors(struct dti_check_report *report, size_t **ret_tensors,
-                                      size_t *ret_count, struct dti_error *reterr)
-{
-    const struct dti_container *const container = report->container;
-    const char *const only = report->request->only;
-    size_t *const tensors = malloc((container->tensor_count + 1) * sizeof *tensors);
-    size_t count = 0;
-    if (!tensors)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (!only || dti_glob_list_match(only, tensor->name, tensor->name_length))
-            tensors[count++] = i;
-    }
-    if (only && count == 0) {
-        free(tensors);
-        report->refusal = DTI_CHECK_NONE_LEFT;
-        return dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");
-    }
-    *ret_tensors = tensors;
-    *ret_count = count;
-    return DTI_OK;
 }
 
 /* A pattern for shapes that no name fits asserts something that is not there. */
@@ -174,16 +150,23 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
 
 static enum dti_status run(struct dti_check_report *report, struct dti_error *reterr)
 {
-    size_t *tensors = NULL, count = 0;
+    const char *const only = report->request->only;
+    size_t count;
     enum dti_status status =
         dti_container_open(&report->container, report->path, report->request->container, reterr);
     if (status != DTI_OK) {
         report->container = NULL;
         return status;
     }
-    status = select_tensors(report, &tensors, &count, reterr);
-    if (status == DTI_OK)
+    size_t *const tensors = dti_tensors_named(report->container, only, &count);
+    if (!tensors)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (only && count == 0) {
+        report->refusal = DTI_CHECK_NONE_LEFT;
+        status = dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");
+    } else {
         status = check_all(report, tensors, count, reterr);
+    }
     free(tensors);
     return status == DTI_OK ? verify(report, reterr) : status;
 }
