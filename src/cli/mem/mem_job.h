@@ -10,7 +10,8 @@
 
 struct mem_args {
     struct dti_file_args file;
-    const char *input, *only, *keep, *dtype, *gradients, *master, *states, *fit;
+    struct dti_mem mem; /* what is asked of it */
+    const char *input, *dtype;
     int train; /* set of 1 << enum dti_training */
 };
 
