@@ -12,6 +12,11 @@ static inline char dti_ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+static inline bool dti_ascii_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static inline bool dti_ascii_equal(const char *a, const char *b)
 {
     while (*a != '\0' && dti_ascii_lower(*a) == dti_ascii_lower(*b)) {

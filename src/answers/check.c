@@ -42,10 +42,5 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
     return own.code;
 }
 
-static const char *check_words(size_t index)
-{
-    return index <= DTI_CHECK_FITS ? dti_check_name((enum dti_check_kind)index) : NULL;
-}
-
 #define DTI_ROWS "answers/check.def"
 #include "answers/rows.h"

@@ -104,8 +104,9 @@ void dti_check_report_free(struct dti_check_report *report);
 /* Whether a text is one of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);
 
-/* "no-nan", "fits"; what is wrong with a tensor: "max 70144 at [12]". */
-const char *dti_check_name(enum dti_check_kind kind);
+/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one; what is wrong
+ * with a tensor: "max 70144 at [12]". */
+const char *dti_check_name(size_t kind);
 enum { DTI_CHECK_DETAIL = 640 };
 const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                              const struct dti_check_failure *failure);

@@ -33,14 +33,11 @@ static enum dti_status find(struct dti_check_report *report, const struct dti_di
 static enum dti_status compare(struct dti_check_report *report, size_t at,
                                const struct dti_digest *const *wanted, struct dti_error *reterr)
 {
-    const struct dti_reading *const reading = &report->request->reading;
     const struct dti_container *const container = report->container;
     struct dti_check_failure failure = {
         .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_OTHER_DIGEST};
-    dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     enum dti_status status =
-        dti_digest_files(container, report->digests, reading->show, reading->context, reterr);
-    dti_reading_end_alone(reading);
+        dti_reading_digests(&report->request->reading, container, &report->digests, reterr);
     for (; failure.index < dti_digest_count(container) && status == DTI_OK; failure.index++) {
         if (memcmp(&report->digests[failure.index], wanted[failure.index],
                    sizeof *wanted[failure.index]) != 0)
@@ -54,10 +51,8 @@ enum dti_status dti_check_digest(struct dti_check_report *report, size_t at,
 {
     const size_t count = dti_digest_count(report->container);
     const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
-    report->digests = calloc(count + 1, sizeof *report->digests);
-    enum dti_status status = wanted && report->digests
-                                 ? find(report, wanted, reterr)
-                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status =
+        wanted ? find(report, wanted, reterr) : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
         status = compare(report, at, wanted, reterr);
     free((void *)wanted);

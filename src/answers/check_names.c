@@ -7,18 +7,17 @@
 #include "answers/check_parts.h"
 #include "dtinfo/glob.h"
 
-bool dti_check_item_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
+static bool item_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
     return !item->glob ||
            dti_glob_match(item->glob, item->glob_length, tensor->name, tensor->name_length);
 }
 
 /* Whether any of the items is about this tensor. */
-bool dti_check_names_fit(const struct dti_check_assertion *assertion,
-                         const struct dti_tensor *tensor)
+static bool names_fit(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     for (size_t i = 0; i < assertion->item_count; i++) {
-        if (dti_check_item_fits(&assertion->items[i], tensor))
+        if (item_fits(&assertion->items[i], tensor))
             return true;
     }
     return false;
@@ -32,13 +31,13 @@ static bool is_of(const struct dti_check_item *item, const struct dti_tensor *te
 }
 
 /* The last item with a pattern that fits decides; without one, any of those that have none. */
-bool dti_check_dtype_holds(const struct dti_check_assertion *assertion,
-                           const struct dti_tensor *tensor)
+static bool dtype_holds(const struct dti_check_assertion *assertion,
+                        const struct dti_tensor *tensor)
 {
     bool defaults = false, holds = false;
     for (size_t i = assertion->item_count; i-- > 0;) {
         const struct dti_check_item *const item = &assertion->items[i];
-        if (item->glob && dti_check_item_fits(item, tensor))
+        if (item->glob && item_fits(item, tensor))
             return is_of(item, tensor);
         defaults = defaults || !item->glob;
         holds = holds || (!item->glob && is_of(item, tensor));
@@ -89,12 +88,51 @@ static bool shape_fits(const struct dti_check_item *item, const struct dti_tenso
 }
 
 /* As with dtypes the last item that fits decides. */
-bool dti_check_shape_holds(const struct dti_check_assertion *assertion,
-                           const struct dti_tensor *tensor)
+static bool shape_holds(const struct dti_check_assertion *assertion,
+                        const struct dti_tensor *tensor)
 {
     for (size_t i = assertion->item_count; i-- > 0;) {
-        if (dti_check_item_fits(&assertion->items[i], tensor))
+        if (item_fits(&assertion->items[i], tensor))
             return shape_fits(&assertion->items[i], tensor);
     }
     return true;
+}
+
+/* A pattern for shapes that no name fits asserts something that is not there. */
+static enum dti_status check_items(struct dti_check_report *report, size_t at,
+                                   const size_t *tensors, size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    enum dti_status status = DTI_OK;
+    for (size_t item = 0; item < assertion->item_count && status == DTI_OK; item++) {
+        size_t i = 0;
+        while (i < count &&
+               !item_fits(&assertion->items[item], &report->container->tensors[tensors[i]]))
+            i++;
+        const struct dti_check_failure failure = {
+            .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_UNMATCHED, .index = item};
+        if (i == count && assertion->items[item].glob)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
+                                size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    const bool dtype = assertion->kind == DTI_CHECK_DTYPE;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
+        const struct dti_check_failure failure = {.assertion = at,
+                                                  .tensor = tensors[i],
+                                                  .fault = dtype ? DTI_CHECK_WRONG_DTYPE
+                                                                 : DTI_CHECK_WRONG_SHAPE,
+                                                  .index = UINT64_MAX};
+        report->tally[at].tensors += names_fit(assertion, tensor);
+        if (!(dtype ? dtype_holds(assertion, tensor) : shape_holds(assertion, tensor)))
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return dtype || status != DTI_OK ? status : check_items(report, at, tensors, count, reterr);
 }

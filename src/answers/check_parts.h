@@ -6,14 +6,10 @@
 
 #include "answers/check_answer.h"
 
-/* check_names.c: what depends on names, dtypes and shapes alone. */
-bool dti_check_dtype_holds(const struct dti_check_assertion *assertion,
-                           const struct dti_tensor *tensor);
-bool dti_check_shape_holds(const struct dti_check_assertion *assertion,
-                           const struct dti_tensor *tensor);
-bool dti_check_item_fits(const struct dti_check_item *item, const struct dti_tensor *tensor);
-bool dti_check_names_fit(const struct dti_check_assertion *assertion,
-                         const struct dti_tensor *tensor);
+/* check_names.c: an assertion that names, dtypes and shapes alone decide, over the tensors of the
+ * list. */
+enum dti_status dti_check_names(struct dti_check_report *report, size_t at, const size_t *tensors,
+                                size_t count, struct dti_error *reterr);
 
 /* check_run.c: adds a failure; DTI_NO_MEMORY. */
 enum dti_status dti_check_fail(struct dti_check_report *report,

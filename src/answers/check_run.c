@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "answers/check_parts.h"
-#include "dtinfo/glob.h"
+#include "answers/tensors.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
@@ -67,70 +67,6 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
     return error->status;
 }
 
-static enum dti_status select_tensors(struct dti_check_report *report, size_t **ret_tensors,
-                                      size_t *ret_count, struct dti_error *reterr)
-{
-    const struct dti_container *const container = report->container;
-    const char *const only = report->request->only;
-    size_t *const tensors = malloc((container->tensor_count + 1) * sizeof *tensors);
-    size_t count = 0;
-    if (!tensors)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (!only || dti_glob_list_match(only, tensor->name, tensor->name_length))
-            tensors[count++] = i;
-    }
-    if (only && count == 0) {
-        free(tensors);
-        report->refusal = DTI_CHECK_NONE_LEFT;
-        return dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");
-    }
-    *ret_tensors = tensors;
-    *ret_count = count;
-    return DTI_OK;
-}
-
-/* A pattern for shapes that no name fits asserts something that is not there. */
-static enum dti_status check_items(struct dti_check_report *report, size_t at,
-                                   const size_t *tensors, size_t count, struct dti_error *reterr)
-{
-    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
-    enum dti_status status = DTI_OK;
-    for (size_t item = 0; item < assertion->item_count && status == DTI_OK; item++) {
-        size_t i = 0;
-        while (i < count && !dti_check_item_fits(&assertion->items[item],
-                                                 &report->container->tensors[tensors[i]]))
-            i++;
-        const struct dti_check_failure failure = {
-            .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_UNMATCHED, .index = item};
-        if (i == count && assertion->items[item].glob)
-            status = dti_check_fail(report, &failure, reterr);
-    }
-    return status;
-}
-
-static enum dti_status check_names(struct dti_check_report *report, size_t at,
-                                   const size_t *tensors, size_t count, struct dti_error *reterr)
-{
-    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
-    const bool dtype = assertion->kind == DTI_CHECK_DTYPE;
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
-        const struct dti_check_failure failure = {.assertion = at,
-                                                  .tensor = tensors[i],
-                                                  .fault = dtype ? DTI_CHECK_WRONG_DTYPE
-                                                                 : DTI_CHECK_WRONG_SHAPE,
-                                                  .index = UINT64_MAX};
-        report->tally[at].tensors += dti_check_names_fit(assertion, tensor);
-        if (!(dtype ? dti_check_dtype_holds(assertion, tensor)
-                    : dti_check_shape_holds(assertion, tensor)))
-            status = dti_check_fail(report, &failure, reterr);
-    }
-    return dtype || status != DTI_OK ? status : check_items(report, at, tensors, count, reterr);
-}
-
 /* In the order of the assertions, then of the tensors; what is of none comes last. */
 static int by_assertion(const void *a, const void *b)
 {
@@ -167,23 +103,30 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
             report->tally[i].tensors = report->container->tensor_count;
         values = values || kind >= DTI_CHECK_NO_NAN;
         if (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE)
-            status = check_names(report, i, tensors, count, reterr);
+            status = dti_check_names(report, i, tensors, count, reterr);
     }
     return status == DTI_OK && values ? dti_check_values(report, tensors, count, reterr) : status;
 }
 
 static enum dti_status run(struct dti_check_report *report, struct dti_error *reterr)
 {
-    size_t *tensors = NULL, count = 0;
+    const char *const only = report->request->only;
+    size_t count;
     enum dti_status status =
         dti_container_open(&report->container, report->path, report->request->container, reterr);
     if (status != DTI_OK) {
         report->container = NULL;
         return status;
     }
-    status = select_tensors(report, &tensors, &count, reterr);
-    if (status == DTI_OK)
+    size_t *const tensors = dti_tensors_named(report->container, only, &count);
+    if (!tensors)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (only && count == 0) {
+        report->refusal = DTI_CHECK_NONE_LEFT;
+        status = dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");
+    } else {
         status = check_all(report, tensors, count, reterr);
+    }
     free(tensors);
     return status == DTI_OK ? verify(report, reterr) : status;
 }

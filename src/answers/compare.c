@@ -20,17 +20,6 @@ DTI_WORDS(way_words, "numbers", "bytes", "not_comparable", "only_in_a", "only_in
 DTI_WORDS(outcome_words, "equal", "within_tolerance", "different", "ignored")
 DTI_WORDS(verdict_words, "equal", "within_tolerance", "different")
 
-static const char *outcome_word(enum dti_compare_outcome outcome)
-{
-    static const size_t words[] = {
-        [DTI_COMPARE_EQUAL] = 0,
-        [DTI_COMPARE_WITHIN] = 1,
-        [DTI_COMPARE_DIFFERS] = 2,
-        [DTI_COMPARE_IGNORED] = 3,
-    };
-    return outcome_words(words[outcome]);
-}
-
 static enum dti_compare_outcome verdict_of(const struct dti_compare *compare)
 {
     return compare->tensors[DTI_COMPARE_DIFFERS] > 0  ? DTI_COMPARE_DIFFERS

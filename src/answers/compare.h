@@ -18,12 +18,12 @@ enum dti_compare_way {
     DTI_COMPARE_ONLY_B,
 };
 
-/* In the order of increasing difference. */
+/* Those of pairs in the order of increasing difference. */
 enum dti_compare_outcome {
     DTI_COMPARE_EQUAL,
-    DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
-    DTI_COMPARE_WITHIN,  /* numbers differ, but not beyond the tolerance */
+    DTI_COMPARE_WITHIN, /* numbers differ, but not beyond the tolerance */
     DTI_COMPARE_DIFFERS,
+    DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
     DTI_COMPARE_OUTCOMES
 };
 

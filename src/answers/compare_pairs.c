@@ -6,29 +6,14 @@
 #include <string.h>
 
 #include "answers/compare.h"
+#include "answers/tensors.h"
 #include "containers/name_order.h"
-#include "dtinfo/glob.h"
 
 /* The tensors of a side that `only` leaves. */
 struct side {
     const struct dti_container *container;
     size_t *tensors, count;
 };
-
-static bool take_side(struct side *ret, const struct dti_container *container, const char *only)
-{
-    ret->container = container;
-    ret->count = 0;
-    ret->tensors = malloc((container->tensor_count + 1) * sizeof *ret->tensors);
-    if (!ret->tensors)
-        return false;
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (!only || dti_glob_list_match(only, tensor->name, tensor->name_length))
-            ret->tensors[ret->count++] = i;
-    }
-    return true;
-}
 
 static const struct dti_tensor *tensor_of(const struct side *side, size_t at)
 {
@@ -81,13 +66,13 @@ static void fill(struct dti_compare *compare, const struct side *a, const struct
 
 enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr)
 {
-    const char *const only = compare->only;
     struct dti_name_order names = {0};
-    struct side a = {0}, b = {0};
+    struct side a = {.container = compare->a}, b = {.container = compare->b};
     bool *taken = NULL;
     enum dti_status status = DTI_OK;
-    if (!take_side(&a, compare->a, only) || !take_side(&b, compare->b, only) ||
-        !dti_name_order_init(&names, b.count))
+    a.tensors = dti_tensors_named(compare->a, compare->only, &a.count);
+    b.tensors = dti_tensors_named(compare->b, compare->only, &b.count);
+    if (!a.tensors || !b.tensors || !dti_name_order_init(&names, b.count))
         goto no_memory;
     for (size_t i = 0; i < b.count; i++)
         dti_name_order_add(&names, tensor_of(&b, i)->name, tensor_of(&b, i)->name_length);

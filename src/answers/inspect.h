@@ -107,9 +107,7 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
                                 struct dti_inspect_report *ret, struct dti_error *reterr);
 void dti_inspect_report_free(struct dti_inspect_report *report);
 
-/* Whether a tensor's values can be read. */
-bool dti_inspect_is_read(const struct dti_tensor *tensor);
-/* Whether its elements have more than one byte; then, whether the highest comes first. */
+/* Whether a tensor's elements have more than one byte; then, whether the highest comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);
 /* The number in the dtype of its tensor; a magnitude of integers, which need not be of their dtype
  * (128 of int8), in uint64. */

@@ -17,20 +17,6 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     dti_container_free(report->container);
 }
 
-static enum dti_status digest(struct dti_inspect_report *report, struct dti_error *reterr)
-{
-    const struct dti_reading *const reading = &report->request->reading;
-    const struct dti_container *const container = report->container;
-    report->digests = calloc(dti_digest_count(container) + 1, sizeof *report->digests);
-    if (!report->digests)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    dti_reading_start_alone(reading, dti_digest_input_bytes(container));
-    const enum dti_status status =
-        dti_digest_files(container, report->digests, reading->show, reading->context, reterr);
-    dti_reading_end_alone(reading);
-    return status;
-}
-
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr)
 {
@@ -42,7 +28,9 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
         status = dti_inspect_sum(ret, reterr);
     if (status == DTI_OK && (request->stats || request->histogram))
         status = dti_inspect_scan(ret, reterr);
-    return status == DTI_OK && request->digest ? digest(ret, reterr) : status;
+    if (status == DTI_OK && request->digest)
+        status = dti_reading_digests(&request->reading, ret->container, &ret->digests, reterr);
+    return status;
 }
 
 const struct dti_inspect_shard *dti_inspect_next_shard(const struct dti_container *container,

@@ -143,7 +143,7 @@ static enum dti_status run_all(struct dti_inspect_report *report, struct batch *
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < report->shown_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
-        if (!dti_inspect_is_read(tensor)) {
+        if (!tensor->format || tensor->block || tensor->refusal) { /* cannot be read */
             report->unread++;
             continue;
         }

@@ -7,18 +7,14 @@
 
 #include "answers/inspect_parts.h"
 #include "answers/tensors.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Length of the digits at a place, and of the zeros before the number proper. */
 static size_t digits(const char *text, size_t length, size_t *ret_zeros)
 {
     size_t count = 0, zeros = 0;
-    while (count < length && is_digit(text[count])) {
+    while (count < length && dti_ascii_digit(text[count])) {
         zeros += zeros == count && text[count] == '0';
         count++;
     }
@@ -32,7 +28,7 @@ static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
     size_t i = 0, j = 0;
     while (i < a->name_length && j < b->name_length) {
         const char *const left = a->name + i, *const right = b->name + j;
-        if (is_digit(*left) && is_digit(*right)) {
+        if (dti_ascii_digit(*left) && dti_ascii_digit(*right)) {
             size_t zeros_left, zeros_right;
             const size_t m = digits(left, a->name_length - i, &zeros_left);
             const size_t n = digits(right, b->name_length - j, &zeros_right);
@@ -54,50 +50,24 @@ static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
     return (rest_a > rest_b) - (rest_a < rest_b);
 }
 
-/* Tensors stand in one array in the order of the file: a tie is settled by it. */
-static int in_file(const struct dti_tensor *a, const struct dti_tensor *b)
-{
-    return (a > b) - (a < b);
-}
+/* A comparison for qsort() of pointers to tensors, `order` of a and b. Tensors stand in one array
+ * in the order of the file: a tie is settled by it. */
+#define ORDER(name, order)                                                           \
+    static int name(const void *left, const void *right)                             \
+    {                                                                                \
+        const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;  \
+        const struct dti_tensor *const b = *(const struct dti_tensor *const *)right; \
+        const int found = (order);                                                   \
+        return found != 0 ? found : DIFFERENCE(a, b);                                \
+    }
+#define DIFFERENCE(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int by_name(const void *left, const void *right)
-{
-    const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;
-    const struct dti_tensor *const b = *(const struct dti_tensor *const *)right;
-    const int order = compare_names(a, b);
-    return order != 0 ? order : in_file(a, b);
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;
-    const struct dti_tensor *const b = *(const struct dti_tensor *const *)right;
-    return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : in_file(a, b);
-}
-
-static int by_elements(const void *left, const void *right)
-{
-    const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;
-    const struct dti_tensor *const b = *(const struct dti_tensor *const *)right;
-    return a->elements != b->elements ? (a->elements < b->elements ? 1 : -1) : in_file(a, b);
-}
-
-static int by_dtype(const void *left, const void *right)
-{
-    const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;
-    const struct dti_tensor *const b = *(const struct dti_tensor *const *)right;
-    const int order = strcmp(dti_tensor_dtype(a), dti_tensor_dtype(b));
-    return order != 0 ? order : in_file(a, b);
-}
-
-static int by_offset(const void *left, const void *right)
-{
-    const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;
-    const struct dti_tensor *const b = *(const struct dti_tensor *const *)right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->offset != b->offset ? (a->offset < b->offset ? -1 : 1) : in_file(a, b);
-}
+ORDER(by_name, compare_names(a, b))
+ORDER(by_size, DIFFERENCE(b->bytes, a->bytes))
+ORDER(by_elements, DIFFERENCE(b->elements, a->elements))
+ORDER(by_dtype, strcmp(dti_tensor_dtype(a), dti_tensor_dtype(b)))
+ORDER(by_offset,
+      a->file != b->file ? DIFFERENCE(a->file, b->file) : DIFFERENCE(a->offset, b->offset))
 
 static void sort(const struct dti_tensor **shown, size_t count, enum dti_inspect_sort order)
 {

@@ -12,11 +12,6 @@
 
 const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
 
-bool dti_inspect_is_read(const struct dti_tensor *tensor)
-{
-    return tensor->format && !tensor->block && !tensor->refusal;
-}
-
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
     const uint16_t probe = 1;

@@ -10,15 +10,11 @@
 
 static const char suffixes[] = "kmbt"; /* thousands, and so on */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool dti_mem_is_amount(const char *text)
 {
     const char *const body = text + (text[0] == '+' || text[0] == '-');
-    return is_digit(body[0]) || (body[0] == '.' && is_digit(body[1])) || text[0] == '[';
+    return dti_ascii_digit(body[0]) || (body[0] == '.' && dti_ascii_digit(body[1])) ||
+           text[0] == '[';
 }
 
 static enum dti_status refuse(const char *text, const char *why, struct dti_error *reterr)
@@ -74,7 +70,7 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     if (digits + 4 > sizeof spelled)
         return refuse(text, "is longer than any count; write 7B or 7e9", reterr);
     for (size_t i = 0; i < digits; i++) {
-        if (!is_digit(text[i]) && !strchr("+-._eE", text[i]))
+        if (!dti_ascii_digit(text[i]) && !strchr("+-._eE", text[i]))
             return refuse(text,
                           "is no count; write 7000000000, 7e9 or 7B: K, M, B and T are 1e3, 1e6, "
                           "1e9 and 1e12",

@@ -24,40 +24,20 @@ const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t nu
 
 const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part)
 {
-    const struct dti_training_row *const row = dti_training_get(plan->training);
-    switch (part) {
-    case DTI_TRAINING_WEIGHTS:
-        return "weights";
-    case DTI_TRAINING_GRADIENTS:
-        return "gradients";
-    case DTI_TRAINING_MASTER:
-        return "master weights";
-    case DTI_TRAINING_STATE_1:
-    case DTI_TRAINING_STATE_2:
-        return row->state_name[part - DTI_TRAINING_STATE_1];
-    case DTI_TRAINING_PARTS:
-        break;
-    }
-    return "";
+    static const char *const names[] = {"weights", "gradients", "master weights"};
+    return part < DTI_TRAINING_STATE_1
+               ? names[part]
+               : dti_training_get(plan->training)->state_name[part - DTI_TRAINING_STATE_1];
 }
 
 const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part)
 {
     const struct dti_training_row *const row = dti_training_get(plan->training);
-    switch (part) {
-    case DTI_TRAINING_WEIGHTS:
-        return dti_stored_name(&plan->weights);
-    case DTI_TRAINING_GRADIENTS:
-        return plan->gradients.name;
-    case DTI_TRAINING_MASTER:
-        return plan->master.name;
-    case DTI_TRAINING_STATE_1:
-    case DTI_TRAINING_STATE_2:
-        return row->block > 0 ? dti_format_get(row->state)->name : plan->state.name;
-    case DTI_TRAINING_PARTS:
-        break;
-    }
-    return "";
+    const char *const names[] = {dti_stored_name(&plan->weights), plan->gradients.name,
+                                 plan->master.name};
+    return part < DTI_TRAINING_STATE_1 ? names[part]
+           : row->block > 0            ? dti_format_get(row->state)->name
+                                       : plan->state.name;
 }
 
 void dti_mem_rule(struct dti_buffer *text, const struct dti_mem *mem,

@@ -4,6 +4,7 @@
 #ifndef DTINFO_ANSWERS_READING_H
 #define DTINFO_ANSWERS_READING_H
 
+#include "dtinfo/file_digest.h"
 #include "dtinfo/scan.h"
 
 /* show is called between begin and end with the bytes read so far; all three may be NULL. */
@@ -26,5 +27,11 @@ void dti_reading_end(struct dti_reading *reading);
 /* The same for work that takes one thread. */
 void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes);
 void dti_reading_end_alone(const struct dti_reading *reading);
+
+/* The digests of a container's files, dti_digest_count() of them, to be freed. Fails as
+ * dti_digest_files() does. */
+enum dti_status dti_reading_digests(const struct dti_reading *reading,
+                                    const struct dti_container *container,
+                                    struct dti_digest **ret_digests, struct dti_error *reterr);
 
 #endif

@@ -4,9 +4,11 @@
 #include "answers/tensors.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answers/spelled.h"
+#include "dtinfo/glob.h"
 
 static bool is_complex(const struct dti_tensor *tensor)
 {
@@ -99,6 +101,20 @@ bool dti_tensor_holds_floats(const struct dti_container *container, const struct
     if (tensor->format)
         return tensor->format->kind == DTI_KIND_FLOAT;
     return tensor->block || container->kind == DTI_CONTAINER_GGUF;
+}
+
+size_t *dti_tensors_named(const struct dti_container *container, const char *only,
+                          size_t *ret_count)
+{
+    size_t *const tensors = malloc((container->tensor_count + 1) * sizeof *tensors);
+    size_t count = 0;
+    for (size_t i = 0; tensors && i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (!only || dti_glob_list_match(only, tensor->name, tensor->name_length))
+            tensors[count++] = i;
+    }
+    *ret_count = count;
+    return tensors;
 }
 
 const char *dti_container_words(size_t index)

@@ -29,6 +29,11 @@ uint64_t dti_place_next(struct dti_place *place);
 /* Our name of the dtype or of the blocks, else what the file calls it. */
 const char *dti_tensor_dtype(const struct dti_tensor *tensor);
 
+/* Indices of the tensors whose names fit a list of patterns; of all where it is NULL. To be freed;
+ * NULL when memory ran out. */
+size_t *dti_tensors_named(const struct dti_container *container, const char *only,
+                          size_t *ret_count);
+
 /* Whether it has numbers that another float dtype could hold: not integers, not scales. Blocks that
  * are unknown here are those of GGUF, which hold numbers like the others. */
 bool dti_tensor_holds_floats(const struct dti_container *container,

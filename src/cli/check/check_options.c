@@ -25,11 +25,13 @@ static enum dti_status add(struct check_job *job, enum dti_check_kind kind, cons
     return DTI_OK;
 }
 
-static enum dti_status bad_argument(const char *text, const char *piece, size_t length,
-                                    struct dti_error *reterr)
+/* "--max-abs takes a number; 'x' is not" */
+static enum dti_status refuse(const char *takes, const char *piece, size_t length,
+                              const char *problem, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE, "%s; %s is not", text, dti_quote(quoted, piece, length));
+    (void)dti_fail(reterr, DTI_USAGE, "%s; %s %s", takes, dti_quote(quoted, piece, length),
+                   problem);
     dti_error_argument(reterr, piece, length);
     return DTI_USAGE;
 }
@@ -41,7 +43,7 @@ static enum dti_status look_up(struct check_job *job, const char *text, size_t l
     char name[64];
     struct dti_dtype_operand operand;
     if (length >= sizeof name)
-        return bad_argument("takes names of dtypes", text, length, reterr);
+        return refuse("takes names of dtypes", text, length, "is not", reterr);
     memcpy(name, text, length);
     name[length] = '\0';
     const enum dti_status status = dti_dtype_operand_read(name, NULL, job->cx, &operand, reterr);
@@ -53,15 +55,23 @@ static enum dti_status look_up(struct check_job *job, const char *text, size_t l
     return DTI_OK;
 }
 
-static enum dti_status add_fits(struct check_job *job, struct dti_error *reterr)
+static enum dti_status add_plain(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                 struct dti_error *reterr)
+{
+    struct dti_check_assertion *assertion;
+    return add(job, kind, text, &assertion, reterr);
+}
+
+static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                struct dti_error *reterr)
 {
     struct dti_check_assertion *assertion = NULL;
-    for (const char *name = job->args->fits; name; name = strchr(name, ',')) {
+    for (const char *name = text; name; name = strchr(name, ',')) {
         name += *name == ',';
         struct dti_format format;
         enum dti_status status = look_up(job, name, strcspn(name, ","), &format, reterr);
         if (status == DTI_OK)
-            status = add(job, DTI_CHECK_FITS, NULL, &assertion, reterr);
+            status = add(job, kind, NULL, &assertion, reterr);
         if (status != DTI_OK)
             return status;
         assertion->format = *dti_real_format(&format);
@@ -70,34 +80,22 @@ static enum dti_status add_fits(struct check_job *job, struct dti_error *reterr)
     return DTI_OK;
 }
 
-static enum dti_status add_max_abs(struct check_job *job, struct dti_error *reterr)
+static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind kind,
+                                   const char *text, struct dti_error *reterr)
 {
-    const char *const text = job->args->max_abs;
     struct dti_check_assertion *assertion = NULL;
     struct dti_value limit;
-    if (!text)
-        return DTI_OK;
     enum dti_status status = dti_value_parse(&limit, text, strlen(text), reterr);
     if (status == DTI_NO_MEMORY)
         return status;
     if (status != DTI_OK || limit.class == DTI_CLASS_NAN ||
         (limit.negative && limit.class != DTI_CLASS_ZERO))
-        return bad_argument("--max-abs takes a number that is not negative", text, strlen(text),
-                            reterr);
-    status = add(job, DTI_CHECK_MAX_ABS, text, &assertion, reterr);
+        return refuse("--max-abs takes a number that is not negative", text, strlen(text), "is not",
+                      reterr);
+    status = add(job, kind, text, &assertion, reterr);
     if (status == DTI_OK)
         assertion->limit = limit;
     return status;
-}
-
-/* Room for as many items as there can be. */
-static bool make_items(struct dti_check_assertion *assertion, const char *text, char separator)
-{
-    size_t count = 1;
-    for (const char *at = strchr(text, separator); at; at = strchr(at + 1, separator))
-        count++;
-    assertion->items = calloc(count, sizeof *assertion->items);
-    return assertion->items != NULL;
 }
 
 /* "bf16", "fp32:*norm*", "q8_0" */
@@ -117,27 +115,6 @@ static enum dti_status read_dtype_item(struct check_job *job, const char *text, 
     return item->block ? DTI_OK : look_up(job, text, name_length, &item->format, reterr);
 }
 
-static enum dti_status add_dtype(struct check_job *job, struct dti_error *reterr)
-{
-    const char *text = job->args->dtype;
-    struct dti_check_assertion *assertion = NULL;
-    if (!text)
-        return DTI_OK;
-    enum dti_status status = add(job, DTI_CHECK_DTYPE, text, &assertion, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (!make_items(assertion, text, ','))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    for (;;) {
-        const size_t length = dti_glob_list_item(text); /* a comma in a pattern is "\," */
-        status =
-            read_dtype_item(job, text, length, &assertion->items[assertion->item_count++], reterr);
-        if (status != DTI_OK || text[length] == '\0')
-            return status;
-        text += length + 1;
-    }
-}
-
 /* "GLOB:2,3" or "2,3": what stands behind the last colon is the shape. */
 static enum dti_status read_shape_item(const char *text, size_t length, struct dti_check_item *item,
                                        struct dti_error *reterr)
@@ -153,37 +130,34 @@ static enum dti_status read_shape_item(const char *text, size_t length, struct d
     }
     if (dti_check_shape_is_pattern(item->shape, item->shape_length))
         return DTI_OK;
-    return bad_argument("--shape takes GLOB:N,... with '*' for any N, as in '*norm*:4096'", text,
-                        length, reterr);
+    return refuse("--shape takes GLOB:N,... with '*' for any N, as in '*norm*:4096'", text, length,
+                  "is not", reterr);
 }
 
-static enum dti_status add_shape(struct check_job *job, struct dti_error *reterr)
+/* Dtypes between commas (one in a pattern is "\,"), shapes between semicolons. */
+static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                 struct dti_error *reterr)
 {
-    const char *text = job->args->shape;
+    const bool dtype = kind == DTI_CHECK_DTYPE;
     struct dti_check_assertion *assertion = NULL;
-    if (!text)
-        return DTI_OK;
-    enum dti_status status = add(job, DTI_CHECK_SHAPE, text, &assertion, reterr);
+    size_t most = 1;
+    enum dti_status status = add(job, kind, text, &assertion, reterr);
     if (status != DTI_OK)
         return status;
-    if (!make_items(assertion, text, ';'))
+    for (const char *at = text; *at != '\0'; at++)
+        most += *at == (dtype ? ',' : ';');
+    assertion->items = calloc(most, sizeof *assertion->items);
+    if (!assertion->items)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (;;) {
-        const size_t length = strcspn(text, ";");
-        status = read_shape_item(text, length, &assertion->items[assertion->item_count++], reterr);
+        struct dti_check_item *const item = &assertion->items[assertion->item_count++];
+        const size_t length = dtype ? dti_glob_list_item(text) : strcspn(text, ";");
+        status = dtype ? read_dtype_item(job, text, length, item, reterr)
+                       : read_shape_item(text, length, item, reterr);
         if (status != DTI_OK || text[length] == '\0')
             return status;
         text += length + 1;
     }
-}
-
-static enum dti_status bad_digest(const char *text, const char *problem, struct dti_error *reterr)
-{
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE, "--digest takes sha256:HEX or a list of sha256sum; %s %s",
-                   dti_quote(quoted, text, strlen(text)), problem);
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_USAGE;
 }
 
 /* Bytes of "sha512:" in front of hexadecimal digits alone; 0: it is the name of a list. */
@@ -198,15 +172,19 @@ static size_t algorithm(const char *text)
     return rest[strspn(rest, "0123456789abcdefABCDEF")] == '\0' ? length + 1 : 0;
 }
 
-static enum dti_status read_digest(struct check_job *job, struct dti_error *reterr)
+static enum dti_status add_digest(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                  struct dti_error *reterr)
 {
-    const char *const text = job->args->digest;
+    static const char takes[] = "--digest takes sha256:HEX or a list of sha256sum";
     const size_t name = algorithm(text), length = strlen(text + name);
     const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
+    const enum dti_status status = add_plain(job, kind, text, reterr);
+    if (status != DTI_OK)
+        return status;
     if (name > 0 && !sha256)
-        return bad_digest(text, "is of another algorithm", reterr);
+        return refuse(takes, text, name + length, "is of another algorithm", reterr);
     if (name == 0 && dti_digest_parse(text, length, &job->request.digest))
-        return bad_digest(text, "lacks sha256: in front", reterr);
+        return refuse(takes, text, length, "lacks sha256: in front", reterr);
     if (name == 0)
         return dti_digest_list_read(&job->request.list, text, reterr);
     if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &job->request.digest))
@@ -214,24 +192,7 @@ static enum dti_status read_digest(struct check_job *job, struct dti_error *rete
     char problem[48];
     (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
                    (int)DTI_DIGEST_DIGITS);
-    return bad_digest(text, problem, reterr);
-}
-
-static enum dti_status add_digest(struct check_job *job, struct dti_error *reterr)
-{
-    struct dti_check_assertion *assertion = NULL;
-    if (!job->args->digest)
-        return DTI_OK;
-    const enum dti_status status =
-        add(job, DTI_CHECK_DIGEST, job->args->digest, &assertion, reterr);
-    return status == DTI_OK ? read_digest(job, reterr) : status;
-}
-
-static enum dti_status add_flag(struct check_job *job, bool given, enum dti_check_kind kind,
-                                struct dti_error *reterr)
-{
-    struct dti_check_assertion *assertion = NULL;
-    return given ? add(job, kind, NULL, &assertion, reterr) : DTI_OK;
+    return refuse(takes, text, name + length, problem, reterr);
 }
 
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
@@ -239,6 +200,23 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
                         args->max_abs || args->shape || args->digest;
+    /* in the order of their kinds */
+    const struct {
+        enum dti_check_kind kind;
+        bool given;
+        const char *text;
+        enum dti_status (*add)(struct check_job *, enum dti_check_kind, const char *,
+                               struct dti_error *);
+    } asked[] = {
+        {DTI_CHECK_VALID, args->valid || !others, NULL, add_plain},
+        {DTI_CHECK_DIGEST, args->digest, args->digest, add_digest},
+        {DTI_CHECK_DTYPE, args->dtype, args->dtype, add_items},
+        {DTI_CHECK_SHAPE, args->shape, args->shape, add_items},
+        {DTI_CHECK_NO_NAN, args->no_nan, NULL, add_plain},
+        {DTI_CHECK_NO_INF, args->no_inf, NULL, add_plain},
+        {DTI_CHECK_MAX_ABS, args->max_abs, args->max_abs, add_max_abs},
+        {DTI_CHECK_FITS, args->fits, args->fits, add_fits},
+    };
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
@@ -254,21 +232,11 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
     for (size_t i = 0; i < ret->source.note_count; i++)
         ret->notes[ret->note_count++] = ret->source.notes[i];
-    if (status == DTI_OK)
-        status = add_flag(ret, args->valid || !others, DTI_CHECK_VALID, reterr);
-    if (status == DTI_OK)
-        status = add_digest(ret, reterr);
-    if (status == DTI_OK)
-        status = add_dtype(ret, reterr);
-    if (status == DTI_OK)
-        status = add_shape(ret, reterr);
-    if (status == DTI_OK)
-        status = add_flag(ret, args->no_nan, DTI_CHECK_NO_NAN, reterr);
-    if (status == DTI_OK)
-        status = add_flag(ret, args->no_inf, DTI_CHECK_NO_INF, reterr);
-    if (status == DTI_OK)
-        status = add_max_abs(ret, reterr);
-    return status == DTI_OK ? add_fits(ret, reterr) : status;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && status == DTI_OK; i++) {
+        if (asked[i].given)
+            status = asked[i].add(ret, asked[i].kind, asked[i].text, reterr);
+    }
+    return status;
 }
 
 void dti_check_free(struct check_job *job)

@@ -8,6 +8,7 @@
 
 #include "cli/compare/compare_job.h"
 #include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_words.h"
 #include "dtinfo/table.h"
 
@@ -117,17 +118,12 @@ static void take_rows(struct compare_view *view)
         qsort(view->rows, view->count, sizeof(const struct dti_compare_result *), worst_first);
 }
 
-static void cell(struct dti_table *table, const char *text)
-{
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
-}
-
 static void cell_name(const struct compare_view *view, struct dti_table *table,
                       const struct dti_compare_result *result)
 {
     const struct dti_tensor *const tensor = dti_compare_tensor(view->compare, result);
     const struct dti_tensor *const other = other_of(view, result);
-    cell(table, "");
+    dti_text_cell(table, "");
     dti_table_safe(table, tensor->name, tensor->name_length);
     if (other) {
         dti_table_more(table, ", ");
@@ -170,23 +166,24 @@ static void put_row(struct compare_view *view, struct dti_table *table,
     char number[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
     const bool some = figures->compared > 0;
     cell_name(view, table, result);
-    cell(table, dtype_a);
+    dti_text_cell(table, dtype_a);
     if (strcmp(dtype_a, dtype_b) != 0)
         dti_table_more(table, ", %s", dtype_b);
-    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)figures->elements);
+    dti_number_cell(table, figures->elements);
     if (view->compare->bitwise && figures->differing == 0 && !figures->identical)
-        cell(table, "0, bits do");
+        dti_text_cell(table, "0, bits do");
     else
-        dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)figures->differing);
-    cell(table, some ? dti_figure_words(number, figures->max_absolute, 4) : "-");
-    cell(table,
-         figures->max_index == UINT64_MAX ? "" : dti_place_words(place, a, figures->max_index));
-    cell(table, some ? dti_figure_words(number, figures->mean_absolute, 3) : "-");
-    cell(table, some ? dti_percent_words(number, figures->max_relative, 3) : "-");
-    cell(table, some ? dti_figure_words(number, figures->max_ulp, 3) : "-");
+        dti_number_cell(table, figures->differing);
+    dti_text_cell(table, some ? dti_figure_words(number, figures->max_absolute, 4) : "-");
+    dti_text_cell(table, figures->max_index == UINT64_MAX
+                             ? ""
+                             : dti_place_words(place, a, figures->max_index));
+    dti_text_cell(table, some ? dti_figure_words(number, figures->mean_absolute, 3) : "-");
+    dti_text_cell(table, some ? dti_percent_words(number, figures->max_relative, 3) : "-");
+    dti_text_cell(table, some ? dti_figure_words(number, figures->max_ulp, 3) : "-");
     if (columns->verbose) {
-        cell(table, some ? dti_figure_words(number, figures->root_mean_square, 3) : "-");
-        cell(table, some ? dti_figure_words(number, figures->cosine, 9) : "-");
+        dti_text_cell(table, some ? dti_figure_words(number, figures->root_mean_square, 3) : "-");
+        dti_text_cell(table, some ? dti_figure_words(number, figures->cosine, 9) : "-");
     }
     if (columns->unmatched)
         dti_table_print(table, DTI_STYLE_WARN, "%llu", (unsigned long long)figures->unmatched);
@@ -258,9 +255,9 @@ static enum dti_status put_list(struct compare_view *view, enum dti_compare_way 
             put_title(view, way);
             table = dti_table_new(3);
         }
-        cell(table, "");
+        dti_text_cell(table, "");
         cell_name(view, table, result);
-        cell(table, dti_compare_reason(reason, compare, result));
+        dti_text_cell(table, dti_compare_reason(reason, compare, result));
     }
     const bool begun = shown > 0 && view->limit > 0;
     const enum dti_status status = begun ? write_table(view, table, reterr) : DTI_OK;

@@ -11,9 +11,9 @@
 
 struct inspect_args {
     struct dti_file_args file;
-    const char *grep, *only;
+    struct dti_inspect_request request; /* what is asked of each file */
     int sort;
-    bool sort_given, reverse, tree, stats, histogram, each, metadata, digest;
+    bool sort_given, tree, metadata;
 };
 
 static const struct dti_choice sorts[] = {
@@ -30,17 +30,17 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "tree", struct inspect_args, tree,
              "fold names at their dots, and numbers in them to '#'"),
     OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts, "in which order"),
-    OPT_FLAG(0, "reverse", struct inspect_args, reverse, "the other way round"),
-    OPT_GLOB(0, "only", struct inspect_args, only, "PATTERN,...",
+    OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "the other way round"),
+    OPT_GLOB(0, "only", struct inspect_args, request.only, "PATTERN,...",
              "only tensors whose name is as one of these: '*norm*,lm_head.*'"),
-    OPT_TEXT(0, "grep", struct inspect_args, grep, "REGEX",
+    OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
              "only tensors in whose name this extended regular expression is found"),
-    OPT_FLAG(0, "stats", struct inspect_args, stats,
+    OPT_FLAG(0, "stats", struct inspect_args, request.stats,
              "read the data: extremes, mean, zeros, NaN, infinities, which dtypes would do"),
-    OPT_FLAG(0, "histogram", struct inspect_args, histogram,
+    OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
              "read the data: draw its exponents against the ranges of narrower dtypes"),
-    OPT_FLAG(0, "each", struct inspect_args, each, "with --histogram: of each tensor, too"),
-    OPT_FLAG(0, "digest", struct inspect_args, digest,
+    OPT_FLAG(0, "each", struct inspect_args, request.each, "with --histogram: of each tensor, too"),
+    OPT_FLAG(0, "digest", struct inspect_args, request.digest,
              "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else"),
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata, and all of it"),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
@@ -70,33 +70,35 @@ struct inspect_job {
 /* Lines of digests are a list for 'check' and sha256sum: nothing else may stand there. */
 static const char *beside_digest(const struct inspect_args *args, const struct dti_context *cx)
 {
-    return args->stats        ? "--stats"
-           : args->histogram  ? "--histogram"
-           : args->tree       ? "--tree"
-           : args->metadata   ? "--metadata"
-           : args->only       ? "--only"
-           : args->grep       ? "--grep"
-           : args->sort_given ? "--sort"
-           : args->reverse    ? "--reverse"
-           : cx->quiet        ? "-q"
-                              : NULL;
+    return args->request.stats       ? "--stats"
+           : args->request.histogram ? "--histogram"
+           : args->tree              ? "--tree"
+           : args->metadata          ? "--metadata"
+           : args->request.only      ? "--only"
+           : args->request.grep_text ? "--grep"
+           : args->sort_given        ? "--sort"
+           : args->request.reverse   ? "--reverse"
+           : cx->quiet               ? "-q"
+                                     : NULL;
 }
 
 static enum dti_status check_options(const struct inspect_args *args, const struct dti_context *cx,
                                      int operands, struct dti_error *reterr)
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
-    const char *const reading = args->stats ? "--stats" : args->histogram ? "--histogram" : NULL;
-    const char *const beside = args->digest && !json ? beside_digest(args, cx) : NULL;
+    const char *const reading = args->request.stats       ? "--stats"
+                                : args->request.histogram ? "--histogram"
+                                                          : NULL;
+    const char *const beside = args->request.digest && !json ? beside_digest(args, cx) : NULL;
     if (operands == 0)
         return dti_fail(
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
     if (beside)
         return dti_fail(reterr, DTI_USAGE, "--digest prints digests alone; leave %s out", beside);
-    if (args->each && !args->histogram)
+    if (args->request.each && !args->request.histogram)
         return dti_fail(reterr, DTI_USAGE, "--each is of --histogram; give both");
-    if (args->tree && args->stats)
+    if (args->tree && args->request.stats)
         return dti_fail(reterr, DTI_USAGE,
                         "--tree and --stats exclude each other; give one of them");
     if (args->tree && json)
@@ -114,7 +116,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
 
 static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *reterr)
 {
-    const char *const pattern = job->args->grep;
+    const char *const pattern = job->args->request.grep_text;
     char quoted[DTI_QUOTE_SIZE], why[128];
     if (!pattern)
         return DTI_OK;
@@ -227,20 +229,12 @@ static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr
 static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
 {
     const struct inspect_args *const args = job->args;
-    job->request = (struct dti_inspect_request){
-        .container = &job->source.options,
-        .words = dti_remedy_words,
-        .only = args->only,
-        .sort = (enum dti_inspect_sort)args->sort,
-        .reverse = args->reverse,
-        .stats = args->stats,
-        .histogram = args->histogram,
-        .each = args->each,
-        .digest = args->digest,
-        .grep_text = args->grep,
-        .from = args->file.from,
-        .assume = args->file.assume,
-    };
+    job->request = args->request;
+    job->request.container = &job->source.options;
+    job->request.words = dti_remedy_words;
+    job->request.sort = (enum dti_inspect_sort)args->sort;
+    job->request.from = args->file.from;
+    job->request.assume = args->file.assume;
     enum dti_status status = check_options(args, job->cx, job->count, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);

@@ -156,11 +156,6 @@ static void measure(struct picture *picture)
     }
 }
 
-static void text_cell(struct dti_table *table, enum dti_style style, const char *text)
-{
-    dti_table_cell(table, style, text);
-}
-
 /* The exponents of a row that there are. */
 static int32_t row_end(const struct picture *picture, int32_t low)
 {
@@ -184,7 +179,7 @@ static void mark_cell(struct dti_table *table, const struct picture *picture,
     const bool lossy = text[0] == beyond || text[1] == beyond || text[1] == zero;
     if (text[0] == text[1])
         text[1] = '\0';
-    text_cell(table, lossy ? DTI_STYLE_BAD : DTI_STYLE_DIM, text);
+    dti_table_cell(table, lossy ? DTI_STYLE_BAD : DTI_STYLE_DIM, text);
 }
 
 static void row_cells(struct dti_table *table, const struct picture *picture, int32_t low)
@@ -195,10 +190,9 @@ static void row_cells(struct dti_table *table, const struct picture *picture, in
     dti_table_print(table, DTI_STYLE_PLAIN, "2^%d", start);
     if (start != end)
         dti_table_more(table, "..%d", end);
-    text_cell(table, DTI_STYLE_PLAIN,
-              count == 0 ? "" : dti_human_share(share, count, picture->numbers));
+    dti_text_cell(table, count == 0 ? "" : dti_human_share(share, count, picture->numbers));
     bar_of(bar, count, picture->most, picture->width, picture->utf8);
-    text_cell(table, DTI_STYLE_PLAIN, bar);
+    dti_text_cell(table, bar);
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
         mark_cell(table, picture, &picture->ranges[i], low);
 }
@@ -209,11 +203,11 @@ static enum dti_status put_bars(const struct picture *picture, struct dti_error 
     struct dti_table *const table = dti_table_new(3 + DTI_STATS_RANGES);
     const int32_t end = row_of(picture, picture->first);
     dti_table_right(table, 1);
-    text_cell(table, DTI_STYLE_DIM, "exponent");
-    text_cell(table, DTI_STYLE_DIM, "share");
-    text_cell(table, DTI_STYLE_DIM, "");
+    dti_table_cell(table, DTI_STYLE_DIM, "exponent");
+    dti_table_cell(table, DTI_STYLE_DIM, "share");
+    dti_table_cell(table, DTI_STYLE_DIM, "");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
-        text_cell(table, DTI_STYLE_DIM, picture->ranges[i].name);
+        dti_table_cell(table, DTI_STYLE_DIM, picture->ranges[i].name);
     for (int32_t low = row_of(picture, picture->last); low >= end; low -= picture->step)
         row_cells(table, picture, low);
     return dti_table_end(table, cx->out, cx->colour, 2, reterr);
@@ -224,7 +218,7 @@ static void share_cell(struct dti_table *table, uint64_t count, uint64_t all)
 {
     char share[DTI_TEXT_SIZE];
     if (count == 0)
-        text_cell(table, DTI_STYLE_PLAIN, "0");
+        dti_text_cell(table, "0");
     else
         dti_table_print(table, DTI_STYLE_WARN, "%llu (%s)", (unsigned long long)count,
                         dti_human_share(share, count, all));
@@ -237,7 +231,7 @@ static enum dti_status put_losses(const struct dti_context *cx,
     const struct dti_inspect_histogram *const histogram = &figures->histogram;
     struct dti_table *const table = dti_table_titled("as|overflow|to zero|to subnormal");
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        text_cell(table, DTI_STYLE_PLAIN, dti_format_get(dti_stats_ranges[i])->name);
+        dti_text_cell(table, dti_format_get(dti_stats_ranges[i])->name);
         share_cell(table, histogram->overflow[i], figures->finite);
         share_cell(table, histogram->to_zero[i], figures->finite);
         share_cell(table, histogram->to_subnormal[i], figures->finite);

@@ -78,10 +78,10 @@ static enum dti_status put_files(const struct inspect_view *view, struct dti_err
         (void)dti_inspect_next_shard(container, &shard);
         const uint64_t numbers[] = {shard.tensors, shard.bytes, shard.file->header_bytes,
                                     shard.file->input.size};
-        dti_table_print(table, DTI_STYLE_PLAIN, "%zu", shard.number);
+        dti_number_cell(table, shard.number);
         dti_name_cell(table, shard.file->path, strlen(shard.file->path));
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)numbers[k]);
+            dti_number_cell(table, numbers[k]);
     }
     return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
 }
@@ -99,13 +99,12 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
         const struct dti_inspect_group *const group = &totals->groups[i];
         /* the label stands in the first row, as wide as those of the lines below */
         dti_table_print(table, DTI_STYLE_DIM, "%-*s", LABEL - 4, i == 0 ? "by dtype" : "");
-        dti_table_cell(table, DTI_STYLE_PLAIN, group->dtype);
+        dti_text_cell(table, group->dtype);
         dti_table_print(table, DTI_STYLE_PLAIN, "%zu tensor%s", group->tensors,
                         group->tensors == 1 ? " " : "s");
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_bytes(text, group->bytes));
-        dti_table_cell(table, DTI_STYLE_PLAIN,
-                       totals->bytes == 0 ? ""
-                                          : dti_human_share(text, group->bytes, totals->bytes));
+        dti_text_cell(table, dti_human_bytes(text, group->bytes));
+        dti_text_cell(table,
+                      totals->bytes == 0 ? "" : dti_human_share(text, group->bytes, totals->bytes));
     }
     return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
 }

@@ -11,16 +11,6 @@
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 
-static void text_cell(struct dti_table *table, const char *text)
-{
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
-}
-
-static void number_cell(struct dti_table *table, uint64_t number)
-{
-    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)number);
-}
-
 /* Quantized blocks: their dtype says so already. */
 static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *tensor)
 {
@@ -85,15 +75,15 @@ enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_err
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
         dti_name_cell(table, tensor->name, tensor->name_length);
-        text_cell(table, dti_tensor_dtype(tensor));
-        text_cell(table, dti_shape_words(shape, tensor));
-        number_cell(table, tensor->elements);
-        number_cell(table, tensor->bytes);
+        dti_text_cell(table, dti_tensor_dtype(tensor));
+        dti_text_cell(table, dti_shape_words(shape, tensor));
+        dti_number_cell(table, tensor->elements);
+        dti_number_cell(table, tensor->bytes);
         if (sharded)
-            number_cell(table, tensor->file + 1);
+            dti_number_cell(table, tensor->file + 1);
         if (verbose) {
-            number_cell(table, tensor->offset);
-            text_cell(table, tensor->stored_as);
+            dti_number_cell(table, tensor->offset);
+            dti_text_cell(table, tensor->stored_as);
         }
         remark_cell(table, view, tensor);
     }
@@ -113,23 +103,23 @@ static void extreme_cell(struct dti_table *table, const struct dti_inspect_figur
         else
             (void)dti_spell_digits(text, &extreme->value, 4);
     }
-    text_cell(table, text);
+    dti_text_cell(table, text);
 }
 
 static void figure_cells(struct dti_table *table, const struct dti_inspect_figures *figures)
 {
     char text[DTI_TEXT_SIZE], fits[DTI_INSPECT_FITS];
-    number_cell(table, figures->elements);
+    dti_number_cell(table, figures->elements);
     extreme_cell(table, figures, &figures->min, false);
     extreme_cell(table, figures, &figures->max, false);
     extreme_cell(table, figures, &figures->absmax, true);
-    text_cell(table, dti_figure_words(text, figures->mean, 4));
-    text_cell(table, dti_figure_words(text, figures->deviation, 4));
-    number_cell(table, figures->zeros);
-    number_cell(table, figures->subnormals);
+    dti_text_cell(table, dti_figure_words(text, figures->mean, 4));
+    dti_text_cell(table, dti_figure_words(text, figures->deviation, 4));
+    dti_number_cell(table, figures->zeros);
+    dti_number_cell(table, figures->subnormals);
     dti_count_cell(table, figures->nan);
     dti_count_cell(table, figures->inf);
-    text_cell(table, figures->elements > 0 ? dti_inspect_fits(fits, figures, ", ") : "-");
+    dti_text_cell(table, figures->elements > 0 ? dti_inspect_fits(fits, figures, ", ") : "-");
 }
 
 enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct dti_error *reterr)
@@ -145,18 +135,18 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
         dti_name_cell(table, tensor->name, tensor->name_length);
-        text_cell(table, dti_tensor_dtype(tensor));
+        dti_text_cell(table, dti_tensor_dtype(tensor));
         if (report->figures[i].there) {
             figure_cells(table, &report->figures[i]);
             continue;
         }
-        number_cell(table, tensor->elements);
+        dti_number_cell(table, tensor->elements);
         for (size_t k = 3; k < COLUMNS; k++)
-            text_cell(table, "-");
+            dti_text_cell(table, "-");
     }
     if (report->shown_count > 1 && report->all.there) {
         dti_table_cell(table, DTI_STYLE_BOLD, "all");
-        text_cell(table, "");
+        dti_text_cell(table, "");
         figure_cells(table, &report->all);
     }
     return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);

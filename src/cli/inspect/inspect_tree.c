@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/tensor_words.h"
+#include "answers/amounts.h"
+#include "answers/tensors.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 
@@ -172,16 +173,7 @@ static void add_sums(struct inspect_node *node, const struct dti_tensor *tensor)
 
 static bool read_number(const char *text, size_t length, uint64_t *ret_number)
 {
-    uint64_t number = 0;
-    if (length == 0 || length > DIGITS)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        number = number * 10 + (uint64_t)(text[i] - '0');
-    }
-    *ret_number = number;
-    return true;
+    return length <= DIGITS && dti_amount_digits(&text, &length, ret_number) && length == 0;
 }
 
 /* Goes down from the root, part by part, making what is not there. */

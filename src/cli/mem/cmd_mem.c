@@ -31,7 +31,7 @@ static const struct dti_option options[] = {
             "account for training: weights, gradients, master weights, optimizer states"),
     OPT_DTYPE(0, "dtype", struct mem_args, dtype, "DTYPE,...",
               "the dtypes, instead of behind the operands; with --train of the weights"),
-    OPT_DTYPE(0, "gradients", struct mem_args, gradients, "DTYPE",
+    OPT_DTYPE(0, "gradients", struct mem_args, mem.gradients, "DTYPE",
               "with --train: of the gradients; otherwise that of the weights"),
     {.kind = DTI_OPTION_DTYPE,
      .long_name = "master",
@@ -39,25 +39,25 @@ static const struct dti_option options[] = {
      .help = "with --train: of the master weights; otherwise fp32 beside weights of less than 32 "
              "bits",
      .choices = no_master,
-     .offset = DTI_FIELD(struct mem_args, master, const char *),
+     .offset = DTI_FIELD(struct mem_args, mem.master, const char *),
      .given_offset = DTI_NO_GIVEN},
-    OPT_DTYPE(0, "states", struct mem_args, states, "DTYPE",
+    OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: of the optimizer's states; otherwise fp32"),
-    OPT_LIST(0, "fit", struct mem_args, fit, "DEVICE|BYTES", some_capacities,
+    OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
              "say what fits into a device's free memory, or into 80GB or 24GiB"),
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
-    DTI_ROW_ONLY(struct mem_args, only, "files: count these tensors alone"),
-    DTI_ROW_KEEP(struct mem_args, keep),
+    DTI_ROW_ONLY(struct mem_args, mem.only, "files: count these tensors alone"),
+    DTI_ROW_KEEP(struct mem_args, mem.keep),
     DTI_SOURCE_OPTIONS(struct mem_args, file),
     OPT_END,
 };
 
 static enum dti_status check_options(const struct mem_args *args, struct dti_error *reterr)
 {
-    const char *const option = args->gradients ? "--gradients"
-                               : args->master  ? "--master"
-                               : args->states  ? "--states"
-                                               : NULL;
+    const char *const option = args->mem.gradients ? "--gradients"
+                               : args->mem.master  ? "--master"
+                               : args->mem.states  ? "--states"
+                                                   : NULL;
     if (option && !args->train)
         return dti_fail(reterr, DTI_USAGE, "%s is of training; say --train adam, or leave it out",
                         option);
@@ -71,18 +71,11 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     enum dti_status status = check_options(args, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
-    job->mem = (struct dti_mem){
-        .only = args->only,
-        .keep = args->keep,
-        .train = (unsigned)args->train,
-        .gradients = args->gradients,
-        .master = args->master,
-        .states = args->states,
-        .fit = args->fit,
-        .list_tensors = job->cx->verbose,
-        .notes = job->source.notes,
-        .note_count = job->source.note_count,
-    };
+    job->mem = args->mem;
+    job->mem.train = (unsigned)args->train;
+    job->mem.list_tensors = job->cx->verbose;
+    job->mem.notes = job->source.notes;
+    job->mem.note_count = job->source.note_count;
     if (status == DTI_OK)
         status = dti_mem_operands(job, operands, operand_count, reterr);
     if (status == DTI_OK)

@@ -10,31 +10,6 @@
 
 enum { NAME_COLUMNS = 60 };
 
-const char *dti_mem_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    uint64_t unit_bytes = 1000;
-    unsigned unit = 0;
-    if (bytes < 1000) {
-        (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
-        return buffer;
-    }
-    while (bytes / unit_bytes >= 1000) {
-        unit_bytes *= 1000;
-        unit++;
-    }
-    /* hundredths, to nearest */
-    const uint64_t hundredth = unit_bytes / 100, rest = bytes % unit_bytes;
-    uint64_t hundredths = bytes / unit_bytes * 100 + (rest + hundredth / 2) / hundredth;
-    if (hundredths == 100000 && unit < 5) {
-        unit++;
-        hundredths = 100;
-    }
-    (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
-                   (unsigned)(hundredths % 100), units[unit]);
-    return buffer;
-}
-
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
@@ -48,22 +23,12 @@ void dti_mem_note(const struct dti_context *cx, const char *text)
     dti_line_end(&line);
 }
 
-static void cell(struct dti_table *table, const char *text)
-{
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
-}
-
-static void cell_number(struct dti_table *table, uint64_t number)
-{
-    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)number);
-}
-
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
 {
     char text[DTI_TEXT_SIZE];
-    cell_number(table, bytes);
-    cell(table, dti_human_bytes(text, bytes));
-    cell(table, dti_mem_decimal(text, bytes));
+    dti_number_cell(table, bytes);
+    dti_text_cell(table, dti_human_bytes(text, bytes));
+    dti_text_cell(table, dti_human_decimal(text, bytes));
 }
 
 void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)
@@ -71,7 +36,7 @@ void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict 
     char text[DTI_TEXT_SIZE];
     (void)dti_human_bytes(text, verdict->bytes);
     if (!verdict->asked)
-        cell(table, "");
+        dti_text_cell(table, "");
     else if (verdict->fits)
         dti_table_print(table, DTI_STYLE_GOOD, "fits, %s left", text);
     else
@@ -137,15 +102,15 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
         const struct dti_mem_item *const item = &mem->items[i];
         const struct dti_tensor *const tensor = item->tensor;
         dti_name_cell(table, tensor->name, tensor->name_length);
-        cell(table, dti_tensor_dtype(tensor));
-        cell(table, dti_shape_words(shape, tensor));
-        cell_number(table, tensor->elements);
-        cell_number(table, item->stored_bytes);
+        dti_text_cell(table, dti_tensor_dtype(tensor));
+        dti_text_cell(table, dti_shape_words(shape, tensor));
+        dti_number_cell(table, tensor->elements);
+        dti_number_cell(table, item->stored_bytes);
         for (size_t k = 0; k < asked; k++) {
             struct dti_footprint footprint = {.bytes = item->stored_bytes};
             if (item->takes_dtype) /* its sum was possible */
                 (void)dti_footprint_of(&mem->sizes[k].as, &item->extent, &footprint);
-            cell_number(table, footprint.bytes);
+            dti_number_cell(table, footprint.bytes);
         }
     }
     return dti_table_end(table, cx->out, cx->colour, 2, reterr);
@@ -188,7 +153,7 @@ static void cell_product(struct dti_table *table, const struct dti_mem *mem,
     const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
     const struct dti_format *const format = &size->as.format;
     const struct dti_block_format *const block = size->as.block;
-    cell(table, "");
+    dti_text_cell(table, "");
     if (size->as_stored)
         return;
     if (block) {
@@ -229,18 +194,18 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
     for (size_t i = 0; i < mem->size_count; i++) {
         const struct dti_mem_size *const size = &mem->sizes[i];
         const struct dti_footprint *const numbers = &size->numbers;
-        cell(table, size->as_stored ? "as stored" : dti_stored_name(&size->as));
+        dti_text_cell(table, size->as_stored ? "as stored" : dti_stored_name(&size->as));
         cell_product(table, mem, size);
         dti_mem_cell_bytes(table, size->bytes);
-        cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
+        dti_text_cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
         if (scales)
-            cell(table, numbers->scale_bytes > 0
-                            ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
-                            : "");
+            dti_text_cell(table, numbers->scale_bytes > 0
+                                     ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
+                                     : "");
         if (padding && numbers->padding > 0)
-            cell_number(table, numbers->padding);
+            dti_number_cell(table, numbers->padding);
         else if (padding)
-            cell(table, "");
+            dti_text_cell(table, "");
         dti_mem_cell_verdict(table, &size->verdict);
     }
     const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 2, reterr);

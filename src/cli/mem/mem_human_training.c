@@ -2,11 +2,8 @@
  *
  * What training takes, for people. */
 #include "cli/mem/mem_job.h"
-
-static void cell(struct dti_table *table, const char *text)
-{
-    dti_table_cell(table, DTI_STYLE_PLAIN, text);
-}
+#include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 
 /* Every part of one training. */
 static struct dti_table *parts_of(const struct dti_mem *mem)
@@ -19,22 +16,22 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
         const enum dti_training_part part = (enum dti_training_part)i;
         if (!dti_training_has(&training->plan, part))
             continue;
-        cell(table, dti_mem_part_name(&training->plan, part));
-        cell(table, dti_mem_part_dtype(&training->plan, part));
-        cell(table, dti_mem_each(text, training->parts[i].bytes, mem->numbers, 1));
+        dti_text_cell(table, dti_mem_part_name(&training->plan, part));
+        dti_text_cell(table, dti_mem_part_dtype(&training->plan, part));
+        dti_text_cell(table, dti_mem_each(text, training->parts[i].bytes, mem->numbers, 1));
         dti_mem_cell_bytes(table, training->parts[i].bytes);
-        cell(table, "");
+        dti_text_cell(table, "");
     }
     if (mem->other_bytes > 0) {
-        cell(table, "other tensors");
-        cell(table, "as stored");
-        cell(table, "");
+        dti_text_cell(table, "other tensors");
+        dti_text_cell(table, "as stored");
+        dti_text_cell(table, "");
         dti_mem_cell_bytes(table, mem->other_bytes);
-        cell(table, "");
+        dti_text_cell(table, "");
     }
     dti_table_cell(table, DTI_STYLE_BOLD, "total");
-    cell(table, "");
-    cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
+    dti_text_cell(table, "");
+    dti_text_cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
     dti_mem_cell_bytes(table, training->bytes);
     dti_mem_cell_verdict(table, &training->verdict);
     return table;
@@ -54,11 +51,12 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
             part[DTI_TRAINING_WEIGHTS].bytes, part[DTI_TRAINING_GRADIENTS].bytes,
             part[DTI_TRAINING_MASTER].bytes,
             part[DTI_TRAINING_STATE_1].bytes + part[DTI_TRAINING_STATE_2].bytes};
-        cell(table, dti_training_get(training->plan.training)->name);
-        cell(table, dti_stored_name(&training->plan.weights));
+        dti_text_cell(table, dti_training_get(training->plan.training)->name);
+        dti_text_cell(table, dti_stored_name(&training->plan.weights));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            cell(table, parts[k] > 0 ? dti_mem_decimal(text, parts[k]) : "-");
-        cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
+            dti_text_cell(table, parts[k] > 0 ? dti_human_decimal(text, parts[k]) : "-");
+        dti_text_cell(table,
+                      dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
         dti_mem_cell_bytes(table, training->bytes);
         dti_mem_cell_verdict(table, &training->verdict);
     }

@@ -10,7 +10,8 @@
 
 struct mem_args {
     struct dti_file_args file;
-    const char *input, *only, *keep, *dtype, *gradients, *master, *states, *fit;
+    struct dti_mem mem; /* what is asked of it */
+    const char *input, *dtype;
     int train; /* set of 1 << enum dti_training */
 };
 
@@ -40,6 +41,5 @@ void dti_mem_note(const struct dti_context *cx, const char *text);
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes);
 /* One: "fits, 1.00 GiB left"; empty unless it was asked for. */
 void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict);
-const char *dti_mem_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes); /* "352.00 GB" */
 
 #endif

@@ -102,16 +102,16 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
 {
     const struct mem_args *const args = job->args;
     const struct dti_mem *const mem = &job->mem;
-    const char *const option = args->only ? "--only" : args->keep ? "--keep" : NULL;
+    const char *const option = args->mem.only ? "--only" : args->mem.keep ? "--keep" : NULL;
     char quoted[DTI_QUOTE_SIZE];
     bool files = false;
     for (size_t i = 0; i < mem->operand_count; i++)
         files |= mem->operands[i].kind == DTI_MEM_FILE;
     if (option && !files)
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
-    if (args->only && mem->item_count == 0)
+    if (args->mem.only && mem->item_count == 0)
         return dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor",
-                        dti_quote(quoted, args->only, strlen(args->only)));
+                        dti_quote(quoted, args->mem.only, strlen(args->mem.only)));
     if (args->train && mem->numbers == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "no tensor is of floats: there are no parameters to train");

@@ -37,13 +37,14 @@ static enum dti_status read_overrides(const struct mem_job *job, struct override
 {
     const struct mem_args *const args = job->args;
     enum dti_status status = DTI_OK;
-    *ret = (struct overrides){.no_master = args->master && strcmp(args->master, "none") == 0};
-    if (args->gradients)
-        status = read_float(job, "--gradients", args->gradients, &ret->gradients, reterr);
-    if (status == DTI_OK && args->master && !ret->no_master)
-        status = read_float(job, "--master", args->master, &ret->master, reterr);
-    if (status == DTI_OK && args->states)
-        status = read_float(job, "--states", args->states, &ret->state, reterr);
+    *ret =
+        (struct overrides){.no_master = args->mem.master && strcmp(args->mem.master, "none") == 0};
+    if (args->mem.gradients)
+        status = read_float(job, "--gradients", args->mem.gradients, &ret->gradients, reterr);
+    if (status == DTI_OK && args->mem.master && !ret->no_master)
+        status = read_float(job, "--master", args->mem.master, &ret->master, reterr);
+    if (status == DTI_OK && args->mem.states)
+        status = read_float(job, "--states", args->mem.states, &ret->state, reterr);
     return status;
 }
 
@@ -55,7 +56,7 @@ static enum dti_status check_plan(const struct mem_job *job, const struct dti_st
                         "training of %s weights is not accounted for; say %s, and twice the "
                         "parameters",
                         weights->format.name, dti_format_get(weights->format.component)->name);
-    if (job->args->states && row->block > 0)
+    if (job->args->mem.states && row->block > 0)
         return dti_fail(reterr, DTI_USAGE,
                         "the states of %s are codes of 8 bits; leave --states out", row->name);
     return DTI_OK;
@@ -71,13 +72,13 @@ static enum dti_status train(struct mem_job *job, const struct overrides *overri
     if (status != DTI_OK)
         return status;
     dti_training_defaults(&plan, training, weights);
-    if (args->gradients)
+    if (args->mem.gradients)
         plan.gradients = overrides->gradients;
-    if (args->master)
+    if (args->mem.master)
         plan.has_master = !overrides->no_master;
-    if (args->master && plan.has_master)
+    if (args->mem.master && plan.has_master)
         plan.master = overrides->master;
-    if (args->states)
+    if (args->mem.states)
         plan.state = overrides->state;
     return dti_mem_add_training(&job->mem, &plan, reterr);
 }
@@ -96,11 +97,6 @@ enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr)
     return status;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* digits[.digits] as an integer and how many digits are behind the point. */
 static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits,
                          uint64_t *ret_scale)
@@ -108,7 +104,7 @@ static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits
     uint64_t digits = 0, scale = 1;
     size_t seen = 0;
     bool behind = false;
-    for (; *length > 0 && (is_digit(**text) || (**text == '.' && !behind));
+    for (; *length > 0 && (dti_ascii_digit(**text) || (**text == '.' && !behind));
          (*text)++, (*length)--) {
         if (**text == '.') {
             behind = true;
@@ -188,7 +184,7 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
 
 enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr)
 {
-    const char *const text = job->args->fit;
+    const char *const text = job->args->mem.fit;
     struct dti_mem_capacity *const capacity = &job->mem.capacity;
     if (!text)
         return DTI_OK;

@@ -109,27 +109,38 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
     return buffer;
 }
 
-const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+/* base: how many of a unit are one of the next, 1000 or 1024. */
+static const char *bytes_in(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t base,
+                            const char *const units[6])
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes < 1024) {
+    uint64_t below = 1; /* bytes of the unit before */
+    unsigned unit = 0;
+    if (bytes < base) {
         (void)snprintf(buffer, DTI_TEXT_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
         return buffer;
     }
-    unsigned unit = 0, shift = 10;
-    while (bytes >> shift >= 1024) {
-        unit++;
-        shift += 10;
-    }
-    /* hundredths, from the first 20 bits and more */
-    uint64_t hundredths = ((bytes >> (shift - 10)) * 100 + 512) >> 10;
-    if (hundredths == 102400 && unit < 5) {
+    for (; bytes / below / base >= base; unit++)
+        below *= base;
+    uint64_t hundredths = (bytes / below * 100 + base / 2) / base;
+    if (hundredths == base * 100 && unit < 5) {
         unit++;
         hundredths = 100;
     }
     (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu.%02u %s", (unsigned long long)(hundredths / 100),
                    (unsigned)(hundredths % 100), units[unit]);
     return buffer;
+}
+
+const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[6] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    return bytes_in(buffer, bytes, 1024, units);
+}
+
+const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[6] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    return bytes_in(buffer, bytes, 1000, units);
 }
 
 const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,

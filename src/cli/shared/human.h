@@ -39,8 +39,9 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
  * 100: "99.996 %". whole > 0. */
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
 
-/* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB". */
+/* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB"; in powers of ten "352.00 GB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
+const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 
 /* "0 10001111 0001001": the binary digits with a blank between the fields. digits: other
  * characters to cut up in their place ("seeeeeeeemmmmmmm"), or NULL. */

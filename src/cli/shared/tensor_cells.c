@@ -49,11 +49,20 @@ bool dti_name_put(struct dti_line *line, enum dti_style style, const char *name,
     return whole;
 }
 
+void dti_text_cell(struct dti_table *table, const char *text)
+{
+    dti_table_cell(table, DTI_STYLE_PLAIN, text);
+}
+
+void dti_number_cell(struct dti_table *table, uint64_t number)
+{
+    dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)number);
+}
+
 void dti_count_cell(struct dti_table *table, uint64_t count)
 {
-    char text[DTI_TEXT_SIZE];
-    dti_spell_u64(text, count);
-    dti_table_cell(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, text);
+    dti_table_print(table, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%llu",
+                    (unsigned long long)count);
 }
 
 void dti_loss_cell(struct dti_table *table, const struct dti_loss_summary *loss, double figure)

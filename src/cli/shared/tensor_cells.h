@@ -19,6 +19,10 @@ void dti_name_text(struct dti_buffer *text, const char *name, size_t length);
 void dti_name_cell(struct dti_table *table, const char *name, size_t length);
 bool dti_name_put(struct dti_line *line, enum dti_style style, const char *name, size_t length);
 
+/* A text of ours; a number. */
+void dti_text_cell(struct dti_table *table, const char *text);
+void dti_number_cell(struct dti_table *table, uint64_t number);
+
 /* A count; marked unless it is 0. */
 void dti_count_cell(struct dti_table *table, uint64_t count);
 

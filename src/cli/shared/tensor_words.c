@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors and figures in words. */
+ * Figures in words. */
 #include "cli/shared/tensor_words.h"
 
 #include <string.h>
@@ -15,11 +15,4 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
     if (value.class <= DTI_CLASS_FINITE)
         memcpy(buffer + strlen(buffer), " %", 3);
     return buffer;
-}
-
-void dti_json_shape(struct dti_json *json, const char *key, const struct dti_tensor *tensor)
-{
-    dti_json_array(json, key);
-    dti_json_uints(json, tensor->shape, tensor->rank);
-    dti_json_end(json);
 }
