@@ -64,14 +64,15 @@ static enum dti_status check_options(const struct cast_array *array, const char 
 {
     const struct dti_transfer_args *args = array->args;
     if (of_values)
-        return dti_fail(reterr, DTI_USAGE, "%s is for values, not for arrays; leave it out",
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for arrays; leave it out",
                         of_values);
     if (array->cx->quiet && args->report)
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
     if (of_tensors)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
-                        of_tensors);
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
+            of_tensors);
     if (args->as_given && args->as > DTI_AS_TEXT)
         return dti_fail(reterr, DTI_USAGE,
                         "text goes to raw codes or to text; cast it with --as raw first, and the "

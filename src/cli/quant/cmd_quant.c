@@ -69,7 +69,8 @@ const char *dti_quant_given(const struct quant_args *args, const char *names)
     return dti_option_given(options, args, names);
 }
 
-bool dti_quant_is_files(const struct quant_args *args, char **operands, int count)
+/* Whether the operands are a file's (or --input, --output, ... say so), not values. */
+static bool is_files(const struct quant_args *args, char **operands, int count)
 {
     const bool wanted = args->output || args->dequant || args->dry_run;
     if (args->input)
@@ -81,7 +82,7 @@ bool dti_quant_is_files(const struct quant_args *args, char **operands, int coun
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    if (dti_quant_is_files(args, operands, operand_count))
+    if (is_files(args, operands, operand_count))
         return dti_quant_file(args, cx, operands, operand_count, reterr);
     return dti_quant_values(args, cx, operands, operand_count, reterr);
 }

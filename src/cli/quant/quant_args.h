@@ -48,15 +48,6 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* quant_number.c: values of options as fp32 codes and integers; errors name the option. */
-enum dti_status dti_quant_option_finite(const char *option, const char *text, uint32_t *ret_code,
-                                        struct dti_error *reterr);
-enum dti_status dti_quant_option_scale(const char *option, const char *text, uint32_t *ret_code,
-                                       struct dti_error *reterr);
-enum dti_status dti_quant_option_integer(const char *option, const char *text, int64_t lowest,
-                                         int64_t highest, int64_t *ret_number,
-                                         struct dti_error *reterr);
-
 /* quant_options.c: options that exclude or need each other, whatever the dtype is. */
 enum dti_status dti_quant_options_check(const struct quant_args *args, struct dti_error *reterr);
 /* An option that none of the targets takes. */
@@ -64,8 +55,6 @@ enum dti_status dti_quant_options_fit(const struct quant_args *args,
                                       const struct dti_quant_target *targets, size_t count,
                                       struct dti_error *reterr);
 
-/* Whether the operands are a file's (or --input, --output, ... say so), not values. */
-bool dti_quant_is_files(const struct quant_args *args, char **operands, int count);
 /* The first of the options that was given: dti_option_given(). */
 const char *dti_quant_given(const struct quant_args *args, const char *names);
 

@@ -81,11 +81,6 @@ static bool has_bar(const struct quant_file *file)
     return dti_progress_wanted((enum dti_progress_when)file->args->progress, file->cx, false);
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
-}
-
 static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -101,7 +96,7 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
                        file->answer.quant->work_bytes, "bytes");
     const struct dti_file_quant_options options = {.team = team,
                                                    .max_memory = file->max_memory,
-                                                   .progress = show_progress,
+                                                   .progress = dti_progress_show,
                                                    .progress_context = &progress};
     status = dti_file_quant_run(file->answer.quant, &options, reterr);
     dti_progress_end(&progress);

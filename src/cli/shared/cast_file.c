@@ -67,11 +67,6 @@ enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error 
     return DTI_OK;
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
-}
-
 static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -92,7 +87,7 @@ static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
     dti_progress_start(&progress, bar ? file->cx->err : NULL, file->cast->input_bytes, "bytes");
     const struct dti_file_cast_options options = {.team = team,
                                                   .max_memory = file->max_memory,
-                                                  .progress = show_progress,
+                                                  .progress = dti_progress_show,
                                                   .progress_context = &progress};
     status = file->to_text ? dti_cast_file_text(file, &options, reterr)
                            : dti_file_cast_run(file->cast, &options, reterr);

@@ -46,7 +46,7 @@ static enum dti_status check_options(const struct dti_cast_file *file, const cha
     const struct dti_transfer_args *const args = file->args;
     const struct dti_tensor_args *const tensors = file->tensors;
     if (surplus)
-        return dti_fail(reterr, DTI_USAGE, "%s is for values, not for files; leave it out",
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for files; leave it out",
                         surplus);
     if (file->cx->quiet && args->report)
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
