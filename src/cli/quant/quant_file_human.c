@@ -19,31 +19,22 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-static void put_bytes(struct dti_line *line, uint64_t from, uint64_t to)
-{
-    char text[DTI_TEXT_SIZE];
-    put(line, dti_human_bytes(text, from));
-    put(line, " -> ");
-    put(line, dti_human_bytes(text, to));
-}
-
 /* model.safetensors -> out.safetensors   12 tensors   8.00 MiB -> 2.00 MiB */
 static void put_head(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = answer->quant;
-    char path[DTI_QUOTE_SIZE], cell[DTI_PLURAL_SIZE];
-    put(line, dti_human_path(path, answer->path));
-    put(line, " -> ");
-    put(line, answer->out_path ? dti_human_path(path, answer->out_path)
-                               : dti_container_name(answer->kind));
-    put(line, gap);
-    put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));
-    if (quant->files.count > 1) {
-        put(line, " in ");
-        put(line, dti_plural_words(cell, quant->files.count - quant->files.has_index, "file"));
-    }
-    put(line, gap);
-    put_bytes(line, quant->input_bytes, quant->output_bytes);
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    char tensors[DTI_PLURAL_SIZE], files[DTI_PLURAL_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s", dti_human_path(from, answer->path),
+                   answer->out_path ? dti_human_path(to, answer->out_path)
+                                    : dti_container_name(answer->kind),
+                   dti_plural_words(tensors, quant->tensor_count, "tensor"));
+    if (quant->files.count > 1)
+        dti_line_print(
+            line, DTI_STYLE_PLAIN, " in %s",
+            dti_plural_words(files, quant->files.count - quant->files.has_index, "file"));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, quant->input_bytes),
+                   dti_human_bytes(written, quant->output_bytes));
     if (answer->dry_run)
         put(line, "   (nothing is written)");
     dti_line_end(line);
@@ -74,20 +65,14 @@ static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_li
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
-    put(line, gap);
-    put(line, dti_quant_kind_words(target, words));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
     put_granularity(target, line);
-    if (target->scheme.block) {
-        put(line, "   scale ");
-        put(line, dti_quant_scale_words(target, words));
-    }
+    if (target->scheme.block)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
-    put(line, "  ");
-    put(line, dti_quant_division_words(target));
-    if (like)
-        dti_line_print(line, DTI_STYLE_PLAIN, ", like %s", like);
-    put(line, "   layout ");
-    put(line, dti_quant_layout_name(answer->quant->request.layout));
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s", dti_quant_division_words(target),
+                   like ? ", like " : "", like ? like : "",
+                   dti_quant_layout_name(answer->quant->request.layout));
     dti_line_end(line);
 }
 

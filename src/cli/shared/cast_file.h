@@ -79,6 +79,21 @@ enum dti_status dti_cast_file_text(struct dti_cast_file *file,
                                    const struct dti_file_cast_options *options,
                                    struct dti_error *reterr);
 
+/* Text on its way to the output, a good deal at once. */
+struct dti_text_sink {
+    struct dti_output_file *output; /* NULL: out, which is standard output */
+    FILE *out;
+    uint64_t *ret_bytes; /* grows by what was written */
+    size_t used;
+    char bytes[64 << 10];
+};
+/* A number on a line; bytes, of which there is room for so many; then what is left. */
+enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
+                                uint64_t code, struct dti_error *reterr);
+enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
+                             struct dti_error *reterr);
+enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
+
 /* cast_file_report.c: what was written, as an answer has it. */
 struct dti_cast_output dti_cast_file_output(const struct dti_cast_file *file);
 /* Whether the report goes to standard error, since the data goes to standard output; and the line
