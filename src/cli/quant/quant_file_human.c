@@ -109,28 +109,21 @@ static enum dti_status put_kinds(const struct dti_context *cx,
     return dti_kinds_write(&kinds, cx->out, cx->colour, reterr);
 }
 
-static void put_number(struct dti_line *line, const char *name, uint64_t count)
-{
-    dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
-                   line->column > 0 ? gap : "  ", name, (unsigned long long)count);
-}
-
 static void put_loss(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = answer->quant;
-    char place[DTI_LOSS_PLACE_SIZE];
+    char place[DTI_LOSS_PLACE_SIZE] = "";
     struct dti_loss_summary loss;
     dti_quant_file_loss(answer, &loss);
-    put_number(line, "clipped", quant->count.clipped);
+    dti_loss_human_count(line, "clipped", quant->count.clipped);
     if (answer->target->scheme.block) {
-        put_number(line, "in blocks", quant->count.blocks);
-        put_number(line, "special blocks", quant->count.special);
+        dti_loss_human_count(line, "in blocks", quant->count.blocks);
+        dti_loss_human_count(line, "special blocks", quant->count.special);
     } else {
-        put_number(line, "nan and inf", quant->count.special);
+        dti_loss_human_count(line, "nan and inf", quant->count.special);
     }
-    put_number(line, "to zero", loss.to_zero);
+    dti_loss_human_count(line, "to zero", loss.to_zero);
     dti_line_end(line);
-    place[0] = '\0';
     if (loss.max_absolute > 0)
         dti_loss_place(place, dti_quant_file_source(answer, quant->max_tensor), loss.max_index);
     dti_loss_human_errors(&loss, place, line);

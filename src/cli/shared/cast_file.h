@@ -87,7 +87,7 @@ struct dti_text_sink {
     size_t used;
     char bytes[64 << 10];
 };
-/* A number on a line; bytes, of which there is room for so many; then what is left. */
+/* A number on a line; bytes, at most as many as there is room for; then what is left. */
 enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
                                 uint64_t code, struct dti_error *reterr);
 enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
