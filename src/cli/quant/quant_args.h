@@ -6,10 +6,8 @@
 #define DTINFO_CLI_QUANT_ARGS_H
 
 #include "answers/quantized.h"
-#include "cli/shell/command.h"
+#include "cli/shared/cast_file.h"
 #include "cli/shell/option.h"
-
-enum quant_as { QUANT_AS_NPY, QUANT_AS_SAFETENSORS };
 
 struct quant_args {
     /* what is computed */
@@ -20,12 +18,10 @@ struct quant_args {
     bool symmetry_given, division_given, like_given, mx_scale_given, per_given, nibble_given;
     bool block_given, pad;
     /* files only */
-    const char *input, *output, *only, *keep, *select, *assume, *threads, *max_memory;
-    int as;       /* enum quant_as */
-    int layout;   /* of dti_choice_quant_layout */
-    int progress; /* enum cast_progress */
-    bool as_given, layout_given, bits_given, progress_given;
-    bool force, lenient, dequant, dry_run;
+    struct dti_transfer_args transfer;
+    struct dti_tensor_args tensors;
+    int layout; /* of dti_choice_quant_layout */
+    bool layout_given, bits_given, dequant;
 };
 
 /* quant_choices.c: the tables of the options. */

@@ -37,7 +37,7 @@ const struct dti_choice dti_choice_quant_layout[] = {
 };
 
 const struct dti_choice dti_choice_quant_as[] = {
-    {.name = "npy", .value = QUANT_AS_NPY, .help = "NumPy arrays"},
-    {.name = "safetensors", .value = QUANT_AS_SAFETENSORS, .help = "a safetensors file"},
+    {.name = "npy", .value = DTI_AS_NPY, .help = "NumPy arrays"},
+    {.name = "safetensors", .value = DTI_AS_SAFETENSORS, .help = "a safetensors file"},
     {.name = NULL},
 };

@@ -66,6 +66,16 @@ void dti_cast_file_end(struct dti_cast_file *file);
 /* The refusal of an operand behind the dtype. */
 enum dti_status dti_cast_file_surplus(const char *operand, struct dti_error *reterr);
 
+/* cast_file_options.c: the options of these names; an amount stays as it is where its text is NULL
+ * or, of threads, "all". level: the highest to use, of the environment. */
+enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
+                                     size_t *ret_threads, uint64_t *ret_memory,
+                                     enum dti_level *ret_level, struct dti_error *reterr);
+/* cast_file.c: what --as asks for; DTI_CONTAINER_COUNT where it was not given. */
+enum dti_container_kind dti_transfer_form(const struct dti_transfer_args *args);
+/* Tells of what killed runs have left, and with --force removes it. path: of the output. */
+enum dti_status dti_new_files_clear(const struct dti_new_files *files, bool force, const char *path,
+                                    dti_warn_fn *warn, void *context, struct dti_error *reterr);
 /* cast_file.c: decides what becomes of each tensor and what the new files are; the container is
  * open. Then all the work, up to the moment when the new files have their names. */
 enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error *reterr);
