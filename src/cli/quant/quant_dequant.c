@@ -2,11 +2,19 @@
  *
  * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. What is quantized is made
  * floats by a view of the file; the rest is a cast of that view. */
-#include "cli/quant/quant_dequant.h"
-
 #include <string.h>
 
+#include "cli/quant/quant_files.h"
+
 #define EXAMPLE "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'"
+
+struct quant_dequant {
+    const struct quant_args *args;
+    struct dti_cast_file_args cast_args; /* what the cast of a file is asked by */
+    struct dti_cast_file file;
+    struct dti_file_dequant *dequant;
+    struct dti_dequant_answer answer;
+};
 
 static enum dti_status check_options(const struct quant_args *args, char **operands, int count,
                                      struct dti_error *reterr)

@@ -2,7 +2,7 @@
  *
  * What was dequantized, for people: a line on the whole, one for each way in which tensors were
  * stored, what was lost on the way to the dtype, and with -v every tensor. */
-#include "cli/quant/quant_dequant.h"
+#include "cli/quant/quant_files.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"

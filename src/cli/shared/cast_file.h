@@ -5,7 +5,6 @@
 #ifndef DTINFO_CLI_CAST_FILE_H
 #define DTINFO_CLI_CAST_FILE_H
 
-#include "answers/cast_tensors.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/file_target.h"
@@ -104,10 +103,8 @@ enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size
                              struct dti_error *reterr);
 enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
 
-/* cast_file_report.c: what was written, as an answer has it. */
-struct dti_cast_output dti_cast_file_output(const struct dti_cast_file *file);
-/* Whether the report goes to standard error, since the data goes to standard output; and the line
- * that is there. */
+/* cast_file_report.c: whether the report goes to standard error, since the data goes to standard
+ * output; and the line that is there. */
 bool dti_cast_file_aside(const struct dti_cast_file *file);
 struct dti_line dti_cast_file_line(const struct dti_cast_file *file);
 /* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of the reports on casts of files: what was written, where the report goes, what was lost.
- */
+ * Parts of the reports on casts of files: where the report goes, its head, what was lost. */
 #include <string.h>
 
 #include "cli/shared/cast_file.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
-
-struct dti_cast_output dti_cast_file_output(const struct dti_cast_file *file)
-{
-    return (struct dti_cast_output){.path = file->out_path,
-                                    .cast = file->cast,
-                                    .dry_run = file->tensors->dry_run,
-                                    .text = file->to_text,
-                                    .text_bytes = file->output_bytes};
-}
 
 bool dti_cast_file_aside(const struct dti_cast_file *file)
 {
