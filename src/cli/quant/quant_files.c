@@ -72,12 +72,6 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
     return dti_file_quant_new(&file->answer.quant, file->answer.container, &request, reterr);
 }
 
-static bool has_bar(const struct quant_file *file)
-{
-    return dti_progress_wanted((enum dti_progress_when)file->args->transfer.progress, file->cx,
-                               false);
-}
-
 static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -89,8 +83,10 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
         status = dti_team_new(&team, file->answer.threads, DTI_WAIT_SLEEP, false, reterr);
     if (status != DTI_OK)
         return status;
-    dti_progress_start(&progress, has_bar(file) ? file->cx->err : NULL,
-                       file->answer.quant->work_bytes, "bytes");
+    const bool bar =
+        dti_progress_wanted((enum dti_progress_when)file->args->transfer.progress, file->cx, false);
+    dti_progress_start(&progress, bar ? file->cx->err : NULL, file->answer.quant->work_bytes,
+                       "bytes");
     const struct dti_file_quant_options options = {.team = team,
                                                    .max_memory = file->max_memory,
                                                    .progress = dti_progress_show,
