@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The answer of a cast of a file: what was read and written, what became of each tensor, what was
- * lost. Parts of it are those of other commands whose work is the cast of a file. */
+ * lost. */
 #ifndef DTINFO_ANSWERS_CAST_TENSORS_H
 #define DTINFO_ANSWERS_CAST_TENSORS_H
 
@@ -47,16 +47,5 @@ struct dti_cast_file_answer {
     FILE *stream; /* where tensors go as soon as they are written: see dti_json_stream() */
 };
 void dti_document_cast_file(struct dti_json *json, const struct dti_cast_file_answer *file);
-
-/* What was lost in all; max_index is the place in the tensor cast->max_tensor. */
-void dti_cast_loss_sum(const struct dti_file_cast *cast, struct dti_loss_summary *ret);
-
-/* For rows: */
-extern const struct dti_object dti_object_cast_output, dti_object_cast_loss;
-void dti_put_cast_output(struct dti_json *json, const char *key,
-                         const struct dti_cast_output *output);
-void dti_put_members_cast_loss(struct dti_json *json, const struct dti_cast_loss *loss);
-/* By enum dti_fate. */
-const char *dti_fate_words(size_t index);
 
 #endif

@@ -6,49 +6,20 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "dtinfo/policies.def"
 #include "dtinfo/storage.h"
 
-#define WORD(words, index) ((index) < sizeof(words) / sizeof *(words) ? (words)[index] : NULL)
-
-const char *dti_round_words(size_t index)
-{
-    static const char *const words[] = {
-#define ROUND(id, name, help) [DTI_ROUND_##id] = name,
-#include "dtinfo/policies.def"
-#undef ROUND
-    };
-    return WORD(words, index);
-}
-
-const char *dti_overflow_words(size_t index)
-{
-    static const char *const words[] = {
-#define OVERFLOW_POLICY(id, name, help) [DTI_OVERFLOW_##id] = name,
-#include "dtinfo/policies.def"
-#undef OVERFLOW_POLICY
-    };
-    return WORD(words, index);
-}
-
-const char *dti_nan_words(size_t index)
-{
-    static const char *const words[] = {
-#define NAN_POLICY(id, name, help) [DTI_NAN_##id] = name,
-#include "dtinfo/policies.def"
-#undef NAN_POLICY
-    };
-    return WORD(words, index);
-}
-
-const char *dti_packing_words(size_t index)
-{
-    static const char *const words[] = {
-#define PACKING(id, name, help) [DTI_PACKING_##id] = name,
-#include "dtinfo/policies.def"
-#undef PACKING
-    };
-    return WORD(words, index);
-}
+#define WORD(value, name, help) [value] = name,
+#define WORDS_OF(function, ...)                                            \
+    const char *function(size_t index)                                     \
+    {                                                                      \
+        static const char *const words[] = {__VA_ARGS__};                  \
+        return index < sizeof words / sizeof *words ? words[index] : NULL; \
+    }
+WORDS_OF(dti_round_words, DTI_ROUNDS(WORD, WORD))
+WORDS_OF(dti_overflow_words, DTI_OVERFLOWS(WORD))
+WORDS_OF(dti_nan_words, DTI_NANS(WORD))
+WORDS_OF(dti_packing_words, DTI_PACKINGS(WORD))
 
 const char *dti_via_text(char buffer[DTI_VIA_TEXT_SIZE], const struct dti_format *via, size_t count)
 {

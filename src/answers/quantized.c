@@ -19,7 +19,9 @@ struct quant_group_of {
 };
 
 #define WORD(value, word, meaning) [value] = word,
-DTI_WORDS(family_words, "integer", "float", "mx", "nv", "nf", "q8", "q4")
+/* Behind the first two: by the family of a block format. */
+DTI_WORDS(family_words, "integer", "float", [2 + DTI_BLOCKS_MX] = "mx", [2 + DTI_BLOCKS_NV] = "nv",
+          [2 + DTI_BLOCKS_NF] = "nf", [2 + DTI_BLOCKS_Q8] = "q8", [2 + DTI_BLOCKS_Q4] = "q4")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "block")
 DTI_WORDS(symmetry_words, [DTI_SYMMETRY_NONE] = "none", DTI_QUANT_SYMMETRIES(WORD))
@@ -41,20 +43,8 @@ const char *dti_quant_like_word(int like)
 
 static const char *family_name(const struct dti_quant_target *target)
 {
-    switch (dti_quant_family(target)) {
-    case DTI_FAMILY_INTEGER:
-        return "integer";
-    case DTI_FAMILY_FLOAT:
-        return "float";
-    case DTI_FAMILY_MX:
-        return "mx";
-    case DTI_FAMILY_NV:
-        return "nv";
-    case DTI_FAMILY_NF:
-        return "nf";
-    default:
-        return target->scheme.block->family == DTI_BLOCKS_Q8 ? "q8" : "q4";
-    }
+    const struct dti_block_format *const block = target->scheme.block;
+    return family_words(block ? 2 + (size_t)block->family : !dti_format_is_integer(&target->code));
 }
 
 /* A figure that fp64 may only come near to; NULL for what it does not hold. */

@@ -19,11 +19,6 @@ static size_t choose_threads(const struct cast_array *array)
     return dti_amount_useful_threads(array->input.seekable ? array->input.size : UINT64_MAX);
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
-}
-
 static enum dti_status transfer(struct cast_array *array, struct dti_error *reterr)
 {
     struct dti_team *team;
@@ -31,7 +26,7 @@ static enum dti_status transfer(struct cast_array *array, struct dti_error *rete
     const struct dti_transfer how = {.input = &array->input,
                                      .elements = array->count,
                                      .output = array->output,
-                                     .progress = show_progress,
+                                     .progress = dti_progress_show,
                                      .progress_context = &array->progress};
     enum dti_status status = dti_team_new(&team, array->threads, DTI_WAIT_SLEEP, false, reterr);
     if (status != DTI_OK)

@@ -9,8 +9,6 @@
 #include "cli/shared/loss_human.h"
 #include "dtinfo/table.h"
 
-static const char gap[] = "   ";
-
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
@@ -19,38 +17,31 @@ static void put(struct dti_line *line, const char *text)
 static void put_dtype(const struct dti_format *format, const struct dti_layout *layout, bool text,
                       struct dti_line *line)
 {
-    put(line, format->name);
-    if (text) {
-        put(line, " as text");
-    } else if (format->width < 8) {
-        put(line, " (packing ");
-        put(line, dti_choice_name(dti_choice_packing, (int)layout->packing));
-        put(line, ")");
-    }
+    if (!text && format->width < 8)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s (packing %s)", format->name,
+                       dti_choice_name(dti_choice_packing, (int)layout->packing));
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", format->name, text ? " as text" : "");
 }
 
 /* in.bin -> out.bin   268435456 fp32 -> bf16   1.00 GiB -> 512.00 MiB */
 static void put_head(const struct cast_array *array, struct dti_line *line)
 {
     const struct dti_request *request = &array->request;
-    char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE];
-    put(line, strcmp(array->path, "-") == 0 ? "standard input" : dti_human_path(path, array->path));
-    put(line, " -> ");
-    put(line, array->to_stdout ? "standard output" : dti_human_path(path, array->out_path));
-    put(line, gap);
-    dti_spell_u64(text, array->elements);
-    put(line, text);
-    put(line, " ");
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %llu ",
+                   strcmp(array->path, "-") == 0 ? "standard input"
+                                                 : dti_human_path(from, array->path),
+                   array->to_stdout ? "standard output" : dti_human_path(to, array->out_path),
+                   (unsigned long long)array->elements);
     if (array->from_text)
         put(line, array->elements == 1 ? "number" : "numbers");
     else
         put_dtype(&request->src, &request->src_layout, false, line);
     put(line, " -> ");
     put_dtype(&request->cast.dst, &request->dst_layout, array->to_text, line);
-    put(line, gap);
-    put(line, dti_human_bytes(text, array->input_bytes));
-    put(line, " -> ");
-    put(line, dti_human_bytes(text, array->output_bytes));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, array->input_bytes),
+                   dti_human_bytes(written, array->output_bytes));
     dti_line_end(line);
 }
 

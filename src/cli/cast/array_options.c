@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/cast/array.h"
-#include "cli/shared/amount.h"
 #include "cli/shared/dtype_operands.h"
 #include "cli/shared/file_operands.h"
 #include "dtinfo/ascii.h"
@@ -64,14 +63,15 @@ static enum dti_status check_options(const struct cast_array *array, const char 
 {
     const struct dti_transfer_args *args = array->args;
     if (of_values)
-        return dti_fail(reterr, DTI_USAGE, "%s is for values, not for arrays; leave it out",
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for arrays; leave it out",
                         of_values);
     if (array->cx->quiet && args->report)
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
     if (of_tensors)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
-                        of_tensors);
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
+            of_tensors);
     if (args->as_given && args->as > DTI_AS_TEXT)
         return dti_fail(reterr, DTI_USAGE,
                         "text goes to raw codes or to text; cast it with --as raw first, and the "
@@ -97,15 +97,6 @@ static enum dti_status check_options(const struct cast_array *array, const char 
                         "--threads is for raw input and output; text is cast by one thread: leave "
                         "it out");
     return DTI_OK;
-}
-
-static enum dti_status parse_threads(struct cast_array *array, struct dti_error *reterr)
-{
-    const char *text = array->args->threads;
-    array->threads = 0;
-    if (!text || strcmp(text, "all") == 0)
-        return DTI_OK;
-    return dti_amount_threads(text, strlen(text), &array->threads, reterr);
 }
 
 /* Packing is of codes of less than 8 bits. */
@@ -204,9 +195,8 @@ enum dti_status dti_cast_array_init(struct cast_array *ret,
     if (status == DTI_OK)
         status = check_options(ret, array_args->of_values, array_args->of_tensors, reterr);
     if (status == DTI_OK)
-        status = parse_threads(ret, reterr);
-    if (status == DTI_OK)
-        status = dti_level_choose(getenv("DTINFO_CPU"), &ret->level, reterr);
+        status =
+            dti_transfer_amounts(args->threads, NULL, &ret->threads, NULL, &ret->level, reterr);
     if (status != DTI_OK)
         return status;
 

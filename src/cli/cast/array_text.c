@@ -8,72 +8,21 @@
 
 #include "cli/cast/array.h"
 #include "cli/shared/text_numbers.h"
-#include "cli/shell/standard.h"
 
-enum { BLOCK = 16 * DTI_TILE, SINK_BYTES = 64 << 10 };
+enum { BLOCK = 16 * DTI_TILE };
 
-/* Bytes on their way to the output, a good many at once. */
-struct array_sink {
-    struct cast_array *array;
-    size_t used;
-    char bytes[SINK_BYTES];
-};
-
-static enum dti_status flush_sink(struct array_sink *sink, struct dti_error *reterr)
+static void init_sink(struct dti_text_sink *ret, struct cast_array *array)
 {
-    struct cast_array *array = sink->array;
-    const size_t size = sink->used;
-    array->output_bytes += size;
-    sink->used = 0;
-    if (array->output)
-        return dti_output_write(array->output, sink->bytes, size, reterr);
-    if (fwrite(sink->bytes, 1, size, array->cx->out) == size)
-        return DTI_OK;
-    dti_standard_note_failure(); /* dti_standard_close() says why */
-    return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
-}
-
-static enum dti_status put_bytes(struct array_sink *sink, const void *bytes, size_t size,
-                                 struct dti_error *reterr)
-{
-    const char *from = bytes;
-    while (size > 0) {
-        const size_t available = SINK_BYTES - sink->used,
-                     part = size < available ? size : available;
-        memcpy(sink->bytes + sink->used, from, part);
-        sink->used += part;
-        from += part;
-        size -= part;
-        if (sink->used == SINK_BYTES) {
-            enum dti_status status = flush_sink(sink, reterr);
-            if (status != DTI_OK)
-                return status;
-        }
-    }
-    return DTI_OK;
-}
-
-static enum dti_status put_number(struct array_sink *sink, const struct dti_format *format,
-                                  uint64_t code, struct dti_error *reterr)
-{
-    char text[DTI_TEXT_SIZE + 1];
-    struct dti_value value;
-    if (SINK_BYTES - sink->used < sizeof text) {
-        enum dti_status status = flush_sink(sink, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
-    dti_decode(format, code, &value);
-    const size_t length = dti_spell_stored(text, format, code, &value);
-    text[length] = '\n';
-    memcpy(sink->bytes + sink->used, text, length + 1);
-    sink->used += length + 1;
-    return DTI_OK;
+    ret->output = array->output;
+    ret->out = array->cx->out;
+    ret->ret_bytes = &array->output_bytes;
+    ret->used = 0;
 }
 
 /* Text in: a tile of numbers at a time. */
 struct text_input_chunk {
-    struct array_sink sink;
+    struct cast_array *array;
+    struct dti_text_sink sink;
     struct dti_text_numbers numbers;
     struct dti_loss_rule rule;
     size_t count;
@@ -88,7 +37,7 @@ struct text_input_chunk {
 /* The device casts the same numbers, and stores the same. */
 static enum dti_status ask_device(struct text_input_chunk *tile, struct dti_error *reterr)
 {
-    struct cast_array *const array = tile->sink.array;
+    struct cast_array *const array = tile->array;
     for (size_t i = 0; i < tile->count; i++)
         tile->asked[i] = (struct dti_stored_number){
             .value = tile->values[i], .integer_literal = tile->integers[i], .code = tile->codes[i]};
@@ -98,7 +47,7 @@ static enum dti_status ask_device(struct text_input_chunk *tile, struct dti_erro
 
 static enum dti_status finish_tile(struct text_input_chunk *tile, struct dti_error *reterr)
 {
-    struct cast_array *array = tile->sink.array;
+    struct cast_array *array = tile->array;
     const struct dti_format *dst = &array->request.cast.dst;
     const struct dti_layout *layout = &array->request.dst_layout;
     enum dti_status status = DTI_OK;
@@ -113,13 +62,13 @@ static enum dti_status finish_tile(struct text_input_chunk *tile, struct dti_err
     array->elements += tile->count;
     if (array->to_text) {
         for (size_t i = 0; i < tile->count && status == DTI_OK; i++)
-            status = put_number(&tile->sink, dst, tile->codes[i], reterr);
+            status = dti_sink_number(&tile->sink, dst, tile->codes[i], reterr);
     } else {
         memset(tile->raw, 0, sizeof tile->raw);
         for (size_t i = 0; i < tile->count; i++)
             dti_storage_put(dst, layout, tile->raw, i, tile->codes[i]);
         (void)dti_format_bytes(dst, layout, tile->count, &bytes);
-        status = put_bytes(&tile->sink, tile->raw, (size_t)bytes, reterr);
+        status = dti_sink_put(&tile->sink, tile->raw, (size_t)bytes, reterr);
     }
     tile->count = 0;
     dti_progress_show(&array->progress, tile->numbers.bytes);
@@ -132,7 +81,7 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
                                      uint64_t index, struct dti_scalar *ret,
                                      struct dti_error *reterr)
 {
-    const struct dti_request *request = &tile->sink.array->request;
+    const struct dti_request *request = &tile->array->request;
     struct dti_cast_operand operand;
     struct dti_cast route;
     enum dti_status status = dti_cast_operand_parse(&operand, text, length, index, reterr);
@@ -158,7 +107,7 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
 static enum dti_status store_number(struct text_input_chunk *tile, const char *text, size_t length,
                                     struct dti_error *reterr)
 {
-    struct cast_array *array = tile->sink.array;
+    struct cast_array *array = tile->array;
     const struct dti_cast *cast = &array->request.cast;
     const uint64_t index = array->elements + tile->count;
     struct dti_scalar scalar;
@@ -186,7 +135,7 @@ static enum dti_status store_number(struct text_input_chunk *tile, const char *t
 
 static enum dti_status cast_numbers(struct text_input_chunk *tile, struct dti_error *reterr)
 {
-    struct cast_array *array = tile->sink.array;
+    struct cast_array *array = tile->array;
     const char *text;
     size_t length;
     for (;;) {
@@ -206,7 +155,7 @@ static enum dti_status cast_numbers(struct text_input_chunk *tile, struct dti_er
     }
     array->input_bytes = tile->numbers.bytes;
     enum dti_status status = finish_tile(tile, reterr);
-    return status == DTI_OK ? flush_sink(&tile->sink, reterr) : status;
+    return status == DTI_OK ? dti_sink_flush(&tile->sink, reterr) : status;
 }
 
 enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr)
@@ -220,8 +169,8 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
     struct text_input_chunk *tile = malloc(sizeof *tile);
     if (!tile)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    tile->sink.array = array;
-    tile->sink.used = 0;
+    tile->array = array;
+    init_sink(&tile->sink, array);
     tile->count = 0;
     tile->cross_check = NULL;
     dti_loss_rule_init_cast(&tile->rule, &wide, cast, stack);
@@ -240,20 +189,21 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
 
 /* Raw in, text out: blocks of whole tiles. */
 struct text_output_chunk {
-    struct array_sink sink;
+    struct cast_array *array;
+    struct dti_text_sink sink;
     uint64_t src[BLOCK], dst[BLOCK]; /* elements of at most 8 bytes */
 };
 
 static enum dti_status put_block(struct text_output_chunk *block, size_t n,
                                  struct dti_error *reterr)
 {
-    struct cast_array *array = block->sink.array;
+    struct cast_array *array = block->array;
     const struct dti_request *request = &array->request;
     enum dti_status status =
         dti_plan_run(array->plan, block->dst, block->src, n, array->elements, DTI_STORES_CACHED,
                      array->counted ? &array->loss : NULL, reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++)
-        status = put_number(
+        status = dti_sink_number(
             &block->sink, &request->cast.dst,
             dti_storage_get(&request->cast.dst, &request->dst_layout, block->dst, i), reterr);
     array->elements += n;
@@ -266,7 +216,7 @@ static enum dti_status put_block(struct text_output_chunk *block, size_t n,
 static enum dti_status count_elements(const struct text_output_chunk *block, size_t size,
                                       size_t *ret_n, struct dti_error *reterr)
 {
-    const struct cast_array *array = block->sink.array;
+    const struct cast_array *array = block->array;
     char label[DTI_QUOTE_SIZE];
     uint64_t all;
     unsigned padding;
@@ -290,7 +240,7 @@ static enum dti_status count_elements(const struct text_output_chunk *block, siz
 
 static enum dti_status cast_blocks(struct text_output_chunk *block, struct dti_error *reterr)
 {
-    struct cast_array *array = block->sink.array;
+    struct cast_array *array = block->array;
     uint64_t wanted = 0;
     size_t got, n;
     (void)dti_plan_src_bytes(array->plan, BLOCK, &wanted);
@@ -306,7 +256,7 @@ static enum dti_status cast_blocks(struct text_output_chunk *block, struct dti_e
         if (status != DTI_OK)
             return status;
     } while (got == wanted);
-    return flush_sink(&block->sink, reterr);
+    return dti_sink_flush(&block->sink, reterr);
 }
 
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr)
@@ -314,8 +264,8 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
     struct text_output_chunk *block = malloc(sizeof *block);
     if (!block)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    block->sink.array = array;
-    block->sink.used = 0;
+    block->array = array;
+    init_sink(&block->sink, array);
     enum dti_status status = cast_blocks(block, reterr);
     free(block);
     return status;

@@ -3,6 +3,8 @@
  * A cast of a file of tensors from beginning to end, and its answer. */
 #include "cli/cast/cast_files.h"
 
+#include "answers/cast_tensors.h"
+
 static enum dti_status answer(struct dti_cast_file *file, struct dti_error *reterr)
 {
     const struct dti_file_cast *const cast = file->cast;
@@ -10,7 +12,11 @@ static enum dti_status answer(struct dti_cast_file *file, struct dti_error *rete
     dti_cast_job_hint(&file->job, &request->cast, request->rule, cast->loss.overflowed);
     const struct dti_cast_file_answer answer = {
         .input = {file->path, file->container, cast->input_bytes},
-        .output = dti_cast_file_output(file),
+        .output = {.path = file->out_path,
+                   .cast = cast,
+                   .dry_run = file->tensors->dry_run,
+                   .text = file->to_text,
+                   .text_bytes = file->output_bytes},
         .options = dti_cast_job_policies(&file->job, &request->cast),
         .device = dti_cast_device_name(&file->job.device),
         .device_reason = dti_cast_device_reason(&file->job.device),

@@ -9,83 +9,44 @@
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
+#include "cli/shared/tensor_kinds.h"
 #include "cli/shared/tensor_words.h"
 
-enum { WORST = 5, MAX_GROUPS = 256, LOSS_COLUMNS = 9 };
+enum { WORST = 5, LOSS_COLUMNS = 9 };
 
 static const struct dti_tensor *source_of(const struct dti_cast_file *file, size_t tensor)
 {
     return &file->cast->container->tensors[file->cast->tensors[tensor].source];
 }
 
-/* Tensors of one dtype that met the same fate. */
-struct cast_kind {
-    const struct dti_format *from;
-    enum dti_fate fate;
-    size_t count;
-    uint64_t input, output;
+static const char *const fate_words[DTI_FATE_COUNT] = {
+    [DTI_FATE_CAST] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept: --keep",
+    [DTI_FATE_ONLY] = "kept: not of --only",
+    [DTI_FATE_INTEGER] = "kept: --ints casts integers",
+    [DTI_FATE_COMPLEX] = "kept: complex",
 };
-
-static const char *fate_words(enum dti_fate fate)
-{
-    switch (fate) {
-    case DTI_FATE_SAME:
-        return "as it is";
-    case DTI_FATE_KEEP:
-        return "kept: --keep";
-    case DTI_FATE_ONLY:
-        return "kept: not of --only";
-    case DTI_FATE_INTEGER:
-        return "kept: --ints casts integers";
-    case DTI_FATE_COMPLEX:
-        return "kept: complex";
-    default:
-        return "";
-    }
-}
-
-static size_t count_kinds(const struct dti_cast_file *file, struct cast_kind kinds[MAX_GROUPS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < file->cast->tensor_count; i++) {
-        const struct dti_file_cast_tensor *const tensor = &file->cast->tensors[i];
-        const struct dti_tensor *const source = source_of(file, i);
-        size_t at = 0;
-        while (at < count && (kinds[at].fate != tensor->fate ||
-                              strcmp(kinds[at].from->name, source->format->name) != 0))
-            at++;
-        if (at == MAX_GROUPS)
-            continue; /* there are fewer dtypes than that */
-        if (at == count)
-            kinds[count++] = (struct cast_kind){.from = source->format, .fate = tensor->fate};
-        kinds[at].count++;
-        kinds[at].input += source->bytes;
-        kinds[at].output += tensor->bytes;
-    }
-    return count;
-}
 
 static enum dti_status put_kinds(const struct dti_cast_file *file, struct dti_error *reterr)
 {
-    struct cast_kind kinds[MAX_GROUPS];
-    const size_t count = count_kinds(file, kinds);
-    if (count == 0)
-        return DTI_OK;
-    struct dti_table *const table = dti_table_new(4);
-    const char *const dst = file->cast->request.cast.dst.name;
-    for (size_t i = 0; i < 2 * count; i++) { /* what is cast comes first */
-        const struct cast_kind *const kind = &kinds[i % count];
-        const bool cast = kind->fate == DTI_FATE_CAST;
-        if (cast != (i < count))
-            continue;
-        char words[DTI_PLURAL_SIZE], input[DTI_TEXT_SIZE], output[DTI_TEXT_SIZE];
-        dti_table_print(table, DTI_STYLE_PLAIN, cast ? "%s -> %s" : "%s", kind->from->name, dst);
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(words, kind->count, "tensor"));
-        dti_table_print(table, DTI_STYLE_PLAIN, cast && !file->to_text ? "%s -> %s" : "%s",
-                        dti_human_bytes(input, kind->input), dti_human_bytes(output, kind->output));
-        dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
+    const struct dti_line line = dti_cast_file_line(file);
+    struct dti_tensor_kinds kinds = {.count = 0};
+    for (size_t i = 0; i < file->cast->tensor_count; i++) {
+        const struct dti_file_cast_tensor *const tensor = &file->cast->tensors[i];
+        const struct dti_tensor *const source = source_of(file, i);
+        const bool cast = tensor->fate == DTI_FATE_CAST;
+        struct dti_tensor_kind kind = {.first = cast,
+                                       .from = source->format->name,
+                                       .to = cast ? tensor->format->name : NULL,
+                                       .same_bytes = !cast || file->to_text,
+                                       .count = 1,
+                                       .input = source->bytes,
+                                       .output = tensor->bytes};
+        (void)snprintf(kind.words, sizeof kind.words, "%s", fate_words[tensor->fate]);
+        dti_kinds_add(&kinds, &kind);
     }
-    return dti_cast_file_table(table, true, file, reterr);
+    return dti_kinds_write(&kinds, line.out, line.colour, reterr);
 }
 
 /* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */

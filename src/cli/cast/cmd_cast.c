@@ -85,39 +85,11 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-/* An option of values, of arrays and files, of files of tensors alone that was given, or NULL. */
-static const char *value_option(const struct cast_args *args)
-{
-    return args->value.stacks ? "--stacks" : args->value.digits_given ? "--digits" : NULL;
-}
-
-static const char *transfer_option(const struct dti_transfer_args *args)
-{
-    return args->output               ? "--output"
-           : args->as_given           ? "--as"
-           : args->force              ? "--force"
-           : args->threads            ? "--threads"
-           : args->count_given        ? "--count"
-           : args->packing_given      ? "--packing"
-           : args->from_packing_given ? "--from-packing"
-           : args->endian_given       ? "--endian"
-           : args->report             ? "--report"
-                                      : NULL;
-}
-
-static const char *tensor_option(const struct dti_tensor_args *args)
-{
-    return args->only         ? "--only"
-           : args->keep       ? "--keep"
-           : args->select     ? "--select"
-           : args->ints       ? "--ints"
-           : args->shape      ? "--shape"
-           : args->assume     ? "--assume"
-           : args->lenient    ? "--lenient"
-           : args->max_memory ? "--max-memory"
-           : args->dry_run    ? "--dry-run"
-                              : NULL;
-}
+/* Options of values, of arrays and files, of files of tensors alone. */
+static const char of_values[] = "stacks digits";
+static const char of_transfers[] =
+    "output as force threads count packing from-packing endian report";
+static const char of_tensors[] = "only keep select ints shape assume lenient max-memory dry-run";
 
 enum kind { VALUES, ARRAY, FILES };
 
@@ -143,51 +115,25 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
 static enum dti_status refuse_options(const struct cast_args *args, char **operands, int count,
                                       struct dti_error *reterr)
 {
-    const char *const name = transfer_option(&args->transfer);
-    const char *of_tensors = tensor_option(&args->tensors);
-    if (!of_tensors && args->transfer.progress_given)
-        of_tensors = "--progress";
-    if (!name && !of_tensors)
+    const char *const name = dti_option_given(options, args, of_transfers);
+    const char *const tensors = dti_option_given(options, args, of_tensors);
+    const char *const other = tensors ? tensors : args->transfer.progress_given ? "progress" : NULL;
+    if (!name && !other)
         return DTI_OK;
     const enum dti_status status =
         count > 0 ? dti_operand_refuse_file(operands[0], reterr) : DTI_OK;
     if (status != DTI_OK)
         return status;
     if (!name)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is for files of tensors, as in 'dtinfo cast model.safetensors bf16 -o "
-                        "out.safetensors'",
-                        of_tensors);
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--%s is for files of tensors, as in 'dtinfo cast model.safetensors bf16 -o "
+            "out.safetensors'",
+            other);
     return dti_fail(reterr, DTI_USAGE,
-                    "%s is for arrays; say with --from what the file or standard input holds, "
+                    "--%s is for arrays; say with --from what the file or standard input holds, "
                     "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'",
                     name);
-}
-
-static enum dti_status cast_values(const struct cast_args *args, char **operands, int count,
-                                   const struct cast_numbers *numbers, const struct dti_context *cx,
-                                   struct dti_error *reterr)
-{
-    const enum dti_status status = refuse_options(args, operands, count, reterr);
-    return status == DTI_OK
-               ? dti_cast_values(&args->policy, &args->value, cx, operands, count, numbers, reterr)
-               : status;
-}
-
-static enum dti_status cast_array(const struct cast_args *args, char **operands, int count,
-                                  const struct dti_context *cx, struct dti_error *reterr)
-{
-    const struct cast_array_args array = {&args->policy, &args->transfer, value_option(args),
-                                          tensor_option(&args->tensors)};
-    return dti_cast_array(&array, cx, operands, count, reterr);
-}
-
-static enum dti_status cast_files(const struct cast_args *args, char **operands, int count,
-                                  const struct dti_context *cx, struct dti_error *reterr)
-{
-    const struct dti_cast_file_args file = {args->policy, args->transfer, args->tensors,
-                                            value_option(args)};
-    return dti_cast_files(&file, cx, operands, count, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
@@ -201,15 +147,22 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
             dti_cast_numbers_read(&numbers, operands, count > 1 ? (size_t)count - 1 : 1, reterr);
     if (status != DTI_OK)
         return status;
+    const char *const surplus = dti_option_given(options, args, of_values);
+    const struct cast_array_args array = {&args->policy, &args->transfer, surplus,
+                                          dti_option_given(options, args, of_tensors)};
+    const struct dti_cast_file_args file = {args->policy, args->transfer, args->tensors, surplus};
     switch (decide(&args->transfer, operands, count, numbers.count > 0)) {
     case VALUES:
-        status = cast_values(args, operands, count, &numbers, cx, reterr);
+        status = refuse_options(args, operands, count, reterr);
+        if (status == DTI_OK)
+            status =
+                dti_cast_values(&args->policy, &args->value, cx, operands, count, &numbers, reterr);
         break;
     case ARRAY:
-        status = cast_array(args, operands, count, cx, reterr);
+        status = dti_cast_array(&array, cx, operands, count, reterr);
         break;
     case FILES:
-        status = cast_files(args, operands, count, cx, reterr);
+        status = dti_cast_files(&file, cx, operands, count, reterr);
         break;
     }
     dti_cast_numbers_free(&numbers);

@@ -18,6 +18,11 @@ static void label(struct dti_line *line, const char *name)
     dti_line_to(line, VALUE_COLUMN);
 }
 
+static void put(struct dti_line *line, const char *text)
+{
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
+}
+
 static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
                      struct dti_line *line)
 {
@@ -35,28 +40,25 @@ static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line 
     char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
     dti_spell_code(hex, code, f->width);
     label(line, "bits");
-    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_fields(fields, f, code, NULL));
+    put(line, dti_human_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_put(line, DTI_STYLE_PLAIN, hex);
+    put(line, hex);
     dti_line_end(line);
 }
 
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
 {
     struct dti_buffer exact;
-    char count[64];
     dti_buffer_init(&exact);
     bool has_exact = dti_spell_exact(&exact, stored);
     if (has_exact) {
         label(line, "exact");
         if (exact.length > EXACT_WHOLE) {
-            (void)snprintf(count, sizeof count, "... (%zu characters; --json has all)",
+            dti_line_print(line, DTI_STYLE_PLAIN, "%.64s", exact.data);
+            dti_line_print(line, DTI_STYLE_DIM, "... (%zu characters; --json has all)",
                            exact.length);
-            exact.data[64] = '\0';
-            dti_line_put(line, DTI_STYLE_PLAIN, exact.data);
-            dti_line_put(line, DTI_STYLE_DIM, count);
         } else {
-            dti_line_put(line, DTI_STYLE_PLAIN, exact.data);
+            put(line, exact.data);
         }
         dti_line_end(line);
     }
@@ -70,7 +72,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
 {
     struct dti_difference difference;
     struct dti_buffer exact;
-    char text[DTI_TEXT_SIZE], cell[DTI_TEXT_SIZE + 8];
+    char text[DTI_TEXT_SIZE];
     bool has_exact;
     if (!scalar->has_step || component >= operand->components ||
         scalar->input.class > DTI_CLASS_FINITE)
@@ -82,17 +84,15 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         return false;
     }
     label(line, "error");
-    dti_line_put(line, DTI_STYLE_PLAIN, dti_human_signed(text, &difference.absolute, &exact, 8));
+    put(line, dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
-        if (difference.relative.class == DTI_CLASS_FINITE) {
-            (void)snprintf(cell, sizeof cell, "   %c%s %%",
+        if (difference.relative.class == DTI_CLASS_FINITE)
+            dti_line_print(line, DTI_STYLE_PLAIN, "   %c%s %%",
                            difference.relative.negative ? '-' : '+',
                            dti_human_percent(text, &difference.relative, 4));
-            dti_line_put(line, DTI_STYLE_PLAIN, cell);
-        }
-        (void)snprintf(cell, sizeof cell, "   %s ulp", dti_human_magnitude(text, &ulp, NULL, 6));
-        dti_line_put(line, DTI_STYLE_PLAIN, cell);
+        dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
+                       dti_human_magnitude(text, &ulp, NULL, 6));
     }
     dti_line_end(line);
     dti_buffer_free(&exact);
@@ -102,18 +102,17 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
 static void put_step(const struct dti_format *f, const struct dti_scalar *scalar,
                      struct dti_line *line)
 {
-    char text[DTI_TEXT_SIZE], note[96];
+    char text[DTI_TEXT_SIZE];
     struct dti_value step;
     if (!scalar->has_step)
         return;
     dti_value_set(&step, false, 1, scalar->step_exponent);
     dti_spell_text(text, &step);
-    (void)snprintf(note, sizeof note, "spacing of %s here (2^%d)", f->name,
-                   (int)scalar->step_exponent);
     label(line, "step");
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    put(line, text);
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_put(line, DTI_STYLE_DIM, note);
+    dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)", f->name,
+                   (int)scalar->step_exponent);
     dti_line_end(line);
 }
 
@@ -163,13 +162,12 @@ static bool put_neighbours(const struct dti_cast_operand *operand, const struct 
             continue;
         bool chosen = codes[i] == scalar->code;
         label(line, names[i]);
-        dti_line_put(line, DTI_STYLE_PLAIN, texts[i].text);
+        put(line, texts[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
-        dti_line_put(line, DTI_STYLE_PLAIN, texts[i].code);
+        put(line, texts[i].code);
         if (texts[i].off[0]) {
             dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
-            dti_line_put(line, DTI_STYLE_PLAIN, "off by ");
-            dti_line_put(line, DTI_STYLE_PLAIN, texts[i].off);
+            dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", texts[i].off);
         }
         if (chosen)
             dti_line_put(line, DTI_STYLE_GOOD, "   <- chosen");
@@ -183,15 +181,13 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
     const struct dti_cast *const route = dti_cast_route(result);
     if (route->via_count > 0) {
         label(line, "via");
-        for (size_t i = 0; i < route->via_count; i++) {
-            dti_line_put(line, DTI_STYLE_PLAIN, i > 0 ? ", " : "");
-            dti_line_put(line, DTI_STYLE_PLAIN, route->via[i].name);
-        }
+        for (size_t i = 0; i < route->via_count; i++)
+            dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", i > 0 ? ", " : "", route->via[i].name);
         dti_line_end(line);
     }
     if (result->target->rule) {
         label(line, "like");
-        dti_line_put(line, DTI_STYLE_PLAIN, dti_stack_title(result->target->rule->stack));
+        put(line, dti_stack_title(result->target->rule->stack));
         if (result->note) {
             dti_line_put(line, DTI_STYLE_DIM, ": ");
             dti_line_put(line, DTI_STYLE_DIM, result->note);
@@ -206,7 +202,7 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
     if (values->job.device.wish.kind == DTI_DEVICE_CPU)
         return;
     label(line, "device");
-    dti_line_put(line, DTI_STYLE_PLAIN, result->device);
+    put(line, result->device);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_put(line, DTI_STYLE_DIM,
                  result->device_reason ? result->device_reason : "stores the same");
@@ -223,7 +219,7 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     if (scalar->stored.class <= DTI_CLASS_FINITE) {
         label(line, "hexfloat");
         dti_spell_hexfloat(text, &scalar->stored);
-        dti_line_put(line, DTI_STYLE_PLAIN, text);
+        put(line, text);
         dti_line_end(line);
         done = put_exact(&scalar->stored, line);
     }
@@ -242,20 +238,18 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
 
     put_head(operand, result, &line);
     if (result->known && result->components == 1)
-        dti_line_put(&line, DTI_STYLE_PLAIN,
-                     dti_cast_describe(result, &result->component[0], text));
+        put(&line, dti_cast_describe(result, &result->component[0], text));
     else if (!result->known)
-        dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
+        put(&line, "not known");
     dti_line_end(&line);
 
     for (size_t i = 0; i < result->components && result->known && done; i++) {
         if (result->components == 2) {
             label(&line, components[i]);
             dti_spell_text(text, &result->component[i].stored);
-            dti_line_put(&line, DTI_STYLE_PLAIN, text);
+            put(&line, text);
             dti_line_to(&line, NOTE_COLUMN);
-            dti_line_put(&line, DTI_STYLE_PLAIN,
-                         dti_cast_describe(result, &result->component[i], text));
+            put(&line, dti_cast_describe(result, &result->component[i], text));
             dti_line_end(&line);
         }
         done = put_component(operand, i, f, &result->component[i], &line);
@@ -282,7 +276,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
     char text[CAST_DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
-        dti_line_put(&line, DTI_STYLE_PLAIN, "not known");
+        put(&line, "not known");
     } else {
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);

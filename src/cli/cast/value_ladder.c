@@ -8,8 +8,6 @@
 #include "cli/shared/human.h"
 #include "dtinfo/table.h"
 
-enum { COLUMNS = 7 };
-
 static void put_lost(struct dti_table *table, const struct dti_cast_result *result)
 {
     const struct dti_scalar *scalar = &result->component[0];
@@ -24,7 +22,7 @@ static bool put_error(struct dti_table *table, const struct dti_cast_operand *op
                       const struct dti_cast_result *result)
 {
     const struct dti_scalar *scalar = &result->component[0];
-    char text[DTI_TEXT_SIZE], cell[DTI_TEXT_SIZE + 4];
+    char text[DTI_TEXT_SIZE];
     struct dti_difference difference;
     struct dti_buffer exact;
     bool has_exact;
@@ -39,13 +37,15 @@ static bool put_error(struct dti_table *table, const struct dti_cast_operand *op
         dti_buffer_free(&exact);
         return false;
     }
-    bool finite_relative = difference.relative.class == DTI_CLASS_FINITE;
     struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     dti_table_cell(
         table, DTI_STYLE_PLAIN,
         dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
-    (void)snprintf(cell, sizeof cell, "%s %%", dti_human_percent(text, &difference.relative, 3));
-    dti_table_cell(table, DTI_STYLE_PLAIN, finite_relative ? cell : "-");
+    if (difference.relative.class == DTI_CLASS_FINITE)
+        dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
+                        dti_human_percent(text, &difference.relative, 3));
+    else
+        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
     bool off = ulp.class == DTI_CLASS_FINITE;
     dti_table_cell(table, DTI_STYLE_PLAIN, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
     dti_buffer_free(&exact);
@@ -55,7 +55,7 @@ static bool put_error(struct dti_table *table, const struct dti_cast_operand *op
 static bool put_row(struct dti_table *table, const struct dti_cast_operand *operand,
                     const struct dti_cast_result *result)
 {
-    char text[DTI_CAST_TEXT_SIZE], other[DTI_TEXT_SIZE], hint[DTI_TEXT_SIZE + 32];
+    char text[DTI_CAST_TEXT_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
     dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
     (void)dti_cast_text(text, result);
@@ -75,12 +75,10 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     }
     (void)dti_cast_bits(text, result);
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
-    hint[0] = '\0';
     if (dti_cast_saturated(result, operand, other))
-        (void)snprintf(hint, sizeof hint, "--overflow saturate gives %s", other);
-    else if (!result->known && result->note)
-        (void)snprintf(hint, sizeof hint, "%s", "see --stacks");
-    dti_table_cell(table, DTI_STYLE_DIM, hint);
+        dti_table_print(table, DTI_STYLE_DIM, "--overflow saturate gives %s", other);
+    else
+        dti_table_cell(table, DTI_STYLE_DIM, !result->known && result->note ? "see --stacks" : "");
     return done;
 }
 
@@ -88,22 +86,18 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
 static void put_device(const struct cast_values *values, struct dti_line *line)
 {
     const struct dti_cast_device *const device = &values->job.device;
-    char cell[DTI_DEVICE_ID_SIZE + 96];
     const char *const why = device->why_cpu   ? device->why_cpu
                             : device->why_not ? device->why_not
                                               : "nothing is stored";
     if (device->wish.kind == DTI_DEVICE_CPU)
         return;
-    if (!device->runner)
-        (void)snprintf(cell, sizeof cell, "  device cpu");
-    else if (device->asked == device->numbers)
-        (void)snprintf(cell, sizeof cell, "  device %s stores the same", device->begun);
-    else
-        (void)snprintf(cell, sizeof cell, "  device %s stores the same in %llu of %llu",
-                       device->begun, (unsigned long long)device->asked,
+    const bool all = device->runner && device->asked == device->numbers;
+    dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s", device->runner ? device->begun : "cpu",
+                   device->runner ? " stores the same" : "");
+    if (device->runner && !all)
+        dti_line_print(line, DTI_STYLE_PLAIN, " in %llu of %llu", (unsigned long long)device->asked,
                        (unsigned long long)device->numbers);
-    dti_line_put(line, DTI_STYLE_PLAIN, cell);
-    if (!device->runner || device->asked < device->numbers) {
+    if (!all) {
         dti_line_put(line, DTI_STYLE_PLAIN, ": ");
         dti_line_put(line, DTI_STYLE_DIM, why);
     }
@@ -115,12 +109,8 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr)
 {
-    static const char *const heads[COLUMNS] = {"dtype", "stored", "error", "rel",
-                                               "ulp",   "bits",   ""};
-    struct dti_table *table = dti_table_new(COLUMNS);
+    struct dti_table *const table = dti_table_titled("dtype|stored|error|rel|ulp|bits|");
     bool done = table != NULL;
-    for (size_t i = 0; i < COLUMNS && done; i++)
-        dti_table_cell(table, DTI_STYLE_DIM, heads[i]);
     for (size_t i = 0; i < values->job.target_count && done; i++)
         done = put_row(table, operand, &results[i]);
     if (done)

@@ -9,11 +9,7 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_new(4);
-    dti_table_cell(table, DTI_STYLE_DIM, "stack");
-    dti_table_cell(table, DTI_STYLE_DIM, "stored");
-    dti_table_cell(table, DTI_STYLE_DIM, "bits");
-    dti_table_cell(table, DTI_STYLE_DIM, "");
+    struct dti_table *const table = dti_table_titled("stack|stored|bits|");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;

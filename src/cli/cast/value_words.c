@@ -7,27 +7,17 @@
 
 #include "dtinfo/spell.h"
 
-static const char *rounding(enum dti_round round, int direction)
-{
-    bool down = direction < 0;
-    switch (round) {
-    case DTI_ROUND_NEAREST_EVEN:
-        return down ? "rounded down to nearest" : "rounded up to nearest";
-    case DTI_ROUND_NEAREST_AWAY:
-        return down ? "rounded down to nearest, ties away" : "rounded up to nearest, ties away";
-    case DTI_ROUND_ZERO:
-        return "truncated toward zero";
-    case DTI_ROUND_UP:
-        return "rounded up";
-    case DTI_ROUND_DOWN:
-        return "rounded down";
-    case DTI_ROUND_ODD:
-        return down ? "rounded down to odd" : "rounded up to odd";
-    case DTI_ROUND_STOCHASTIC:
-        return down ? "rounded down by chance" : "rounded up by chance";
-    }
-    return "";
-}
+static const char *const roundings[][2] = {
+    /* up, down */
+    [DTI_ROUND_NEAREST_EVEN] = {"rounded up to nearest", "rounded down to nearest"},
+    [DTI_ROUND_NEAREST_AWAY] = {"rounded up to nearest, ties away",
+                                "rounded down to nearest, ties away"},
+    [DTI_ROUND_ZERO] = {"truncated toward zero", "truncated toward zero"},
+    [DTI_ROUND_UP] = {"rounded up", "rounded up"},
+    [DTI_ROUND_DOWN] = {"rounded down", "rounded down"},
+    [DTI_ROUND_ODD] = {"rounded up to odd", "rounded down to odd"},
+    [DTI_ROUND_STOCHASTIC] = {"rounded up by chance", "rounded down by chance"},
+};
 
 const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
                            char buffer[CAST_LIMIT_SIZE])
@@ -80,7 +70,7 @@ const char *dti_cast_describe(const struct dti_cast_result *result, const struct
                                    ? DTI_ROUND_ZERO
                                    : dti_cast_round(route, f);
         (void)snprintf(buffer, CAST_DESCRIPTION_SIZE, "%s, inexact%s",
-                       rounding(round, dti_scalar_direction(scalar)),
+                       roundings[round][dti_scalar_direction(scalar) < 0],
                        scalar->flags & DTI_FLAG_UNDERFLOW ? ", underflow" : "");
     }
     return buffer;

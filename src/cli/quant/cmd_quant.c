@@ -41,25 +41,26 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "nibble", struct quant_args, rules.order, nibble_given, "ORDER",
                dti_choice_nibble, "how codes of less than 8 bits are packed"),
     DTI_ROW_FAIL_ON(struct quant_args, fail_on, dti_choice_quant_event),
-    DTI_ROW_INPUT(struct quant_args, input, "the file to read", "a number"),
-    DTI_ROW_OUTPUT(struct quant_args, output, "files: the file to write"),
-    DTI_ROW_AS(struct quant_args, as, dti_choice_quant_as, "files: what to write"),
-    DTI_ROW_FORCE(struct quant_args, force, "files: "),
+    DTI_ROW_INPUT(struct quant_args, transfer.input, "the file to read", "a number"),
+    DTI_ROW_OUTPUT(struct quant_args, transfer.output, "files: the file to write"),
+    DTI_ROW_AS(struct quant_args, transfer.as, dti_choice_quant_as, "files: what to write"),
+    DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
     OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT",
                dti_choice_quant_layout, "files: names and forms of codes and scales"),
     OPT_FLAG(0, "dequant", struct quant_args, dequant,
              "files: make floats of DTYPE of what is quantized"),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
              "files: codes have N bits, with --dequant, whatever config.json says"),
-    DTI_ROW_ONLY(struct quant_args, only, "files: quantize these tensors alone, keep the others"),
-    DTI_ROW_KEEP(struct quant_args, keep),
-    DTI_ROW_SELECT(struct quant_args, select),
-    DTI_ROW_ASSUME(struct quant_args, assume),
-    DTI_ROW_LENIENT(struct quant_args, lenient),
-    DTI_ROW_DRY_RUN(struct quant_args, dry_run),
-    DTI_ROW_THREADS(struct quant_args, threads, "files: threads"),
-    DTI_ROW_MAX_MEMORY(struct quant_args, max_memory, "files: ", ""),
-    DTI_ROW_PROGRESS(struct quant_args, progress,
+    DTI_ROW_ONLY(struct quant_args, tensors.only,
+                 "files: quantize these tensors alone, keep the others"),
+    DTI_ROW_KEEP(struct quant_args, tensors.keep),
+    DTI_ROW_SELECT(struct quant_args, tensors.select),
+    DTI_ROW_ASSUME(struct quant_args, tensors.assume),
+    DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
+    DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
+    DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
+    DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
+    DTI_ROW_PROGRESS(struct quant_args, transfer.progress,
                      "files: whether a bar shows how far long work is"),
     OPT_END,
 };
@@ -69,10 +70,11 @@ const char *dti_quant_given(const struct quant_args *args, const char *names)
     return dti_option_given(options, args, names);
 }
 
-bool dti_quant_is_files(const struct quant_args *args, char **operands, int count)
+/* Whether the operands are a file's (or --input, --output, ... say so), not values. */
+static bool is_files(const struct quant_args *args, char **operands, int count)
 {
-    const bool wanted = args->output || args->dequant || args->dry_run;
-    if (args->input)
+    const bool wanted = args->transfer.output || args->dequant || args->tensors.dry_run;
+    if (args->transfer.input)
         return true;
     return count > 0 && strcmp(operands[0], "-") != 0 && !dti_operand_is_number(operands[0]) &&
            (wanted || dti_input_there(operands[0]) != ENOENT);
@@ -81,7 +83,7 @@ bool dti_quant_is_files(const struct quant_args *args, char **operands, int coun
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    if (dti_quant_is_files(args, operands, operand_count))
+    if (is_files(args, operands, operand_count))
         return dti_quant_file(args, cx, operands, operand_count, reterr);
     return dti_quant_values(args, cx, operands, operand_count, reterr);
 }

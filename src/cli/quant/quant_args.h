@@ -6,10 +6,8 @@
 #define DTINFO_CLI_QUANT_ARGS_H
 
 #include "answers/quantized.h"
-#include "cli/shell/command.h"
+#include "cli/shared/cast_file.h"
 #include "cli/shell/option.h"
-
-enum quant_as { QUANT_AS_NPY, QUANT_AS_SAFETENSORS };
 
 struct quant_args {
     /* what is computed */
@@ -20,12 +18,10 @@ struct quant_args {
     bool symmetry_given, division_given, like_given, mx_scale_given, per_given, nibble_given;
     bool block_given, pad;
     /* files only */
-    const char *input, *output, *only, *keep, *select, *assume, *threads, *max_memory;
-    int as;       /* enum quant_as */
-    int layout;   /* of dti_choice_quant_layout */
-    int progress; /* enum cast_progress */
-    bool as_given, layout_given, bits_given, progress_given;
-    bool force, lenient, dequant, dry_run;
+    struct dti_transfer_args transfer;
+    struct dti_tensor_args tensors;
+    int layout; /* of dti_choice_quant_layout */
+    bool layout_given, bits_given, dequant;
 };
 
 /* quant_choices.c: the tables of the options. */
@@ -48,15 +44,6 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* quant_number.c: values of options as fp32 codes and integers; errors name the option. */
-enum dti_status dti_quant_option_finite(const char *option, const char *text, uint32_t *ret_code,
-                                        struct dti_error *reterr);
-enum dti_status dti_quant_option_scale(const char *option, const char *text, uint32_t *ret_code,
-                                       struct dti_error *reterr);
-enum dti_status dti_quant_option_integer(const char *option, const char *text, int64_t lowest,
-                                         int64_t highest, int64_t *ret_number,
-                                         struct dti_error *reterr);
-
 /* quant_options.c: options that exclude or need each other, whatever the dtype is. */
 enum dti_status dti_quant_options_check(const struct quant_args *args, struct dti_error *reterr);
 /* An option that none of the targets takes. */
@@ -64,8 +51,6 @@ enum dti_status dti_quant_options_fit(const struct quant_args *args,
                                       const struct dti_quant_target *targets, size_t count,
                                       struct dti_error *reterr);
 
-/* Whether the operands are a file's (or --input, --output, ... say so), not values. */
-bool dti_quant_is_files(const struct quant_args *args, char **operands, int count);
 /* The first of the options that was given: dti_option_given(). */
 const char *dti_quant_given(const struct quant_args *args, const char *names);
 

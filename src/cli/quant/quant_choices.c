@@ -13,31 +13,27 @@ const struct dti_choice dti_choice_nibble[] = {DTI_QUANT_ORDERS(CHOICE){.name = 
 const struct dti_choice dti_choice_tensor_scale[] = {DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
 
 const struct dti_choice dti_choice_per[] = {
-    {.name = "tensor", .value = DTI_PER_TENSOR, .help = "one scale (the default)"},
-    {.name = "channel", .value = DTI_PER_CHANNEL, .help = "one for each place along --axis"},
-    {.name = "block", .value = DTI_PER_GROUP, .help = "one for each --block N neighbours"},
+    {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
+    {"channel", DTI_PER_CHANNEL, "one for each place along --axis"},
+    {"block", DTI_PER_GROUP, "one for each --block N neighbours"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_quant_event[] = {
-    {.name = "clipped",
-     .value = DTI_QUANT_CLIPPED,
-     .help = "a number lies beyond the range of codes"},
-    {.name = "special", .value = DTI_QUANT_SPECIAL, .help = "there is a NaN or an infinity"},
-    {.name = "inexact", .value = DTI_QUANT_INEXACT, .help = "a number comes back as another"},
+    {"clipped", DTI_QUANT_CLIPPED, "a number lies beyond the range of codes"},
+    {"special", DTI_QUANT_SPECIAL, "there is a NaN or an infinity"},
+    {"inexact", DTI_QUANT_INEXACT, "a number comes back as another"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_quant_layout[] = {
-    {.name = "compressed-tensors",
-     .value = 0,
-     .help = "as vLLM's compressed-tensors (the default)"},
-    {.name = "modelopt", .value = 1, .help = "as NVIDIA's ModelOpt"},
+    {"compressed-tensors", 0, "as vLLM's compressed-tensors (the default)"},
+    {"modelopt", 1, "as NVIDIA's ModelOpt"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_quant_as[] = {
-    {.name = "npy", .value = QUANT_AS_NPY, .help = "NumPy arrays"},
-    {.name = "safetensors", .value = QUANT_AS_SAFETENSORS, .help = "a safetensors file"},
+    {"npy", DTI_AS_NPY, "NumPy arrays"},
+    {"safetensors", DTI_AS_SAFETENSORS, "a safetensors file"},
     {.name = NULL},
 };

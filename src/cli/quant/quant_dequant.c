@@ -2,11 +2,19 @@
  *
  * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. What is quantized is made
  * floats by a view of the file; the rest is a cast of that view. */
-#include "cli/quant/quant_dequant.h"
-
 #include <string.h>
 
+#include "cli/quant/quant_files.h"
+
 #define EXAMPLE "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'"
+
+struct quant_dequant {
+    const struct quant_args *args;
+    struct dti_cast_file_args cast_args; /* what the cast of a file is asked by */
+    struct dti_cast_file file;
+    struct dti_file_dequant *dequant;
+    struct dti_dequant_answer answer;
+};
 
 static enum dti_status check_options(const struct quant_args *args, char **operands, int count,
                                      struct dti_error *reterr)
@@ -14,7 +22,7 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
               "mx-scale per pad");
-    const int files = args->input ? 0 : 1;
+    const int files = args->transfer.input ? 0 : 1;
     char quoted[DTI_QUOTE_SIZE];
     if (option)
         return dti_fail(reterr, DTI_USAGE,
@@ -23,7 +31,7 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
                         option);
     if (count < files)
         return dti_fail(reterr, DTI_USAGE, "no file to read; give one, " EXAMPLE);
-    const char *const path = args->input ? args->input : operands[0];
+    const char *const path = args->transfer.input ? args->transfer.input : operands[0];
     if (count == files)
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no dtype to be dequantized to; give one, " EXAMPLE,
@@ -35,21 +43,8 @@ static struct dti_cast_file_args cast_args_of(const struct quant_args *args)
 {
     return (struct dti_cast_file_args){
         .policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0}, /* losses are counted */
-        .transfer = {.input = args->input,
-                     .output = args->output,
-                     .as = args->as == QUANT_AS_NPY ? DTI_AS_NPY : DTI_AS_SAFETENSORS,
-                     .as_given = args->as_given,
-                     .force = args->force,
-                     .threads = args->threads,
-                     .progress = args->progress,
-                     .progress_given = args->progress_given},
-        .tensors = {.only = args->only,
-                    .keep = args->keep,
-                    .select = args->select,
-                    .assume = args->assume,
-                    .lenient = args->lenient,
-                    .dry_run = args->dry_run,
-                    .max_memory = args->max_memory},
+        .transfer = args->transfer,
+        .tensors = args->tensors,
     };
 }
 
@@ -74,9 +69,9 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
         .bits = (unsigned)args->bits,
         .block = args->rules.block,
         .said_by = "--bits or --block",
-        .only = args->only,
-        .keep = args->keep,
-        .select = args->select,
+        .only = args->tensors.only,
+        .keep = args->tensors.keep,
+        .select = args->tensors.select,
         .level = file->level,
         .open = file->source.options,
     };
@@ -89,9 +84,10 @@ static enum dti_status make_view(struct quant_dequant *job, struct dti_error *re
                         "%s: nothing that is quantized was found%s; 'dtinfo cast' makes other "
                         "dtypes of floats",
                         dti_quote(quoted, file->path, strlen(file->path)),
-                        args->only || args->keep || args->select ? " among the chosen tensors"
-                        : args->layout_given                     ? " in that layout"
-                                                                 : "");
+                        args->tensors.only || args->tensors.keep || args->tensors.select
+                            ? " among the chosen tensors"
+                        : args->layout_given ? " in that layout"
+                                             : "");
     file->viewed = dti_file_dequant_container(job->dequant);
     file->view = dti_file_dequant_view(job->dequant);
     return DTI_OK;
@@ -105,7 +101,7 @@ static void make_answer(struct quant_dequant *job)
         .out_path = file->out_path,
         .cast = file->cast,
         .dequant = job->dequant,
-        .dry_run = job->args->dry_run,
+        .dry_run = job->args->tensors.dry_run,
         .bits = job->args->bits,
         .block = job->args->rules.block,
         .level = file->level,

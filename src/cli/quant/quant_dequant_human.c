@@ -2,15 +2,14 @@
  *
  * What was dequantized, for people: a line on the whole, one for each way in which tensors were
  * stored, what was lost on the way to the dtype, and with -v every tensor. */
-#include <string.h>
-
-#include "cli/quant/quant_dequant.h"
+#include "cli/quant/quant_files.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
+#include "cli/shared/tensor_kinds.h"
 #include "cli/shared/tensor_words.h"
 
-enum { KINDS_MAX = 64, FORM_SIZE = 160 };
+enum { FORM_SIZE = 128 };
 
 /* "a scale per channel of axis 0, zero points": what has a scale. */
 static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_form *form)
@@ -32,96 +31,42 @@ static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_f
     return buffer;
 }
 
-/* Tensors that were stored in one way and met the same fate. */
-struct dequant_kind {
-    size_t first; /* one of them */
-    size_t count;
-    uint64_t stored, output;
+static const char *const fate_words[DTI_FATE_COUNT] = {
+    [DTI_FATE_CAST] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept",
+    [DTI_FATE_ONLY] = "kept: not of --only",
+    [DTI_FATE_INTEGER] = "kept: no scales",
+    [DTI_FATE_COMPLEX] = "kept: complex",
 };
 
-static bool same_kind(const struct dti_dequant_answer *answer, size_t a, size_t b)
+static bool is_changed(const struct dti_dequant_answer *answer, size_t at)
 {
-    const struct dti_dequant_form *const x = dti_dequant_form(answer, a);
-    const struct dti_dequant_form *const y = dti_dequant_form(answer, b);
-    if (!x->dtype != !y->dtype || strcmp(dti_dequant_from(answer, a), dti_dequant_from(answer, b)))
-        return false;
-    if (!x->dtype)
-        return answer->cast->tensors[a].fate == answer->cast->tensors[b].fate;
-    return strcmp(x->layout, y->layout) == 0 && x->per == y->per && x->axis == y->axis &&
-           x->group[0] == y->group[0] && x->group[1] == y->group[1] &&
-           x->zero_points == y->zero_points && x->tensor_scale == y->tensor_scale;
-}
-
-static size_t count_kinds(const struct dti_dequant_answer *answer,
-                          struct dequant_kind kinds[KINDS_MAX])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < answer->cast->tensor_count; i++) {
-        size_t at = 0;
-        while (at < count && !same_kind(answer, kinds[at].first, i))
-            at++;
-        if (at == KINDS_MAX)
-            at--; /* the rest together; nobody reads so many lines */
-        if (at == count)
-            kinds[count++] = (struct dequant_kind){.first = i};
-        kinds[at].count++;
-        kinds[at].stored += dti_dequant_stored_bytes(answer, i);
-        kinds[at].output += answer->cast->tensors[i].bytes;
-    }
-    return count;
-}
-
-static const char *fate_words(enum dti_fate fate)
-{
-    switch (fate) {
-    case DTI_FATE_SAME:
-        return "as it is";
-    case DTI_FATE_KEEP:
-        return "kept";
-    case DTI_FATE_ONLY:
-        return "kept: not of --only";
-    case DTI_FATE_INTEGER:
-        return "kept: no scales";
-    case DTI_FATE_COMPLEX:
-        return "kept: complex";
-    default:
-        return "";
-    }
-}
-
-static void put_dtypes(const struct dti_dequant_answer *answer, struct dti_table *table, size_t at)
-{
-    const struct dti_file_cast_tensor *const tensor = &answer->cast->tensors[at];
-    const bool changed = dti_dequant_form(answer, at)->dtype || tensor->fate == DTI_FATE_CAST;
-    dti_table_print(table, DTI_STYLE_PLAIN, changed ? "%s -> %s" : "%s",
-                    dti_dequant_from(answer, at), tensor->format->name);
+    return dti_dequant_form(answer, at)->dtype || answer->cast->tensors[at].fate == DTI_FATE_CAST;
 }
 
 static enum dti_status put_kinds(const struct dti_cast_file *file,
                                  const struct dti_dequant_answer *answer, struct dti_error *reterr)
 {
-    struct dequant_kind kinds[KINDS_MAX];
-    const size_t count = count_kinds(answer, kinds);
-    if (count == 0)
-        return DTI_OK;
-    struct dti_table *const table = dti_table_new(4);
-    for (size_t i = 0; i < 2 * count; i++) { /* what was quantized comes first */
-        const struct dequant_kind *const kind = &kinds[i % count];
-        const struct dti_dequant_form *const form = dti_dequant_form(answer, kind->first);
-        char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE], words[FORM_SIZE];
-        if ((form->dtype != NULL) != (i < count))
-            continue;
-        put_dtypes(answer, table, kind->first);
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
-        dti_table_print(table, DTI_STYLE_PLAIN, "%s -> %s", dti_human_bytes(from, kind->stored),
-                        dti_human_bytes(to, kind->output));
-        if (form->dtype)
-            dti_table_print(table, DTI_STYLE_DIM, "%s: %s", form->layout, form_words(words, form));
-        else
-            dti_table_cell(table, DTI_STYLE_DIM,
-                           fate_words(answer->cast->tensors[kind->first].fate));
+    const struct dti_line line = dti_cast_file_line(file);
+    struct dti_tensor_kinds kinds = {.count = 0};
+    for (size_t i = 0; i < answer->cast->tensor_count; i++) {
+        const struct dti_file_cast_tensor *const tensor = &answer->cast->tensors[i];
+        const struct dti_dequant_form *const form = dti_dequant_form(answer, i);
+        struct dti_tensor_kind kind = {.first = form->dtype != NULL,
+                                       .axis = form->dtype ? form->axis : 0,
+                                       .from = dti_dequant_from(answer, i),
+                                       .to = is_changed(answer, i) ? tensor->format->name : NULL,
+                                       .count = 1,
+                                       .input = dti_dequant_stored_bytes(answer, i),
+                                       .output = tensor->bytes};
+        char words[FORM_SIZE];
+        (void)snprintf(kind.words, sizeof kind.words, "%s%s%s", form->dtype ? form->layout : "",
+                       form->dtype ? ": " : "",
+                       form->dtype ? form_words(words, form) : fate_words[tensor->fate]);
+        dti_kinds_add(&kinds, &kind);
     }
-    return dti_cast_file_table(table, true, file, reterr);
+    return dti_kinds_write(&kinds, line.out, line.colour, reterr);
 }
 
 /* The casts are counted as losses; the codes themselves may say nan, too. */
@@ -153,7 +98,8 @@ static enum dti_status put_all(const struct dti_cast_file *file,
         char shape[DTI_SHAPE_SIZE], words[FORM_SIZE];
         uint64_t specials[2];
         whole = dti_tensor_cell(table, source);
-        put_dtypes(answer, table, i);
+        dti_table_print(table, DTI_STYLE_PLAIN, is_changed(answer, i) ? "%s -> %s" : "%s",
+                        dti_dequant_from(answer, i), answer->cast->tensors[i].format->name);
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
         dti_table_cell(table, DTI_STYLE_PLAIN, form->dtype ? form_words(words, form) : "");
         dti_file_dequant_specials(answer->dequant, answer->cast->tensors[i].source, &specials[0],
@@ -172,11 +118,9 @@ enum dti_status dti_quant_dequant_human(const struct dti_cast_file *file,
                                         const struct dti_dequant_answer *answer,
                                         struct dti_error *reterr)
 {
-    const bool aside = dti_cast_file_aside(file);
     const struct dti_context *const cx = file->cx;
     struct dti_dequant_totals totals;
-    struct dti_line line = {.out = aside ? cx->err : cx->out,
-                            .colour = aside ? cx->colour_error : cx->colour};
+    struct dti_line line = dti_cast_file_line(file);
     dti_dequant_sum(answer, &totals);
     dti_cast_file_head(file, totals.stored_bytes, &line);
     const enum dti_status status = put_kinds(file, answer, reterr);

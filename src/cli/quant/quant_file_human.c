@@ -3,15 +3,14 @@
  * What became of a file's tensors, for people: a line on the whole, two on the recipe, one for each
  * dtype that there was, what was lost, and the tensors: all of a few, else those that lost most
  * (with -v all of them). */
-#include <string.h>
-
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
+#include "cli/shared/tensor_kinds.h"
 
-enum { FEW = 12, MAX_GROUPS = 256 };
+enum { FEW = 12 };
 
 static const char gap[] = "   ";
 
@@ -20,31 +19,22 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-static void put_bytes(struct dti_line *line, uint64_t from, uint64_t to)
-{
-    char text[DTI_TEXT_SIZE];
-    put(line, dti_human_bytes(text, from));
-    put(line, " -> ");
-    put(line, dti_human_bytes(text, to));
-}
-
 /* model.safetensors -> out.safetensors   12 tensors   8.00 MiB -> 2.00 MiB */
 static void put_head(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = answer->quant;
-    char path[DTI_QUOTE_SIZE], cell[DTI_PLURAL_SIZE];
-    put(line, dti_human_path(path, answer->path));
-    put(line, " -> ");
-    put(line, answer->out_path ? dti_human_path(path, answer->out_path)
-                               : dti_container_name(answer->kind));
-    put(line, gap);
-    put(line, dti_plural_words(cell, quant->tensor_count, "tensor"));
-    if (quant->files.count > 1) {
-        put(line, " in ");
-        put(line, dti_plural_words(cell, quant->files.count - quant->files.has_index, "file"));
-    }
-    put(line, gap);
-    put_bytes(line, quant->input_bytes, quant->output_bytes);
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    char tensors[DTI_PLURAL_SIZE], files[DTI_PLURAL_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s", dti_human_path(from, answer->path),
+                   answer->out_path ? dti_human_path(to, answer->out_path)
+                                    : dti_container_name(answer->kind),
+                   dti_plural_words(tensors, quant->tensor_count, "tensor"));
+    if (quant->files.count > 1)
+        dti_line_print(
+            line, DTI_STYLE_PLAIN, " in %s",
+            dti_plural_words(files, quant->files.count - quant->files.has_index, "file"));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, quant->input_bytes),
+                   dti_human_bytes(written, quant->output_bytes));
     if (answer->dry_run)
         put(line, "   (nothing is written)");
     dti_line_end(line);
@@ -75,122 +65,65 @@ static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_li
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
-    put(line, gap);
-    put(line, dti_quant_kind_words(target, words));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
     put_granularity(target, line);
-    if (target->scheme.block) {
-        put(line, "   scale ");
-        put(line, dti_quant_scale_words(target, words));
-    }
+    if (target->scheme.block)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   scale %s", dti_quant_scale_words(target, words));
     dti_line_end(line);
-    put(line, "  ");
-    put(line, dti_quant_division_words(target));
-    if (like)
-        dti_line_print(line, DTI_STYLE_PLAIN, ", like %s", like);
-    put(line, "   layout ");
-    put(line, dti_quant_layout_name(answer->quant->request.layout));
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s", dti_quant_division_words(target),
+                   like ? ", like " : "", like ? like : "",
+                   dti_quant_layout_name(answer->quant->request.layout));
     dti_line_end(line);
 }
 
-/* Tensors of one dtype that met the same fate. */
-struct quant_kind {
-    const struct dti_format *from;
-    enum dti_quant_fate fate;
-    size_t count;
-    uint64_t input, output;
+static const char *const fate_words[DTI_QUANT_FATE_COUNT] = {
+    [DTI_QUANT_FATE_QUANTIZED] = "",
+    [DTI_QUANT_FATE_KEEP] = "kept: --keep",
+    [DTI_QUANT_FATE_ONLY] = "kept: not of --only",
+    [DTI_QUANT_FATE_INTEGER] = "kept: integers",
+    [DTI_QUANT_FATE_COMPLEX] = "kept: complex",
+    [DTI_QUANT_FATE_NARROW] = "kept: 8 bits or less already",
+    [DTI_QUANT_FATE_SCALAR] = "kept: a single number",
+    [DTI_QUANT_FATE_PART] = "kept: of tensors that are quantized already",
 };
-
-static const char *fate_words(enum dti_quant_fate fate)
-{
-    switch (fate) {
-    case DTI_QUANT_FATE_KEEP:
-        return "kept: --keep";
-    case DTI_QUANT_FATE_ONLY:
-        return "kept: not of --only";
-    case DTI_QUANT_FATE_INTEGER:
-        return "kept: integers";
-    case DTI_QUANT_FATE_COMPLEX:
-        return "kept: complex";
-    case DTI_QUANT_FATE_NARROW:
-        return "kept: 8 bits or less already";
-    case DTI_QUANT_FATE_SCALAR:
-        return "kept: a single number";
-    case DTI_QUANT_FATE_PART:
-        return "kept: of tensors that are quantized already";
-    default:
-        return "";
-    }
-}
-
-static size_t count_kinds(const struct dti_quant_file_answer *answer,
-                          struct quant_kind kinds[MAX_GROUPS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < answer->quant->tensor_count; i++) {
-        const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[i];
-        const struct dti_tensor *const source = dti_quant_file_source(answer, i);
-        size_t at = 0;
-        while (at < count && (kinds[at].fate != tensor->fate ||
-                              strcmp(kinds[at].from->name, source->format->name) != 0))
-            at++;
-        if (at == MAX_GROUPS)
-            continue; /* there are fewer dtypes than that */
-        if (at == count)
-            kinds[count++] = (struct quant_kind){.from = source->format, .fate = tensor->fate};
-        kinds[at].count++;
-        kinds[at].input += source->bytes;
-        kinds[at].output += tensor->bytes;
-    }
-    return count;
-}
 
 static enum dti_status put_kinds(const struct dti_context *cx,
                                  const struct dti_quant_file_answer *answer,
                                  struct dti_error *reterr)
 {
-    struct quant_kind kinds[MAX_GROUPS];
-    const size_t count = count_kinds(answer, kinds);
-    if (count == 0)
-        return DTI_OK;
-    struct dti_table *const table = dti_table_new(4);
-    for (size_t i = 0; i < 2 * count; i++) { /* what is quantized comes first */
-        const struct quant_kind *const kind = &kinds[i % count];
-        const bool quantized = kind->fate == DTI_QUANT_FATE_QUANTIZED;
-        const char *const form = quantized ? "%s -> %s" : "%s";
-        char cell[DTI_PLURAL_SIZE], from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
-        if (quantized != (i < count))
-            continue;
-        dti_table_print(table, DTI_STYLE_PLAIN, form, kind->from->name, answer->target->name);
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_plural_words(cell, kind->count, "tensor"));
-        dti_table_print(table, DTI_STYLE_PLAIN, form, dti_human_bytes(from, kind->input),
-                        dti_human_bytes(to, kind->output));
-        dti_table_cell(table, DTI_STYLE_DIM, fate_words(kind->fate));
+    struct dti_tensor_kinds kinds = {.count = 0};
+    for (size_t i = 0; i < answer->quant->tensor_count; i++) {
+        const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[i];
+        const struct dti_tensor *const source = dti_quant_file_source(answer, i);
+        const bool quantized = tensor->fate == DTI_QUANT_FATE_QUANTIZED;
+        struct dti_tensor_kind kind = {.first = quantized,
+                                       .from = source->format->name,
+                                       .to = quantized ? answer->target->name : NULL,
+                                       .same_bytes = !quantized,
+                                       .count = 1,
+                                       .input = source->bytes,
+                                       .output = tensor->bytes};
+        (void)snprintf(kind.words, sizeof kind.words, "%s", fate_words[tensor->fate]);
+        dti_kinds_add(&kinds, &kind);
     }
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
-}
-
-static void put_number(struct dti_line *line, const char *name, uint64_t count)
-{
-    dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
-                   line->column > 0 ? gap : "  ", name, (unsigned long long)count);
+    return dti_kinds_write(&kinds, cx->out, cx->colour, reterr);
 }
 
 static void put_loss(const struct dti_quant_file_answer *answer, struct dti_line *line)
 {
     const struct dti_file_quant *const quant = answer->quant;
-    char place[DTI_LOSS_PLACE_SIZE];
+    char place[DTI_LOSS_PLACE_SIZE] = "";
     struct dti_loss_summary loss;
     dti_quant_file_loss(answer, &loss);
-    put_number(line, "clipped", quant->count.clipped);
+    dti_loss_human_count(line, "clipped", quant->count.clipped);
     if (answer->target->scheme.block) {
-        put_number(line, "in blocks", quant->count.blocks);
-        put_number(line, "special blocks", quant->count.special);
+        dti_loss_human_count(line, "in blocks", quant->count.blocks);
+        dti_loss_human_count(line, "special blocks", quant->count.special);
     } else {
-        put_number(line, "nan and inf", quant->count.special);
+        dti_loss_human_count(line, "nan and inf", quant->count.special);
     }
-    put_number(line, "to zero", loss.to_zero);
+    dti_loss_human_count(line, "to zero", loss.to_zero);
     dti_line_end(line);
-    place[0] = '\0';
     if (loss.max_absolute > 0)
         dti_loss_place(place, dti_quant_file_source(answer, quant->max_tensor), loss.max_index);
     dti_loss_human_errors(&loss, place, line);

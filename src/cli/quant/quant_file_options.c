@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_files.h"
-#include "cli/shared/amount.h"
-#include "cli/shared/cast_file.h"
 #include "cli/shared/file_operands.h"
 
 #define EXAMPLE "as in 'dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors'"
@@ -16,11 +14,11 @@
 static enum dti_status read_operands(struct quant_file *file, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr)
 {
-    const int files = file->args->input ? 0 : 1;
+    const int files = file->args->transfer.input ? 0 : 1;
     char quoted[DTI_QUOTE_SIZE];
     if (count < files)
         return dti_fail(reterr, DTI_USAGE, "no file to quantize; give one, " EXAMPLE);
-    file->answer.path = file->args->input ? file->args->input : operands[0];
+    file->answer.path = file->args->transfer.input ? file->args->transfer.input : operands[0];
     if (strcmp(file->answer.path, "-") == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "files are read more than once, which standard input may not allow; give "
@@ -62,34 +60,20 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     return DTI_OK;
 }
 
-static enum dti_status read_amounts(struct quant_file *file, struct dti_error *reterr)
-{
-    const struct quant_args *const args = file->args;
-    enum dti_status status = DTI_OK;
-    if (args->threads && strcmp(args->threads, "all") != 0)
-        status =
-            dti_amount_threads(args->threads, strlen(args->threads), &file->answer.threads, reterr);
-    if (status == DTI_OK && args->max_memory)
-        status = dti_amount_bytes("--max-memory", args->max_memory, strlen(args->max_memory),
-                                  &file->max_memory, reterr);
-    if (status == DTI_OK)
-        status = dti_level_choose(getenv("DTINFO_CPU"), &file->answer.level, reterr);
-    return status;
-}
-
 enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_args *args,
                                     const struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr)
 {
-    const struct dti_file_args how = {.assume = args->assume, .lenient = args->lenient};
+    const struct dti_file_args how = {.assume = args->tensors.assume,
+                                      .lenient = args->tensors.lenient};
     const char *dtype = NULL;
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
     ret->answer = (struct dti_quant_file_answer){
-        .out_path = args->output,
+        .out_path = args->transfer.output,
         .rules = &args->rules,
-        .dry_run = args->dry_run,
+        .dry_run = args->tensors.dry_run,
         .notes = ret->source.notes,
         .warnings = ret->warnings,
         .stream = cx->out,
@@ -99,12 +83,14 @@ enum dti_status dti_quant_file_init(struct quant_file *ret, const struct quant_a
     if (status == DTI_OK && args->bits_given)
         status = dti_fail(reterr, DTI_USAGE,
                           "--bits is for --dequant; the dtype says how many bits a code gets");
-    if (status == DTI_OK && !args->output && !args->dry_run)
+    if (status == DTI_OK && !args->transfer.output && !args->tensors.dry_run)
         status = dti_fail(reterr, DTI_USAGE,
                           "no place for the result; give -o FILE, or --dry-run to see what it "
                           "would be");
     if (status == DTI_OK)
-        status = read_amounts(ret, reterr);
+        status = dti_transfer_amounts(args->transfer.threads, args->tensors.max_memory,
+                                      &ret->answer.threads, &ret->max_memory, &ret->answer.level,
+                                      reterr);
     if (status == DTI_OK)
         status = read_target(ret, dtype, reterr);
     if (status == DTI_OK)

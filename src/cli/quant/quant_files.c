@@ -29,13 +29,9 @@ static void warn(void *context, const struct dti_note *note)
 
 static enum dti_status choose_output(struct quant_file *file, struct dti_error *reterr)
 {
-    const struct quant_args *const args = file->args;
-    const enum dti_container_kind form = !args->as_given ? DTI_CONTAINER_COUNT
-                                         : (enum quant_as)args->as == QUANT_AS_NPY
-                                             ? DTI_CONTAINER_NPY
-                                             : DTI_CONTAINER_SAFETENSORS;
-    const enum dti_status status = dti_file_target_choose(
-        file->answer.container, file->answer.out_path, form, &file->output, reterr);
+    const enum dti_status status =
+        dti_file_target_choose(file->answer.container, file->answer.out_path,
+                               dti_transfer_form(&file->args->transfer), &file->output, reterr);
     file->answer.kind = status == DTI_OK ? file->output.kind : DTI_CONTAINER_COUNT;
     if (file->answer.kind != DTI_CONTAINER_RAW)
         return status;
@@ -61,9 +57,9 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
         .pad = args->pad,
         .high = target->order == DTI_BLOCK_HIGH,
         .level = file->answer.level,
-        .only = args->only,
-        .keep = args->keep,
-        .select = args->select,
+        .only = args->tensors.only,
+        .keep = args->tensors.keep,
+        .select = args->tensors.select,
         .counted = file->shown || args->fail_on != 0,
         .kind = file->output.kind,
         .path = dti_file_target_path(&file->output, file->answer.out_path),
@@ -74,16 +70,6 @@ static enum dti_status plan(struct quant_file *file, struct dti_error *reterr)
     for (size_t i = 0; i < file->answer.container->note_count; i++)
         warn(file, &file->answer.container->notes[i]);
     return dti_file_quant_new(&file->answer.quant, file->answer.container, &request, reterr);
-}
-
-static bool has_bar(const struct quant_file *file)
-{
-    return dti_progress_wanted((enum dti_progress_when)file->args->progress, file->cx, false);
-}
-
-static void show_progress(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
 }
 
 static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
@@ -97,11 +83,13 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
         status = dti_team_new(&team, file->answer.threads, DTI_WAIT_SLEEP, false, reterr);
     if (status != DTI_OK)
         return status;
-    dti_progress_start(&progress, has_bar(file) ? file->cx->err : NULL,
-                       file->answer.quant->work_bytes, "bytes");
+    const bool bar =
+        dti_progress_wanted((enum dti_progress_when)file->args->transfer.progress, file->cx, false);
+    dti_progress_start(&progress, bar ? file->cx->err : NULL, file->answer.quant->work_bytes,
+                       "bytes");
     const struct dti_file_quant_options options = {.team = team,
                                                    .max_memory = file->max_memory,
-                                                   .progress = show_progress,
+                                                   .progress = dti_progress_show,
                                                    .progress_context = &progress};
     status = dti_file_quant_run(file->answer.quant, &options, reterr);
     dti_progress_end(&progress);
@@ -109,26 +97,16 @@ static enum dti_status run(struct quant_file *file, struct dti_error *reterr)
     return status;
 }
 
-/* Tells of what killed runs have left, and with --force removes it. */
-static enum dti_status clear(struct quant_file *file, struct dti_error *reterr)
-{
-    struct dti_output_leftovers leftovers = {.count = {0}};
-    const enum dti_status status =
-        dti_new_files_leftovers(&file->answer.quant->files, file->args->force, &leftovers, reterr);
-    if (status == DTI_OK)
-        dti_output_warn_leftovers(&leftovers, file->answer.out_path, warn, file);
-    return status;
-}
-
 static enum dti_status work(struct quant_file *file, struct dti_error *reterr)
 {
-    const bool force = file->args->force;
-    if (file->args->dry_run)
+    const bool force = file->args->transfer.force;
+    if (file->args->tensors.dry_run)
         return file->answer.out_path
                    ? dti_new_files_check(&file->answer.quant->files, force, reterr)
                    : DTI_OK;
     dti_output_guard_signals();
-    enum dti_status status = clear(file, reterr);
+    enum dti_status status = dti_new_files_clear(&file->answer.quant->files, force,
+                                                 file->answer.out_path, warn, file, reterr);
     if (status == DTI_OK)
         status = dti_file_quant_open(file->answer.quant, force, reterr);
     if (status == DTI_OK)

@@ -5,6 +5,7 @@
 #ifndef DTINFO_CLI_QUANT_FILES_H
 #define DTINFO_CLI_QUANT_FILES_H
 
+#include "answers/dequant.h"
 #include "answers/quant_file.h"
 #include "cli/quant/quant_args.h"
 #include "cli/shared/file_source.h"
@@ -42,5 +43,10 @@ enum dti_status dti_quant_file_human(const struct dti_context *cx,
 enum dti_status dti_quant_file_tensors(const struct dti_context *cx,
                                        const struct dti_quant_file_answer *answer, bool worst,
                                        struct dti_error *reterr);
+
+/* quant_dequant_human.c: the report. */
+enum dti_status dti_quant_dequant_human(const struct dti_cast_file *file,
+                                        const struct dti_dequant_answer *answer,
+                                        struct dti_error *reterr);
 
 #endif

@@ -59,10 +59,9 @@ static void put_hexfloat(struct dti_line *line, uint32_t code)
 
 static void put_span(struct dti_line *line, uint32_t low, uint32_t high)
 {
-    char text[DTI_TEXT_SIZE];
-    put(line, dti_quant_spell(text, low));
-    put(line, " to ");
-    put(line, dti_quant_spell(text, high));
+    char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s to %s", dti_quant_spell(from, low),
+                   dti_quant_spell(to, high));
 }
 
 static void put_range(struct dti_line *line, const struct dti_quant_target *target,
@@ -281,8 +280,7 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     char words[QUANT_WORDS_SIZE];
     dti_line_put(&line, DTI_STYLE_BOLD, target->name);
-    put(&line, "   ");
-    put(&line, dti_quant_kind_words(target, words));
+    dti_line_print(&line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
     end(&line, NULL);
     label(&line, "division");
     put(&line, dti_quant_division_words(target));

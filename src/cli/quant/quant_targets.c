@@ -6,6 +6,56 @@
 
 #include "cli/quant/quant_args.h"
 #include "core/quant_parts.h"
+#include "dtinfo/number.h"
+
+/* The value of an option, rounded to fp32: a finite number or, with `scale`, a positive one. */
+static enum dti_status read_fp32(const char *option, const char *text, bool scale,
+                                 uint32_t *ret_code, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_value value;
+    struct dti_error error;
+    if (dti_value_parse(&value, text, strlen(text), &error) != DTI_OK) {
+        (void)dti_fail(reterr, error.status, "%s: %s", option, error.text);
+        memcpy(reterr->argument, error.argument, sizeof error.argument);
+        return error.status;
+    }
+    *ret_code = dti_fp32_round(&value); /* also to infinity */
+    dti_fp32_value(*ret_code, &value);
+    if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
+              : value.class <= DTI_CLASS_FINITE)
+        return DTI_OK;
+    (void)dti_fail(reterr, DTI_BAD_VALUE,
+                   scale ? "%s %s is no scale; give a positive number within the range of fp32"
+                         : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
+                   option, dti_quote(quoted, text, strlen(text)));
+    dti_error_argument(reterr, text, strlen(text));
+    return DTI_BAD_VALUE;
+}
+
+static enum dti_status read_integer(const char *option, const char *text, int64_t lowest,
+                                    int64_t highest, int64_t *ret_number, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    const bool negative = text[0] == '-';
+    const char *digit = text + (negative || text[0] == '+');
+    int64_t number = 0;
+    bool good = *digit != '\0';
+    for (; *digit >= '0' && *digit <= '9' && good; digit++) {
+        number = number * 10 + (*digit - '0');
+        good = number <= INT32_MAX;
+    }
+    number = negative ? -number : number;
+    if (!good || *digit != '\0' || number < lowest || number > highest) {
+        (void)dti_fail(reterr, DTI_USAGE, "%s takes an integer from %lld to %lld, not %s", option,
+                       (long long)lowest, (long long)highest,
+                       dti_quote(quoted, text, strlen(text)));
+        dti_error_argument(reterr, text, strlen(text));
+        return DTI_USAGE;
+    }
+    *ret_number = number;
+    return DTI_OK;
+}
 
 static enum dti_status read_tensor_scale(const char *text, struct dti_quant_rules *ret,
                                          struct dti_error *reterr)
@@ -15,7 +65,7 @@ static enum dti_status read_tensor_scale(const char *text, struct dti_quant_rule
     ret->tensor_scale = strcmp(text, "none") == 0 ? DTI_TENSOR_SCALE_NONE : DTI_TENSOR_SCALE_GIVEN;
     if (ret->tensor_scale == DTI_TENSOR_SCALE_NONE)
         return DTI_OK;
-    return dti_quant_option_scale("--tensor-scale", text, &ret->tensor_scale_number, reterr);
+    return read_fp32("--tensor-scale", text, true, &ret->tensor_scale_number, reterr);
 }
 
 static enum dti_status read_scale(const struct quant_args *args,
@@ -26,13 +76,13 @@ static enum dti_status read_scale(const struct quant_args *args,
     struct dti_affine_recipe recipe;
     struct dti_error error;
     int64_t zero;
-    enum dti_status status = dti_quant_option_scale("--scale", args->scale, &ret->scale, reterr);
+    enum dti_status status = read_fp32("--scale", args->scale, true, &ret->scale, reterr);
     if (status != DTI_OK || !text)
         return status;
     ret->has_zero_point = true;
     (void)dti_affine_recipe_init(&recipe, &target->code, DTI_SYMMETRY_NONE);
-    status = dti_quant_option_integer("--zero-point", text, recipe.affine.low, recipe.affine.high,
-                                      &zero, &error);
+    status =
+        read_integer("--zero-point", text, recipe.affine.low, recipe.affine.high, &zero, &error);
     if (status != DTI_OK) {
         (void)dti_fail(reterr, status, "%s (the codes of %s)", error.text, target->name);
         dti_error_argument(reterr, text, strlen(text));
@@ -49,9 +99,9 @@ static enum dti_status read_range(const struct quant_args *args, struct dti_quan
     struct dti_value min, max;
     enum dti_status status = DTI_OK;
     if (args->min)
-        status = dti_quant_option_finite("--min", args->min, &ret->min, reterr);
+        status = read_fp32("--min", args->min, false, &ret->min, reterr);
     if (status == DTI_OK && args->max)
-        status = dti_quant_option_finite("--max", args->max, &ret->max, reterr);
+        status = read_fp32("--max", args->max, false, &ret->max, reterr);
     if (status != DTI_OK || !args->min || !args->max)
         return status;
     dti_fp32_value(ret->min, &min);
@@ -79,7 +129,7 @@ static enum dti_status settle(const struct quant_args *args, struct dti_quant_ta
         status = args->scale ? read_scale(args, target, &rules, reterr)
                              : read_range(args, &rules, reterr);
     if (status == DTI_OK && args->axis)
-        status = dti_quant_option_integer("--axis", args->axis, -64, 63, &rules.axis, reterr);
+        status = read_integer("--axis", args->axis, -64, 63, &rules.axis, reterr);
     if (status == DTI_OK)
         dti_quant_target_settle(target, &rules);
     return status;

@@ -8,6 +8,7 @@
 
 #include "cli/quant/quant_values.h"
 #include "cli/shared/file_operands.h"
+#include "cli/shared/text_numbers.h"
 
 #define EXAMPLE "as in 'dtinfo quant -1 0.1 3 int8'"
 
@@ -58,11 +59,41 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
     return DTI_OK;
 }
 
+/* The values of standard input, white space or commas between them. */
+static enum dti_status read_input(struct dti_quant_inputs *numbers, struct dti_error *reterr)
+{
+    struct dti_input input;
+    struct dti_text_numbers texts;
+    enum dti_status status = dti_input_open(&input, "-", reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_text_numbers_init(&texts, &input);
+    for (;;) {
+        const char *text;
+        size_t length;
+        struct dti_error error;
+        status = dti_text_numbers_next(&texts, &text, &length, reterr);
+        if (status != DTI_OK || !text)
+            break;
+        status = dti_quant_inputs_add(numbers, text, length, &error);
+        if (status != DTI_OK) {
+            status = dti_text_numbers_fail(&texts, &error, reterr);
+            break;
+        }
+    }
+    dti_text_numbers_free(&texts);
+    dti_input_close(&input);
+    if (status == DTI_OK && numbers->count == 0)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "standard input is empty; give values with white space between them");
+    return status;
+}
+
 static enum dti_status read_operands(struct dti_quant_inputs *numbers, char **operands, int count,
                                      struct dti_error *reterr)
 {
     if (count == 1 && strcmp(operands[0], "-") == 0)
-        return dti_quant_inputs_read(numbers, reterr);
+        return read_input(numbers, reterr);
     for (int i = 0; i < count; i++) {
         struct dti_error error;
         const enum dti_status status =

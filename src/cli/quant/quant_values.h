@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * quant for values: reading them, and showing what became of them to people. */
+ * quant for values: showing what became of them to people. */
 #ifndef DTINFO_CLI_QUANT_VALUES_H
 #define DTINFO_CLI_QUANT_VALUES_H
 
 #include "cli/quant/quant_args.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
-
-/* quant_operands.c: those of standard input, white space or commas between them. */
-enum dti_status dti_quant_inputs_read(struct dti_quant_inputs *numbers, struct dti_error *reterr);
 
 /* quant_words.c */
 enum { QUANT_WORDS_SIZE = 160 };

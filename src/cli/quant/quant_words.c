@@ -84,6 +84,11 @@ const char *dti_quant_division_words(const struct dti_quant_target *target)
 /* The same, of an MX block. */
 static const char *mx_words(const struct dti_quant_target *target, char buffer[QUANT_WORDS_SIZE])
 {
+    static const char *const logarithms[] = {
+        [DTI_MX_FLOOR] = "floor(log2 amax)",
+        [DTI_MX_CEIL] = "ceil(log2 amax)",
+        [DTI_MX_EVEN] = "floor(log2 of amax, rounded as an element)",
+    };
     char max_text[DTI_TEXT_SIZE], less[16] = "";
     struct dti_value max;
     uint64_t code = 0;
@@ -92,21 +97,11 @@ static const char *mx_words(const struct dti_quant_target *target, char buffer[Q
     dti_spell_text(max_text, &max);
     if (max.exponent > 0)
         (void)snprintf(less, sizeof less, " - %d", (int)max.exponent);
-    switch (target->scheme.blocks.mx) {
-    case DTI_MX_FLOOR:
-        (void)snprintf(buffer, QUANT_WORDS_SIZE, "floor(log2 amax)%s", less);
-        break;
-    case DTI_MX_CEIL:
-        (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2 amax)%s", less);
-        break;
-    case DTI_MX_RCEIL:
+    if (target->scheme.blocks.mx == DTI_MX_RCEIL)
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2(amax / %s))", max_text);
-        break;
-    case DTI_MX_EVEN:
-        (void)snprintf(buffer, QUANT_WORDS_SIZE, "floor(log2 of amax, rounded as an element)%s",
+    else
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "%s%s", logarithms[target->scheme.blocks.mx],
                        less);
-        break;
-    }
     return buffer;
 }
 

@@ -7,18 +7,12 @@
 #include "cli/shell/output_words.h"
 #include "dtinfo/parallel.h"
 
-static enum dti_container_kind form_of(const struct dti_transfer_args *args)
+enum dti_container_kind dti_transfer_form(const struct dti_transfer_args *args)
 {
-    if (!args->as_given)
-        return DTI_CONTAINER_COUNT;
-    switch ((enum dti_as)args->as) {
-    case DTI_AS_NPY:
-        return DTI_CONTAINER_NPY;
-    case DTI_AS_SAFETENSORS:
-        return DTI_CONTAINER_SAFETENSORS;
-    default:
-        return DTI_CONTAINER_RAW;
-    }
+    return !args->as_given                  ? DTI_CONTAINER_COUNT
+           : args->as == DTI_AS_NPY         ? DTI_CONTAINER_NPY
+           : args->as == DTI_AS_SAFETENSORS ? DTI_CONTAINER_SAFETENSORS
+                                            : DTI_CONTAINER_RAW;
 }
 
 enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error *reterr)
@@ -26,8 +20,8 @@ enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error 
     const struct dti_transfer_args *const args = file->args;
     const struct dti_tensor_args *const tensors = file->tensors;
     const struct dti_cast_target *const target = &file->job.targets[0];
-    enum dti_status status = dti_file_target_choose(file->container, file->out_path, form_of(args),
-                                                    &file->target, reterr);
+    enum dti_status status = dti_file_target_choose(file->container, file->out_path,
+                                                    dti_transfer_form(args), &file->target, reterr);
     if (status != DTI_OK)
         return status;
     const struct dti_file_cast_request request = {
@@ -67,11 +61,6 @@ enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error 
     return DTI_OK;
 }
 
-static void show_progress(void *context, uint64_t done)
-{
-    dti_progress_show(context, done);
-}
-
 static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -92,7 +81,7 @@ static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
     dti_progress_start(&progress, bar ? file->cx->err : NULL, file->cast->input_bytes, "bytes");
     const struct dti_file_cast_options options = {.team = team,
                                                   .max_memory = file->max_memory,
-                                                  .progress = show_progress,
+                                                  .progress = dti_progress_show,
                                                   .progress_context = &progress};
     status = file->to_text ? dti_cast_file_text(file, &options, reterr)
                            : dti_file_cast_run(file->cast, &options, reterr);
@@ -101,14 +90,13 @@ static enum dti_status run(struct dti_cast_file *file, struct dti_error *reterr)
     return status;
 }
 
-/* Tells of what killed runs have left, and with --force removes it. */
-static enum dti_status clear(struct dti_cast_file *file, struct dti_error *reterr)
+enum dti_status dti_new_files_clear(const struct dti_new_files *files, bool force, const char *path,
+                                    dti_warn_fn *warn, void *context, struct dti_error *reterr)
 {
     struct dti_output_leftovers leftovers = {.count = {0}};
-    const enum dti_status status =
-        dti_new_files_leftovers(&file->cast->files, file->args->force, &leftovers, reterr);
+    const enum dti_status status = dti_new_files_leftovers(files, force, &leftovers, reterr);
     if (status == DTI_OK)
-        dti_output_warn_leftovers(&leftovers, file->out_path, dti_cast_job_warn, &file->job);
+        dti_output_warn_leftovers(&leftovers, path, warn, context);
     return status;
 }
 
@@ -122,7 +110,8 @@ enum dti_status dti_cast_file_work(struct dti_cast_file *file, struct dti_error 
     enum dti_status status = DTI_OK;
     dti_output_guard_signals();
     if (!file->to_text || !file->to_stdout) { /* text goes through the buffer of stdout */
-        status = clear(file, reterr);
+        status = dti_new_files_clear(&cast->files, force, file->out_path, dti_cast_job_warn,
+                                     &file->job, reterr);
         if (status == DTI_OK)
             status = dti_file_cast_open(cast, force, reterr);
     }

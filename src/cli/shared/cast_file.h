@@ -5,7 +5,6 @@
 #ifndef DTINFO_CLI_CAST_FILE_H
 #define DTINFO_CLI_CAST_FILE_H
 
-#include "answers/cast_tensors.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/file_target.h"
@@ -66,6 +65,16 @@ void dti_cast_file_end(struct dti_cast_file *file);
 /* The refusal of an operand behind the dtype. */
 enum dti_status dti_cast_file_surplus(const char *operand, struct dti_error *reterr);
 
+/* cast_file_options.c: the options of these names; an amount stays as it is where its text is NULL
+ * or, of threads, "all". level: the highest to use, of the environment. */
+enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
+                                     size_t *ret_threads, uint64_t *ret_memory,
+                                     enum dti_level *ret_level, struct dti_error *reterr);
+/* cast_file.c: what --as asks for; DTI_CONTAINER_COUNT where it was not given. */
+enum dti_container_kind dti_transfer_form(const struct dti_transfer_args *args);
+/* Tells of what killed runs have left, and with --force removes it. path: of the output. */
+enum dti_status dti_new_files_clear(const struct dti_new_files *files, bool force, const char *path,
+                                    dti_warn_fn *warn, void *context, struct dti_error *reterr);
 /* cast_file.c: decides what becomes of each tensor and what the new files are; the container is
  * open. Then all the work, up to the moment when the new files have their names. */
 enum dti_status dti_cast_file_plan(struct dti_cast_file *file, struct dti_error *reterr);
@@ -79,10 +88,23 @@ enum dti_status dti_cast_file_text(struct dti_cast_file *file,
                                    const struct dti_file_cast_options *options,
                                    struct dti_error *reterr);
 
-/* cast_file_report.c: what was written, as an answer has it. */
-struct dti_cast_output dti_cast_file_output(const struct dti_cast_file *file);
-/* Whether the report goes to standard error, since the data goes to standard output; and the line
- * that is there. */
+/* Text on its way to the output, a good deal at once. */
+struct dti_text_sink {
+    struct dti_output_file *output; /* NULL: out, which is standard output */
+    FILE *out;
+    uint64_t *ret_bytes; /* grows by what was written */
+    size_t used;
+    char bytes[64 << 10];
+};
+/* A number on a line; bytes, at most as many as there is room for; then what is left. */
+enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
+                                uint64_t code, struct dti_error *reterr);
+enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
+                             struct dti_error *reterr);
+enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
+
+/* cast_file_report.c: whether the report goes to standard error, since the data goes to standard
+ * output; and the line that is there. */
 bool dti_cast_file_aside(const struct dti_cast_file *file);
 struct dti_line dti_cast_file_line(const struct dti_cast_file *file);
 /* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */

@@ -46,7 +46,7 @@ static enum dti_status check_options(const struct dti_cast_file *file, const cha
     const struct dti_transfer_args *const args = file->args;
     const struct dti_tensor_args *const tensors = file->tensors;
     if (surplus)
-        return dti_fail(reterr, DTI_USAGE, "%s is for values, not for files; leave it out",
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for files; leave it out",
                         surplus);
     if (file->cx->quiet && args->report)
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
@@ -65,19 +65,17 @@ static enum dti_status check_options(const struct dti_cast_file *file, const cha
     return DTI_OK;
 }
 
-static enum dti_status read_amounts(struct dti_cast_file *file, struct dti_error *reterr)
+enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
+                                     size_t *ret_threads, uint64_t *ret_memory,
+                                     enum dti_level *ret_level, struct dti_error *reterr)
 {
-    const struct dti_transfer_args *const args = file->args;
-    const char *const memory = file->tensors->max_memory;
     enum dti_status status = DTI_OK;
-    if (args->threads && strcmp(args->threads, "all") != 0)
-        status = dti_amount_threads(args->threads, strlen(args->threads), &file->threads, reterr);
-    if (status == DTI_OK && memory)
+    if (threads && strcmp(threads, "all") != 0)
+        status = dti_amount_threads(threads, strlen(threads), ret_threads, reterr);
+    if (status == DTI_OK && max_memory)
         status =
-            dti_amount_bytes("--max-memory", memory, strlen(memory), &file->max_memory, reterr);
-    if (status == DTI_OK)
-        status = dti_level_choose(getenv("DTINFO_CPU"), &file->level, reterr);
-    return status;
+            dti_amount_bytes("--max-memory", max_memory, strlen(max_memory), ret_memory, reterr);
+    return status == DTI_OK ? dti_level_choose(getenv("DTINFO_CPU"), ret_level, reterr) : status;
 }
 
 /* What the input is, where it does not say so itself. */
@@ -142,7 +140,8 @@ enum dti_status dti_cast_file_init(struct dti_cast_file *ret, const struct dti_c
     if (status == DTI_OK)
         status = check_options(ret, args->surplus, reterr);
     if (status == DTI_OK)
-        status = read_amounts(ret, reterr);
+        status = dti_transfer_amounts(transfer->threads, args->tensors.max_memory, &ret->threads,
+                                      &ret->max_memory, &ret->level, reterr);
     if (status != DTI_OK)
         return status;
     const bool json = cx->output != DTI_OUTPUT_HUMAN;

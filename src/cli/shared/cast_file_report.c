@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of the reports on casts of files: what was written, where the report goes, what was lost.
- */
+ * Parts of the reports on casts of files: where the report goes, its head, what was lost. */
 #include <string.h>
 
 #include "cli/shared/cast_file.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
-
-struct dti_cast_output dti_cast_file_output(const struct dti_cast_file *file)
-{
-    return (struct dti_cast_output){.path = file->out_path,
-                                    .cast = file->cast,
-                                    .dry_run = file->tensors->dry_run,
-                                    .text = file->to_text,
-                                    .text_bytes = file->output_bytes};
-}
 
 bool dti_cast_file_aside(const struct dti_cast_file *file)
 {
@@ -31,39 +21,28 @@ struct dti_line dti_cast_file_line(const struct dti_cast_file *file)
                              .colour = aside ? cx->colour_error : cx->colour};
 }
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 void dti_cast_file_head(const struct dti_cast_file *file, uint64_t input_bytes,
                         struct dti_line *line)
 {
-    static const char gap[] = "   ";
     const struct dti_file_cast *const cast = file->cast;
-    char path[DTI_QUOTE_SIZE], text[DTI_TEXT_SIZE], cell[DTI_PLURAL_SIZE];
-    put(line, strcmp(file->path, "-") == 0 ? "standard input" : dti_human_path(path, file->path));
-    put(line, " -> ");
-    if (!file->out_path)
-        put(line, dti_container_name(file->target.kind));
-    else
-        put(line, file->to_stdout ? "standard output" : dti_human_path(path, file->out_path));
-    put(line, gap);
-    put(line, dti_plural_words(cell, cast->tensor_count, "tensor"));
-    const size_t shards = cast->files.count - cast->files.has_index;
-    if (file->target.kind == DTI_CONTAINER_SHARDED) {
-        put(line, " in ");
-        put(line, dti_plural_words(cell, shards, "file"));
-    }
-    put(line, gap);
-    put(line, dti_human_bytes(text, input_bytes));
-    put(line, " -> ");
-    if (file->to_text && file->tensors->dry_run)
-        put(line, "text");
-    else
-        put(line, dti_human_bytes(text, file->to_text ? file->output_bytes : cast->output_bytes));
+    const bool dry_text = file->to_text && file->tensors->dry_run;
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    char tensors[DTI_PLURAL_SIZE], shards[DTI_PLURAL_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s",
+                   strcmp(file->path, "-") == 0 ? "standard input"
+                                                : dti_human_path(from, file->path),
+                   !file->out_path   ? dti_container_name(file->target.kind)
+                   : file->to_stdout ? "standard output"
+                                     : dti_human_path(to, file->out_path),
+                   dti_plural_words(tensors, cast->tensor_count, "tensor"));
+    if (file->target.kind == DTI_CONTAINER_SHARDED)
+        dti_line_print(line, DTI_STYLE_PLAIN, " in %s",
+                       dti_plural_words(shards, cast->files.count - cast->files.has_index, "file"));
+    dti_human_bytes(written, file->to_text ? file->output_bytes : cast->output_bytes);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, input_bytes),
+                   dry_text ? "text" : written);
     if (file->tensors->dry_run)
-        put(line, "   (nothing is written)");
+        dti_line_put(line, DTI_STYLE_PLAIN, "   (nothing is written)");
     dti_line_end(line);
 }
 

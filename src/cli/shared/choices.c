@@ -7,30 +7,17 @@
 
 #include "cli/shared/file_source.h"
 #include "cli/shared/progress.h"
+#include "dtinfo/policies.def"
 #include "dtinfo/stack.h"
 #include "dtinfo/storage.h"
 
-const struct dti_choice dti_choice_round[] = {
-#define ROUND(id, nm, text)        {.name = nm, .value = DTI_ROUND_##id, .help = text},
-#define ROUND_SEEDED(id, nm, text) ROUND(id, nm, text "; see --seed")
-#include "dtinfo/policies.def"
-#undef ROUND
-    {.name = NULL},
-};
+#define ROW(value_, name_, help_)    {.name = name_, .value = value_, .help = help_},
+#define SEEDED(value_, name_, help_) ROW(value_, name_, help_ "; see --seed")
 
-const struct dti_choice dti_choice_overflow[] = {
-#define OVERFLOW_POLICY(id, nm, text) {.name = nm, .value = DTI_OVERFLOW_##id, .help = text},
-#include "dtinfo/policies.def"
-#undef OVERFLOW_POLICY
-    {.name = NULL},
-};
-
-const struct dti_choice dti_choice_nan[] = {
-#define NAN_POLICY(id, nm, text) {.name = nm, .value = DTI_NAN_##id, .help = text},
-#include "dtinfo/policies.def"
-#undef NAN_POLICY
-    {.name = NULL},
-};
+const struct dti_choice dti_choice_round[] = {DTI_ROUNDS(ROW, SEEDED){.name = NULL}};
+const struct dti_choice dti_choice_overflow[] = {DTI_OVERFLOWS(ROW){.name = NULL}};
+const struct dti_choice dti_choice_nan[] = {DTI_NANS(ROW){.name = NULL}};
+const struct dti_choice dti_choice_packing[] = {DTI_PACKINGS(ROW){.name = NULL}};
 
 const struct dti_choice dti_choice_stack[] = {
 #define STACK(id, nm, title) {.name = nm, .value = DTI_STACK_##id, .help = title},
@@ -40,40 +27,23 @@ const struct dti_choice dti_choice_stack[] = {
 };
 
 const struct dti_choice dti_choice_fail_on[] = {
-    {.name = "inexact",
-     .value = DTI_FLAG_INEXACT,
-     .help = "a stored number differs from the given one"},
-    {.name = "overflow",
-     .value = DTI_FLAG_OVERFLOW,
-     .help = "a number lies beyond the dtype's range"},
-    {.name = "underflow",
-     .value = DTI_FLAG_UNDERFLOW,
-     .help = "a number was lost to zero or to a subnormal"},
-    {.name = "invalid",
-     .value = DTI_FLAG_INVALID,
-     .help = "a NaN or infinity has no counterpart in the dtype"},
-    {.name = NULL},
-};
-
-const struct dti_choice dti_choice_packing[] = {
-#define PACKING(id, nm, text) {.name = nm, .value = DTI_PACKING_##id, .help = text},
-#include "dtinfo/policies.def"
-#undef PACKING
+    {"inexact", DTI_FLAG_INEXACT, "a stored number differs from the given one"},
+    {"overflow", DTI_FLAG_OVERFLOW, "a number lies beyond the dtype's range"},
+    {"underflow", DTI_FLAG_UNDERFLOW, "a number was lost to zero or to a subnormal"},
+    {"invalid", DTI_FLAG_INVALID, "a NaN or infinity has no counterpart in the dtype"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_progress[] = {
-    {.name = "auto",
-     .value = DTI_PROGRESS_AUTO,
-     .help = "on a terminal, after half a second (the default)"},
-    {.name = "always", .value = DTI_PROGRESS_ALWAYS, .help = "also where there is none"},
-    {.name = "never", .value = DTI_PROGRESS_NEVER, .help = "not at all"},
+    {"auto", DTI_PROGRESS_AUTO, "on a terminal, after half a second (the default)"},
+    {"always", DTI_PROGRESS_ALWAYS, "also where there is none"},
+    {"never", DTI_PROGRESS_NEVER, "not at all"},
     {.name = NULL},
 };
 
 const struct dti_choice dti_choice_endian[] = {
-    {.name = "little", .value = DTI_ENDIAN_LITTLE, .help = "lowest byte first (the default)"},
-    {.name = "big", .value = DTI_ENDIAN_BIG, .help = "highest byte first"},
+    {"little", DTI_ENDIAN_LITTLE, "lowest byte first (the default)"},
+    {"big", DTI_ENDIAN_BIG, "highest byte first"},
     {.name = NULL},
 };
 

@@ -15,7 +15,7 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-static void put_count(struct dti_line *line, const char *name, uint64_t count)
+void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count)
 {
     dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
                    line->column > 0 ? gap : "  ", name, (unsigned long long)count);
@@ -30,13 +30,13 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
         dti_line_print(line, DTI_STYLE_PLAIN, "  inexact %llu (%s)",
                        (unsigned long long)loss->inexact,
                        dti_human_share(text, loss->inexact, loss->elements));
-    put_count(line, "overflowed", loss->overflowed);
-    put_count(line, "to zero", loss->to_zero);
-    put_count(line, "to subnormal", loss->to_subnormal);
-    put_count(line, "nan", loss->nan_in);
-    put_count(line, "inf", loss->inf_in);
+    dti_loss_human_count(line, "overflowed", loss->overflowed);
+    dti_loss_human_count(line, "to zero", loss->to_zero);
+    dti_loss_human_count(line, "to subnormal", loss->to_subnormal);
+    dti_loss_human_count(line, "nan", loss->nan_in);
+    dti_loss_human_count(line, "inf", loss->inf_in);
     if (loss->no_code > 0)
-        put_count(line, "without a code", loss->no_code);
+        dti_loss_human_count(line, "without a code", loss->no_code);
     dti_line_end(line);
     if (loss->stray > 0) {
         dti_line_print(line, DTI_STYLE_PLAIN,

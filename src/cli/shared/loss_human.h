@@ -10,6 +10,9 @@
 #include "dtinfo/stack.h"
 #include "dtinfo/table.h"
 
+/* "   to zero 1", marked unless it is 0; the first of a line stands farther left. */
+void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count);
+
 /* "  inexact 3 (75 %)   overflowed 1   to zero 1   ..." */
 void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line *line);
 

@@ -48,8 +48,9 @@ static int draw(const struct dti_progress *progress, uint64_t done)
     return fprintf(progress->out, "\r  [%s] %3u %%", bar, percent);
 }
 
-void dti_progress_show(struct dti_progress *progress, uint64_t done)
+void dti_progress_show(void *context, uint64_t done)
 {
+    struct dti_progress *const progress = context;
     if (!progress->out)
         return;
     const int64_t now = now_ms();

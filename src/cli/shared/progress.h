@@ -15,7 +15,7 @@
 enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
 bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout);
 
-struct dti_progress {
+struct dti_progress {       /* the context of dti_progress_show() */
     FILE *out;              /* NULL: never shown */
     uint64_t total;         /* 0: not known */
     const char *units;      /* what is counted: "elements" */
@@ -25,7 +25,7 @@ struct dti_progress {
 
 /* out is that of a terminal, or NULL for no bar at all. */
 void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, const char *units);
-void dti_progress_show(struct dti_progress *progress, uint64_t done);
+void dti_progress_show(void *context, uint64_t done);
 void dti_progress_end(struct dti_progress *progress);
 
 #endif
