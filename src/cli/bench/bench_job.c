@@ -37,10 +37,9 @@ static enum dti_status look_up(const struct bench_job *job, const char *text, si
         dti_warn(job->cx, "%s", note);
     if (ret->kind != DTI_KIND_COMPLEX)
         return DTI_OK;
-    (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a pair of numbers; measure its parts, %s",
-                   ret->name, dti_format_get(ret->component)->name);
-    dti_error_argument(reterr, text, length);
-    return DTI_WRONG_KIND;
+    return dti_fail_word(reterr, DTI_WRONG_KIND, text, length,
+                         "%s is a pair of numbers; measure its parts, %s", ret->name,
+                         dti_format_get(ret->component)->name);
 }
 
 static enum dti_status parse_pairs(struct bench_job *job, const char *list,
@@ -85,13 +84,11 @@ static void share_time(struct bench_job *job)
 static enum dti_status no_operand(const struct dti_bench_kind *kind, const char *operand,
                                   struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const size_t length = strlen(operand);
-    (void)dti_fail(reterr, DTI_USAGE, "'bench %s' takes options only; %s is none%s", kind->name,
-                   dti_quote(quoted, operand, length),
-                   kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
-    dti_error_argument(reterr, operand, length);
-    return DTI_USAGE;
+    return dti_fail_word(
+        reterr, DTI_USAGE, operand, length, "'bench %s' takes options only; %s is none%s",
+        kind->name, DTI_QUOTED(operand, length),
+        kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
 }
 
 /* The option that means nothing to what is measured, or NULL. */
@@ -119,7 +116,6 @@ static const char *useless_option(const struct bench_args *args, const struct dt
 
 static enum dti_status check_engine(const char *engine, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_nearest nearest;
     const size_t length = strlen(engine);
     dti_nearest_init(&nearest, engine, length);
@@ -128,10 +124,9 @@ static enum dti_status check_engine(const char *engine, struct dti_error *reterr
             return DTI_OK;
         dti_nearest_offer(&nearest, choice->name);
     }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
-                   dti_quote(quoted, engine, length));
-    dti_error_argument(reterr, engine, length);
+    dti_fail_word(reterr, DTI_USAGE, engine, length,
+                  "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
+                  DTI_QUOTED(engine, length));
     dti_nearest_suggest(&nearest, reterr);
     return DTI_USAGE;
 }

@@ -93,14 +93,13 @@ static const char *subjects(char names[NAMES_SIZE])
 
 static enum dti_status unknown_subject(const char *word, struct dti_error *reterr)
 {
-    char names[NAMES_SIZE], quoted[DTI_QUOTE_SIZE];
+    char names[NAMES_SIZE];
     struct dti_nearest nearest;
     const size_t length = strlen(word);
     const bool pair = strchr(word, ':');
-    (void)dti_fail(reterr, DTI_USAGE, "what to measure is %s; %s is not known%s", subjects(names),
-                   dti_quote(quoted, word, length),
-                   pair ? ", it belongs behind the word cast" : "");
-    dti_error_argument(reterr, word, length);
+    dti_fail_word(reterr, DTI_USAGE, word, length, "what to measure is %s; %s is not known%s",
+                  subjects(names), DTI_QUOTED(word, length),
+                  pair ? ", it belongs behind the word cast" : "");
     dti_nearest_init(&nearest, word, length);
     dti_nearest_offer(&nearest, "cast");
     for (size_t i = 0; i < dti_bench_kind_count; i++)

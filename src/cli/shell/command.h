@@ -52,10 +52,6 @@ void dti_complain(const struct dti_context *cx, const struct dti_error *error);
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr);
 
-/* An element of "warnings". dtype may be NULL; line is that of standard input, or 0. */
-void dti_json_warning(struct dti_json *json, const char *code, const char *dtype, uint64_t line,
-                      const char *message);
-
 enum dti_operands {
     DTI_OPERANDS_NONE,         /* an operand is an error, before the command runs */
     DTI_OPERANDS_DTYPES,       /* completion offers dtypes */

@@ -39,25 +39,6 @@ void dti_complain(const struct dti_context *cx, const struct dti_error *error)
     put_line(cx, red, dti_error_words(words, error));
 }
 
-static void put_input_line(struct dti_json *json, uint64_t line)
-{
-    if (line > 0)
-        dti_json_uint(json, "line", line);
-    else
-        dti_json_null(json, "line");
-}
-
-void dti_json_warning(struct dti_json *json, const char *code, const char *dtype, uint64_t line,
-                      const char *message)
-{
-    dti_json_object(json, NULL);
-    dti_json_string(json, "code", code);
-    dti_json_string(json, "dtype", dtype);
-    put_input_line(json, line);
-    dti_json_string(json, "message", message);
-    dti_json_end(json);
-}
-
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr)
 {
