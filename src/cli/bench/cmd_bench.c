@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_run.h"
+#include "cli/bench/bench_job.h"
 #include "cli/shared/choices.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/table.h"

@@ -10,7 +10,6 @@
 #include "cli/shell/globals.h"
 #include "cli/shell/help.h"
 #include "cli/shell/standard.h"
-#include "cli/shell/version.h"
 #include "dtinfo/nearest.h"
 
 /* POSIX leaves the declaration to the program. */

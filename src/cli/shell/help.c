@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answers/shell.h"
 #include "cli/shell/help.h"
 #include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
@@ -180,6 +181,24 @@ static void put_commands(struct page *page)
         put_words(page, column, command->summary);
         dti_line_end(&page->line);
     }
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr)
+{
+    if (cx->output == DTI_OUTPUT_HUMAN) {
+        (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries  cJSON %s\n", DTI_VERSION,
+                      COMPILER, dti_json_library_version());
+        return DTI_OK;
+    }
+    return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
 }
 
 void dti_help_overview(FILE *out, bool colour, int width)
