@@ -89,30 +89,18 @@ const struct dti_bench_figure *dti_bench_share(struct dti_bench_figure *ret,
 
 bool dti_bench_kernel_at(size_t at, struct dti_bench_kernel *ret)
 {
-    if (at < dti_kernel_count) {
-        const struct dti_kernel *const kernel = &dti_kernels[at];
-        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name),
-                                         dti_operation_name(kernel->op), kernel->level};
-        return true;
-    }
-    at -= dti_kernel_count;
-    if (at < dti_expsin_kernel_count) {
-        const struct dti_expsin_kernel *const kernel = &dti_expsin_kernels[at];
-        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "expsin", kernel->level};
-        return true;
-    }
-    at -= dti_expsin_kernel_count;
-    if (at < dti_dot_kernel_count) {
-        const struct dti_dot_kernel *const kernel = &dti_dot_kernels[at];
-        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "dot", kernel->level};
-        return true;
-    }
-    at -= dti_dot_kernel_count;
-    if (at < dti_matmul_kernel_count) {
-        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[at];
-        *ret = (struct dti_bench_kernel){dti_kernel_title(kernel->name), "matmul", kernel->level};
-        return true;
-    }
+#define FAMILY(family, operation_)                                                         \
+    if (at < dti_##family##kernel_count) {                                                 \
+        *ret = (struct dti_bench_kernel){dti_kernel_title(dti_##family##kernels[at].name), \
+                                         operation_, dti_##family##kernels[at].level};     \
+        return true;                                                                       \
+    }                                                                                      \
+    at -= dti_##family##kernel_count;
+    FAMILY(, dti_operation_name(dti_kernels[at].op))
+    FAMILY(expsin_, "expsin")
+    FAMILY(dot_, "dot")
+    FAMILY(matmul_, "matmul")
+#undef FAMILY
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answers/bench_measure.h"
+#include "dtinfo/nearest.h"
 
 static void request_of(struct dti_bench_request *ret, const struct dti_bench_done *done)
 {
@@ -77,17 +78,14 @@ static enum dti_status check_one(struct dti_bench_done *done, const struct dti_b
 static enum dti_status check_engine(const struct dti_bench_done *done, const char *engine,
                                     struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     for (size_t i = 0; i < done->result.table->count; i++) {
         if (!done->result.table->items[i].limit)
             return DTI_OK;
     }
-    (void)dti_fail(reterr, DTI_UNAVAILABLE, "no engine %s here%s%s",
-                   dti_quote(quoted, engine, strlen(engine)),
-                   done->result.table->note_count > 0 ? ": " : "",
-                   done->result.table->note_count > 0 ? done->result.table->notes[0] : "");
-    dti_error_argument(reterr, engine, strlen(engine));
-    return DTI_UNAVAILABLE;
+    return dti_fail_word(reterr, DTI_UNAVAILABLE, engine, strlen(engine), "no engine %s here%s%s",
+                         DTI_QUOTED(engine, strlen(engine)),
+                         done->result.table->note_count > 0 ? ": " : "",
+                         done->result.table->note_count > 0 ? done->result.table->notes[0] : "");
 }
 
 static enum dti_status measure(struct dti_bench_done *done, struct dti_bench_table *table,

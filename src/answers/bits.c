@@ -7,6 +7,7 @@
 
 #include "answers/common.h"
 #include "answers/rows.h"
+#include "dtinfo/nearest.h"
 
 static int digit_value(char c)
 {
@@ -37,7 +38,6 @@ bool dti_bits_is_pattern(const char *text)
 enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
                                        struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     int bits = digit_bits(text);
     const char *start = text + 2, *at = start;
     struct dti_bits_pattern pattern = {0, 0, 0};
@@ -47,25 +47,18 @@ enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char 
             continue;
         if (value < 0 || value >= 1 << bits)
             break;
-        if (pattern.width + (unsigned)bits > 128) {
-            (void)dti_fail(reterr, DTI_BAD_PATTERN, "%s has more than 128 bits",
-                           dti_quote(quoted, text, strlen(text)));
-            dti_error_argument(reterr, text, strlen(text));
-            return DTI_BAD_PATTERN;
-        }
+        if (pattern.width + (unsigned)bits > 128)
+            return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
+                                 "%s has more than 128 bits", DTI_QUOTED(text, strlen(text)));
         pattern.hi = pattern.hi << bits | pattern.lo >> (64 - bits);
         pattern.lo = pattern.lo << bits | (uint64_t)value;
         pattern.width += (unsigned)bits;
     }
-    if (*at || pattern.width == 0) {
-        enum dti_status status =
-            dti_fail(reterr, DTI_BAD_PATTERN,
-                     "%s is not a bit pattern; write 0x with hexadecimal or 0b with "
-                     "binary digits",
-                     dti_quote(quoted, text, strlen(text)));
-        dti_error_argument(reterr, text, strlen(text));
-        return status;
-    }
+    if (*at || pattern.width == 0)
+        return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
+                             "%s is not a bit pattern; write 0x with hexadecimal or 0b with "
+                             "binary digits",
+                             DTI_QUOTED(text, strlen(text)));
     *ret = pattern;
     return DTI_OK;
 }

@@ -10,6 +10,7 @@
 #include "answers/common.h"
 #include "answers/rows.h"
 #include "dtinfo/gpu_kernels.h"
+#include "dtinfo/nearest.h"
 
 const char *dti_devices_no_metal(void)
 {
@@ -41,21 +42,16 @@ static enum dti_status no_such_gpu(const struct dti_devices_answer *answer,
                                    struct dti_error *reterr)
 {
     const struct dti_gpu_list *const list = &answer->list;
-    char quoted[DTI_QUOTE_SIZE];
-    const char *const name = answer->wish;
-    (void)dti_quote(quoted, name, strlen(name));
+    const char *const name = answer->wish, *const quoted = DTI_QUOTED(name, strlen(name));
     if (list->count == 0)
-        (void)dti_fail(reterr, DTI_UNAVAILABLE, "device %s is not available: %s", quoted,
-                       list->why_not);
-    else if (list->count == 1)
-        (void)dti_fail(reterr, DTI_UNAVAILABLE,
-                       "device %s is not there; the only CUDA device is cuda:0", quoted);
-    else
-        (void)dti_fail(reterr, DTI_UNAVAILABLE,
-                       "device %s is not there; there are cuda:0 to cuda:%zu", quoted,
-                       list->count - 1);
-    dti_error_argument(reterr, name, strlen(name));
-    return DTI_UNAVAILABLE;
+        return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
+                             "device %s is not available: %s", quoted, list->why_not);
+    if (list->count == 1)
+        return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
+                             "device %s is not there; the only CUDA device is cuda:0", quoted);
+    return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
+                         "device %s is not there; there are cuda:0 to cuda:%zu", quoted,
+                         list->count - 1);
 }
 
 static enum dti_status choose_gpus(struct dti_devices_answer *answer,

@@ -3,6 +3,7 @@
  * Edit distance and the search for the nearest spellings. */
 #include "dtinfo/nearest.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -96,6 +97,19 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
     }
     nearest->names[at] = candidate;
     nearest->distances[at] = distance;
+}
+
+enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
+                              size_t length, const char *format, ...)
+{
+    char text[DTI_ERROR_TEXT];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)dti_fail(reterr, status, "%s", text);
+    dti_error_argument(reterr, word, length);
+    return status;
 }
 
 void dti_nearest_suggest(const struct dti_nearest *nearest, struct dti_error *reterr)

@@ -18,13 +18,6 @@
 /* One after the other, sums in a dtype of 11 bits or less no longer change long before that. */
 enum { LINE = 64, IN_TURN_MAX = 1 << 16, SUMS_LEAST = 16 };
 
-static enum dti_status check(const struct dti_bench_request *request, size_t threads,
-                             struct dti_error *reterr)
-{
-    (void)threads;
-    return request->gpu ? dti_math_device_check(request, reterr) : dti_math_check(request, reterr);
-}
-
 static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
 
 static uint64_t code_of(const struct dti_format *format, double number)
@@ -309,7 +302,7 @@ static enum dti_status measure_rows(struct dti_math_bench *bench, struct dti_tea
 {
     struct dti_bench_table *const table = bench->table;
     const size_t members = team ? dti_team_size(team) : 1;
-    enum dti_status status = dti_math_open(bench, make_pool, team, reterr);
+    enum dti_status status = dti_math_open(bench, team, reterr);
     if (status == DTI_OK)
         status = add_rows(bench, members, reterr);
     if (status == DTI_OK)
@@ -345,11 +338,12 @@ static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *te
 static enum dti_status run(struct dti_bench_table *ret, const struct dti_bench_request *request,
                            struct dti_team *team, struct dti_error *reterr)
 {
-    if (request->gpu) {
-        memset(ret, 0, sizeof *ret);
-        return dti_math_device_run(ret, request, DTI_GPU_DOT, make_pool, reterr);
-    }
-    return dti_math_run(ret, request, team, "dot", "read", measure, reterr);
+    static const struct dti_math_work work = {.role = "dot",
+                                              .limit = "read",
+                                              .kernel = DTI_GPU_DOT,
+                                              .make_pool = make_pool,
+                                              .measure = measure};
+    return dti_math_run(ret, &work, request, team, reterr);
 }
 
 const struct dti_bench_kind dti_bench_kind_dot = {
@@ -359,6 +353,6 @@ const struct dti_bench_kind dti_bench_kind_dot = {
     .dtypes = "fp32,fp64,fp16,bf16,int8",
     .size_is = DTI_BENCH_ELEMENTS,
     .keeps_memory = true,
-    .check = check,
+    .check = dti_math_check,
     .run = run,
 };

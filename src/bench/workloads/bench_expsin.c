@@ -14,13 +14,6 @@
 /* Every so many elements are judged that there are no more than these. */
 enum { JUDGED = 1 << 20, LINE = 64 };
 
-static enum dti_status check(const struct dti_bench_request *request, size_t threads,
-                             struct dti_error *reterr)
-{
-    (void)threads;
-    return request->gpu ? dti_math_device_check(request, reterr) : dti_math_check(request, reterr);
-}
-
 static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
 {
     (void)n;
@@ -154,7 +147,7 @@ static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *te
                                struct dti_error *reterr)
 {
     struct dti_bench_table *const table = bench->table;
-    enum dti_status status = dti_math_open(bench, make_pool, team, reterr);
+    enum dti_status status = dti_math_open(bench, team, reterr);
     if (status != DTI_OK)
         return status;
     add_rows(bench);
@@ -173,11 +166,12 @@ static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *te
 static enum dti_status run(struct dti_bench_table *ret, const struct dti_bench_request *request,
                            struct dti_team *team, struct dti_error *reterr)
 {
-    if (request->gpu) {
-        memset(ret, 0, sizeof *ret);
-        return dti_math_device_run(ret, request, DTI_GPU_EXPSIN, make_pool, reterr);
-    }
-    return dti_math_run(ret, request, team, "expsin", "copy", measure, reterr);
+    static const struct dti_math_work work = {.role = "expsin",
+                                              .limit = "copy",
+                                              .kernel = DTI_GPU_EXPSIN,
+                                              .make_pool = make_pool,
+                                              .measure = measure};
+    return dti_math_run(ret, &work, request, team, reterr);
 }
 
 const struct dti_bench_kind dti_bench_kind_expsin = {
@@ -186,6 +180,6 @@ const struct dti_bench_kind dti_bench_kind_expsin = {
     .sizes = "2000x2000,16777216",
     .dtypes = "fp32,fp64,fp16,bf16",
     .size_is = DTI_BENCH_ELEMENTS,
-    .check = check,
+    .check = dti_math_check,
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operands and limits of measurements of computations on the CPU. */
-#include "bench/workloads/math_bench.h"
+#include "bench/workloads/math_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +36,12 @@ static size_t all_dtypes(const struct dti_bench_request *request,
     return count;
 }
 
-enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr)
+enum dti_status dti_math_check(const struct dti_bench_request *request, size_t threads,
+                               struct dti_error *reterr)
 {
+    (void)threads;
+    if (request->gpu)
+        return dti_math_device_check(request, reterr);
     enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
     uint64_t all = 0, bytes;
     enum dti_status status = DTI_OK;
@@ -77,8 +81,7 @@ static void fill_job(void *context, size_t member, size_t size)
 }
 
 static enum dti_status open_data(struct dti_math_bench *bench, struct dti_math_data *data,
-                                 dti_math_pool_fn *make_pool, struct dti_team *team,
-                                 struct dti_error *reterr)
+                                 struct dti_team *team, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = bench->request;
     const enum dti_status status =
@@ -89,19 +92,19 @@ static enum dti_status open_data(struct dti_math_bench *bench, struct dti_math_d
     unsigned char *const pool = malloc(filling.pool_bytes);
     if (!pool)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    make_pool(pool, data->dtype, dti_math_pool_used(request), request->seed);
+    bench->work->make_pool(pool, data->dtype, dti_math_pool_used(request), request->seed);
     filling.pool = pool;
     dti_in_team(team, fill_job, &filling);
     free(pool);
     return DTI_OK;
 }
 
-enum dti_status dti_math_open(struct dti_math_bench *bench, dti_math_pool_fn *make_pool,
-                              struct dti_team *team, struct dti_error *reterr)
+enum dti_status dti_math_open(struct dti_math_bench *bench, struct dti_team *team,
+                              struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = bench->request;
     enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
-    enum dti_status status = dti_math_check(request, reterr);
+    enum dti_status status = dti_math_check(request, 1, reterr);
     const size_t count = all_dtypes(request, dtypes);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct dti_math_data *const data = &bench->data[bench->data_count++];
@@ -109,7 +112,7 @@ enum dti_status dti_math_open(struct dti_math_bench *bench, dti_math_pool_fn *ma
                                        .width = width_of(dtypes[i]),
                                        .bytes = request->n * width_of(dtypes[i]),
                                        .source = i >= request->dtype_count};
-        status = open_data(bench, data, make_pool, team, reterr);
+        status = open_data(bench, data, team, reterr);
     }
     return status;
 }
@@ -129,7 +132,7 @@ struct dti_bench_item *dti_math_add_row(struct dti_math_bench *bench,
     const size_t at = bench->table->count;
     if (bench->row_count == DTI_MATH_ROWS_MAX)
         return NULL;
-    struct dti_bench_item *const item = dti_bench_add_item(bench->table, bench->role, "cpu");
+    struct dti_bench_item *const item = dti_bench_add_item(bench->table, bench->work->role, "cpu");
     if (!item)
         return NULL;
     struct dti_math_row *const row = &bench->rows[bench->row_count++];
@@ -207,7 +210,7 @@ static void describe(const struct dti_math_bench *bench)
 
 void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team)
 {
-    const bool copy = strcmp(bench->limit, "copy") == 0;
+    const bool copy = strcmp(bench->work->limit, "copy") == 0;
     const size_t threads = team ? dti_team_size(team) : 1;
     for (size_t i = 0; i < bench->data_count; i++) {
         const struct dti_math_data *const data = &bench->data[i];
@@ -267,20 +270,21 @@ void dti_math_set_beside(struct dti_math_bench *bench)
     }
 }
 
-enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_bench_request *request,
-                             struct dti_team *team, const char *role, const char *limit,
-                             dti_math_measure_fn *measure, struct dti_error *reterr)
+enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_math_work *work,
+                             const struct dti_bench_request *request, struct dti_team *team,
+                             struct dti_error *reterr)
 {
     memset(ret, 0, sizeof *ret);
+    if (request->gpu)
+        return dti_math_device_run(ret, request, work->kernel, work->make_pool, reterr);
     struct dti_math_bench *const bench = calloc(1, sizeof *bench);
     if (!bench)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     bench->request = request;
     bench->table = ret;
-    bench->role = role;
-    bench->limit = limit;
+    bench->work = work;
     atomic_init(&bench->failed, false);
-    const enum dti_status status = measure(bench, team, reterr);
+    const enum dti_status status = work->measure(bench, team, reterr);
     if (status != DTI_OK)
         dti_bench_table_free(ret);
     dti_math_close(bench);

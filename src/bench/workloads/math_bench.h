@@ -46,8 +46,7 @@ struct dti_math_peak {
 struct dti_math_bench {
     const struct dti_bench_request *request;
     struct dti_bench_table *table;
-    const char *role; /* of its rows, and of the limit of memory: "copy" or "read" */
-    const char *limit;
+    const struct dti_math_work *work;
     struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
     struct dti_math_data data[DTI_MATH_DTYPES_MAX];
     size_t data_count;
@@ -58,8 +57,9 @@ struct dti_math_bench {
     atomic_bool failed; /* memory ran out in a pass */
 };
 
-/* Whether there is memory for it. */
-enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr);
+/* Whether there is memory for it: the `check` of both. */
+enum dti_status dti_math_check(const struct dti_bench_request *request, size_t threads,
+                               struct dti_error *reterr);
 
 /* Makes a pool of DTI_MATH_POOL elements of a dtype, of which the first n are used: all of them, or
  * as many as operands have. */
@@ -67,8 +67,8 @@ typedef void dti_math_pool_fn(void *pool, enum dti_dtype dtype, size_t n, uint64
 size_t dti_math_pool_used(const struct dti_bench_request *request);
 /* Takes the operands of all dtypes (and of fp32, where one of them is quantized) and fills both
  * with the pool. dti_math_close() afterwards in any case. */
-enum dti_status dti_math_open(struct dti_math_bench *bench, dti_math_pool_fn *make_pool,
-                              struct dti_team *team, struct dti_error *reterr);
+enum dti_status dti_math_open(struct dti_math_bench *bench, struct dti_team *team,
+                              struct dti_error *reterr);
 void dti_math_close(struct dti_math_bench *bench);
 
 /* Adds a row as candidate and item; NULL when there is no more room. */
@@ -80,11 +80,18 @@ void dti_math_add_limits(struct dti_math_bench *bench, struct dti_team *team);
 /* After measuring: each row beside the limit that it comes nearest to. */
 void dti_math_set_beside(struct dti_math_bench *bench);
 
-/* The whole of a measurement, by a function that fills bench->table. role and limit as above. */
-typedef enum dti_status dti_math_measure_fn(struct dti_math_bench *bench, struct dti_team *team,
-                                            struct dti_error *reterr);
-enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_bench_request *request,
-                             struct dti_team *team, const char *role, const char *limit,
-                             dti_math_measure_fn *measure, struct dti_error *reterr);
+/* The whole of a measurement, on request->gpu if there is one. */
+struct dti_math_work {
+    const char *role;  /* of its rows */
+    const char *limit; /* of memory: "copy" or "read" */
+    enum dti_gpu_kernel kernel;
+    dti_math_pool_fn *make_pool;
+    /* On the CPU: fills bench->table. */
+    enum dti_status (*measure)(struct dti_math_bench *bench, struct dti_team *team,
+                               struct dti_error *reterr);
+};
+enum dti_status dti_math_run(struct dti_bench_table *ret, const struct dti_math_work *work,
+                             const struct dti_bench_request *request, struct dti_team *team,
+                             struct dti_error *reterr);
 
 #endif

@@ -12,11 +12,6 @@
 
 enum { VALUE_COLUMN = 12, FORMULA_COLUMN = 37 };
 
-static struct dti_line line_of(const struct dti_context *cx)
-{
-    return (struct dti_line){.out = cx->out, .colour = cx->colour};
-}
-
 static void put_indented(const struct dti_context *cx, const char *text)
 {
     (void)fprintf(cx->out, "  %s\n", text);
@@ -25,7 +20,7 @@ static void put_indented(const struct dti_context *cx, const char *text)
 /* The value, and what it means or how it is made up. */
 static void put_value(const struct dti_context *cx, const char *text, const char *meaning)
 {
-    struct dti_line line = line_of(cx);
+    struct dti_line line = dti_context_line(cx);
     dti_line_put(&line, DTI_STYLE_PLAIN, "  value");
     dti_line_to(&line, VALUE_COLUMN);
     dti_line_put(&line, DTI_STYLE_BOLD, text);
@@ -40,7 +35,7 @@ static void put_numeric_fields(const struct dti_context *cx, const struct dti_fo
                                uint64_t code, const struct dti_value *value)
 {
     const struct dti_bits_anatomy a = dti_bits_dissect(f, code);
-    struct dti_line line = line_of(cx);
+    struct dti_line line = dti_context_line(cx);
     char significand[DTI_TEXT_SIZE], text[DTI_TEXT_SIZE], formula[160];
     const char *const sign = value->negative ? "-" : "+";
     dti_spell_text(significand, &a.significand);

@@ -6,6 +6,7 @@
 
 #include "cli/ask/bits_human.h"
 #include "cli/shared/dtype_operands.h"
+#include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 
 struct bits_args {
@@ -32,20 +33,16 @@ static enum dti_status show_pattern(struct dti_context *cx, const char *text, co
     struct dti_bits_pattern pattern;
     struct dti_bits_reading reading;
     struct dti_dtype_operand operand;
-    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
     if (status == DTI_OK)
         status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
-    if (!dti_bits_pattern_fits(&pattern, operand.format.width)) {
-        status = dti_fail(reterr, DTI_BAD_PATTERN,
-                          "%s does not fit the %u bits of %s; --value takes it as a number",
-                          dti_quote(quoted, text, strlen(text)), (unsigned)operand.format.width,
-                          operand.format.name);
-        dti_error_argument(reterr, text, strlen(text));
-        return status;
-    }
+    if (!dti_bits_pattern_fits(&pattern, operand.format.width))
+        return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
+                             "%s does not fit the %u bits of %s; --value takes it as a number",
+                             DTI_QUOTED(text, strlen(text)), (unsigned)operand.format.width,
+                             operand.format.name);
     dti_bits_read_pattern(&reading, &pattern, &operand.format);
     return show(cx, &(struct dti_bits_answer){text, true, &reading, 1, operand.note}, reterr);
 }
@@ -58,7 +55,6 @@ static enum dti_status show_value(struct dti_context *cx, const char *text, cons
     struct dti_dtype_operand operand;
     struct dti_value value;
     struct dti_scalar scalar;
-    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
     if (status == DTI_OK)
         status = dti_value_parse(&value, text, strlen(text), reterr);
@@ -72,7 +68,7 @@ static enum dti_status show_value(struct dti_context *cx, const char *text, cons
             return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);
         if (scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
             dti_warn(cx, "%s does not fit %s; 'dtinfo cast' tells what becomes of it",
-                     dti_quote(quoted, text, strlen(text)), operand.format.name);
+                     DTI_QUOTED(text, strlen(text)), operand.format.name);
         reading.code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
     }
@@ -85,7 +81,6 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text,
 {
     struct dti_bits_pattern pattern;
     size_t count = 0;
-    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_bits_pattern_parse(&pattern, text, reterr);
     if (status != DTI_OK)
         return status;
@@ -98,18 +93,15 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text,
             dti_bits_read_pattern(&readings[count++], &pattern, dtype);
     }
     const struct dti_bits_answer bits = {text, true, readings, count, NULL};
-    if (count == 0) {
-        status =
-            dti_fail(reterr, DTI_BAD_PATTERN,
-                     "%s has %u bits and no dtype is as wide; give a DTYPE, or 4 bits for each "
-                     "hexadecimal digit",
-                     dti_quote(quoted, text, strlen(text)), pattern.width);
-        dti_error_argument(reterr, text, strlen(text));
-    } else if (cx->output != DTI_OUTPUT_HUMAN) {
+    if (count == 0)
+        status = dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
+                               "%s has %u bits and no dtype is as wide; give a DTYPE, or 4 bits "
+                               "for each hexadecimal digit",
+                               DTI_QUOTED(text, strlen(text)), pattern.width);
+    else if (cx->output != DTI_OUTPUT_HUMAN)
         status = DTI_ANSWER(cx, bits, &bits, reterr);
-    } else {
+    else
         status = dti_bits_human_table(cx, pattern.width, &bits, reterr);
-    }
     free(readings);
     return status;
 }
@@ -118,7 +110,6 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     const struct bits_args *bits = args;
-    char quoted[DTI_QUOTE_SIZE];
     if (operand_count == 0 || operand_count > 2)
         return dti_fail(reterr, DTI_USAGE,
                         operand_count == 0
@@ -133,7 +124,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     if (!pattern)
         return dti_fail(reterr, DTI_USAGE,
                         "the value %s needs a dtype, as in 'dtinfo bits 0.1 bf16'",
-                        dti_quote(quoted, text, strlen(text)));
+                        DTI_QUOTED(text, strlen(text)));
     return show_readings(cx, text, reterr);
 }
 

@@ -3,8 +3,7 @@
  * dtinfo finfo: the limits of float dtypes. */
 #include <stdlib.h>
 
-#include "cli/ask/finfo.h"
-#include "cli/ask/info_style.h"
+#include "cli/ask/info_forms.h"
 #include "cli/shell/command.h"
 
 struct finfo_args {

@@ -3,7 +3,7 @@
  * dtinfo iinfo: the range of integer dtypes. */
 #include <stdlib.h>
 
-#include "cli/ask/info_style.h"
+#include "cli/ask/info_forms.h"
 #include "cli/shared/dtype_operands.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"

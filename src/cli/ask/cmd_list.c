@@ -8,6 +8,7 @@
 #include "cli/shared/human.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
+#include "dtinfo/nearest.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
@@ -150,12 +151,10 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
 {
     const struct list_args *args = args_;
     if (operand_count > 0) {
-        char quoted[DTI_QUOTE_SIZE];
         size_t length = strlen(operands[0]);
-        (void)dti_fail(reterr, DTI_USAGE, "no operand is taken; for %s try 'dtinfo finfo'",
-                       dti_quote(quoted, operands[0], length));
-        dti_error_argument(reterr, operands[0], length);
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, operands[0], length,
+                             "no operand is taken; for %s try 'dtinfo finfo'",
+                             DTI_QUOTED(operands[0], length));
     }
     if (cx->output != DTI_OUTPUT_HUMAN)
         return DTI_ANSWER(cx, list, NULL, reterr);

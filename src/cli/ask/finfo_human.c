@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ask/finfo.h"
+#include "cli/ask/info_forms.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
@@ -109,22 +109,19 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
 static void put_heading(struct dti_line *line, const struct dti_format *dtype,
                         const struct dti_format *format)
 {
-    char text[TEXT_SIZE];
     dti_line_put(line, DTI_STYLE_BOLD, dtype->name);
     if (dtype->kind == DTI_KIND_COMPLEX) {
-        (void)snprintf(text, sizeof text,
+        dti_line_print(line, DTI_STYLE_PLAIN,
                        "   %u bits: two %s, the real part first; the limits are those of %s",
                        (unsigned)dtype->width, format->name, format->name);
-        dti_line_put(line, DTI_STYLE_PLAIN, text);
         dti_line_end(line);
         dti_line_put(line, DTI_STYLE_BOLD, format->name);
     }
-    (void)snprintf(text, sizeof text,
+    dti_line_print(line, DTI_STYLE_PLAIN,
                    "   %u bits: %s sign, %u exponent (bias %ld), %u mantissa, precision %u",
                    (unsigned)format->width, dti_format_is_signed(format) ? "1" : "no",
                    (unsigned)format->exp_bits, (long)format->bias, (unsigned)format->man_bits,
                    format->man_bits + 1U);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
     dti_line_end(line);
 }
 
@@ -140,42 +137,37 @@ static void overflow_text(char text[DTI_TEXT_SIZE], const struct dti_limits *lim
 
 static void put_summary(struct dti_line *line, const struct dti_limits *limits)
 {
-    char number[DTI_TEXT_SIZE], text[TEXT_SIZE];
+    char number[DTI_TEXT_SIZE];
     dti_line_to(line, LABEL_COLUMN);
     dti_resolution_text(number, limits->digits10);
-    (void)snprintf(text, sizeof text, "resolution %s", number);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_print(line, DTI_STYLE_PLAIN, "resolution %s", number);
     dti_line_to(line, SECOND_COLUMN);
-    (void)dti_spell_u64(number, limits->integers_up_to);
-    (void)snprintf(text, sizeof text, "integers exact up to %s", number);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_print(line, DTI_STYLE_PLAIN, "integers exact up to %llu",
+                   (unsigned long long)limits->integers_up_to);
     dti_line_to(line, THIRD_COLUMN);
     overflow_text(number, limits);
-    (void)snprintf(text, sizeof text, "overflow %s %s",
+    dti_line_print(line, DTI_STYLE_PLAIN, "overflow %s %s",
                    limits->overflow_inclusive ? "from" : "above", number);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
     dti_line_end(line);
 }
 
 static const char *count_text(char buffer[TEXT_SIZE], bool has, uint64_t count)
 {
-    char number[DTI_TEXT_SIZE];
     if (!has)
         return "no";
-    (void)dti_spell_u64(number, count);
-    (void)snprintf(buffer, TEXT_SIZE, "yes (%s %s)", number, count == 1 ? "code" : "codes");
+    (void)snprintf(buffer, TEXT_SIZE, "yes (%llu code%s)", (unsigned long long)count,
+                   count == 1 ? "" : "s");
     return buffer;
 }
 
 static void put_specials(struct dti_line *line, const struct dti_limits *limits)
 {
-    char nan[TEXT_SIZE], text[2 * TEXT_SIZE];
-    (void)snprintf(text, sizeof text, "inf %s   nan %s   -0 %s   subnormals %s",
+    char nan[TEXT_SIZE];
+    dti_line_to(line, LABEL_COLUMN);
+    dti_line_print(line, DTI_STYLE_PLAIN, "inf %s   nan %s   -0 %s   subnormals %s",
                    limits->has_inf ? "yes" : "no",
                    count_text(nan, limits->has_nan, limits->nan_codes),
                    limits->has_minus_zero ? "yes" : "no", limits->has_subnormals ? "yes" : "no");
-    dti_line_to(line, LABEL_COLUMN);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
     dti_line_end(line);
 }
 
@@ -189,32 +181,30 @@ static void put_names(struct dti_line *line, const struct dti_format *format)
     for (size_t s = 0; s < sizeof shown / sizeof *shown; s++) {
         for (size_t i = 0; i < dti_dtype_name_count; i++) {
             const struct dti_dtype_name *row = &dti_dtype_names[i];
-            char text[TEXT_SIZE], number[16] = "";
+            char number[16] = "";
             if (format->id == DTI_NONE || row->dtype != format->id || row->system != shown[s])
                 continue;
             if (row->number >= 0)
                 (void)snprintf(number, sizeof number, " %d", row->number);
-            if (row->system == DTI_SYSTEM_ML_DTYPES)
-                (void)snprintf(text, sizeof text, "%s", row->name);
-            else if (row->system == DTI_SYSTEM_TORCH)
-                (void)snprintf(text, sizeof text, "torch.%s", row->name);
-            else
-                (void)snprintf(text, sizeof text, "%s (%s%s)", row->name,
-                               dti_system_title(row->system), number);
             if (first)
                 begin_row(line, "also called");
             else
                 dti_line_put(line, DTI_STYLE_PLAIN, ", ");
-            dti_line_put(line, DTI_STYLE_PLAIN, text);
+            if (row->system == DTI_SYSTEM_ML_DTYPES)
+                dti_line_put(line, DTI_STYLE_PLAIN, row->name);
+            else if (row->system == DTI_SYSTEM_TORCH)
+                dti_line_print(line, DTI_STYLE_PLAIN, "torch.%s", row->name);
+            else
+                dti_line_print(line, DTI_STYLE_PLAIN, "%s (%s%s)", row->name,
+                               dti_system_title(row->system), number);
             first = false;
             break; /* one name a system is enough here; `list --aliases` has them all */
         }
     }
     if (format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F) {
-        char text[TEXT_SIZE];
-        (void)snprintf(text, sizeof text, "p3109_k%s (gfloat)", format->name + strlen("binary"));
         begin_row(line, "also called");
-        dti_line_put(line, DTI_STYLE_PLAIN, text);
+        dti_line_print(line, DTI_STYLE_PLAIN, "p3109_k%s (gfloat)",
+                       format->name + strlen("binary"));
         first = false;
     }
     if (!first)
@@ -223,9 +213,7 @@ static void put_names(struct dti_line *line, const struct dti_format *format)
 
 static void put_integer(struct dti_line *line, const char *name, int32_t value)
 {
-    char text[TEXT_SIZE];
-    (void)snprintf(text, sizeof text, "%s %ld   ", name, (long)value);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s %ld   ", name, (long)value);
 }
 
 /* What -v adds. */
@@ -251,8 +239,7 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
         put_integer(line, "negep", limits->negep);
     dti_line_end(line);
     begin_row(line, "finite codes");
-    (void)dti_spell_u64(text, limits->finite_codes);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%llu", (unsigned long long)limits->finite_codes);
     dti_line_end(line);
     if (limits->has_nan_code) {
         begin_row(line, "canonical nan");
@@ -265,7 +252,7 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
 static enum dti_status put_block(const struct dti_format *dtype, struct dti_context *cx,
                                  struct dti_error *reterr)
 {
-    struct dti_line line = {.out = cx->out, .colour = cx->colour, .column = 0};
+    struct dti_line line = dti_context_line(cx);
     const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
     char exact[TEXT_SIZE];
@@ -311,36 +298,23 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
 enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t count,
                                 struct dti_context *cx, struct dti_error *reterr)
 {
-    static const char *const titles[] = {
-        "dtype",       "bits", "max", "smallest normal", "smallest subnormal", "eps", "digits",
-        "integers to", "inf",  "nan"};
-    enum { COLUMNS = sizeof titles / sizeof *titles, FIRST_TEXT = 8 };
-    struct dti_table *table = dti_table_new(COLUMNS);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (i > 0 && i < FIRST_TEXT)
-            dti_table_right(table, i);
-        dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
-    }
+    struct dti_table *const table =
+        dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
+                         "integers to>|inf|nan");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = dti_real_format(&list[i].format);
         struct dti_limits limits;
-        char text[DTI_TEXT_SIZE];
         dti_limits_compute(&limits, format);
         dti_table_cell(table, DTI_STYLE_BOLD, list[i].format.name);
-        (void)dti_spell_u64(text, format->width);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
         put_cell(table, &limits.max);
         put_cell(table, &limits.smallest_normal);
         put_cell(table, &limits.smallest_subnormal);
         put_cell(table, &limits.eps);
-        (void)dti_spell_u64(text, limits.digits10);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
-        (void)dti_spell_u64(text, limits.integers_up_to);
-        dti_table_cell(table, DTI_STYLE_PLAIN, text);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)limits.digits10);
+        dti_table_print(table, DTI_STYLE_PLAIN, "%llu", (unsigned long long)limits.integers_up_to);
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_inf ? "yes" : "no");
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_nan ? "yes" : "no");
     }
-    const bool written = dti_table_write(table, cx->out, cx->colour, 0);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }

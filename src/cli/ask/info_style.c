@@ -3,7 +3,7 @@
  * The text of torch.finfo, torch.iinfo, numpy.finfo and numpy.iinfo. torch prints everything as C's
  * %g does, six digits, integers too; numpy prints fixed numbers of digits that depend on the dtype.
  */
-#include "cli/ask/info_style.h"
+#include "cli/ask/info_forms.h"
 
 #include <stdio.h>
 

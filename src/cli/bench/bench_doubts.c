@@ -13,18 +13,18 @@ static void put_place(const struct bench_shown *done, size_t indent, enum dti_be
 {
     const struct dti_bench *const bench = done->result.bench;
     if (place == DTI_BENCH_CROWDED)
-        dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                           "more threads than CPUs, which take turns");
+        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
+                     "more threads than CPUs, which take turns");
     if (place == DTI_BENCH_CROWDED || place == DTI_BENCH_ALONE)
         return;
     size_t rounds = 0;
     for (size_t i = 0; i < bench->rounds; i++)
         rounds += bench->places[i] == place;
-    dti_bench_put_line(done->job->cx, DTI_STYLE_DIM, indent, "threads %s in %zu of %zu rounds",
-                       place == DTI_BENCH_NEAR  ? "near each other (one cache)"
-                       : place == DTI_BENCH_FAR ? "far from each other"
-                                                : "moved",
-                       rounds, bench->rounds);
+    dti_put_line(done->job->cx, DTI_STYLE_DIM, indent, "threads %s in %zu of %zu rounds",
+                 place == DTI_BENCH_NEAR  ? "near each other (one cache)"
+                 : place == DTI_BENCH_FAR ? "far from each other"
+                                          : "moved",
+                 rounds, bench->rounds);
 }
 
 /* Samples that were dropped, of all that were taken. */
@@ -48,29 +48,29 @@ void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t inden
     put_place(done, indent, place);
     const double discarded = discarded_share(bench);
     if (bench->disturbed) {
-        dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                           "disturbed: other programs took the CPU in nearly every sample");
+        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
+                     "disturbed: other programs took the CPU in nearly every sample");
     } else if (discarded > noisy) {
-        dti_bench_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                           "noisy machine: %s of the samples were disturbed and dropped",
-                           dti_bench_percent(width, discarded, 0));
+        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
+                     "noisy machine: %s of the samples were disturbed and dropped",
+                     dti_bench_percent(width, discarded, 0));
     }
     const double half = time.high - time.median > time.median - time.low ? time.high - time.median
                                                                          : time.median - time.low;
     if (bench->stop != DTI_BENCH_CONVERGED && time.median > 0)
-        dti_bench_put_line(
-            done->job->cx, DTI_STYLE_DIM, indent, "%s after %zu round%s%s%s",
-            bench->stop == DTI_BENCH_TIME     ? "time limit"
-            : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
-                                              : "stopped",
-            bench->rounds, bench->rounds == 1 ? "" : "s",
-            time.has_interval ? "; the median is known to +- " : ", too few for an interval",
-            time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
+        dti_put_line(done->job->cx, DTI_STYLE_DIM, indent, "%s after %zu round%s%s%s",
+                     bench->stop == DTI_BENCH_TIME     ? "time limit"
+                     : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
+                                                       : "stopped",
+                     bench->rounds, bench->rounds == 1 ? "" : "s",
+                     time.has_interval ? "; the median is known to +- "
+                                       : ", too few for an interval",
+                     time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
 }
 
 static void put_doubt(const struct bench_job *job, enum dti_style style, const char *text)
 {
-    dti_bench_put_line(job->cx, DTI_STYLE_PLAIN, 0, "%s", "");
+    dti_put_line(job->cx, DTI_STYLE_PLAIN, 0, "%s", "");
     dti_bench_put_words(job->cx, style, 0, text, " ");
 }
 

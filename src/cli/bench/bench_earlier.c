@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * --baseline and --compare: the other document is read before anything is measured. */
-#include "cli/bench/bench_earlier.h"
-
 #include <string.h>
 
 #include "answers/bench_document.h"

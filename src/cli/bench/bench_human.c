@@ -59,7 +59,7 @@ void dti_bench_human_begin(const struct bench_job *job)
 
 void dti_bench_human_pair(const struct bench_job *job, const struct dti_bench_pair *pair)
 {
-    struct dti_line line = dti_bench_line(job->cx);
+    struct dti_line line = dti_context_line(job->cx);
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", pair->src.name, pair->dst.name);
     dti_line_end(&line);
@@ -110,7 +110,7 @@ static void put_comparison(struct dti_line *line, const struct bench_shown *done
     const enum dti_style style = compare(text, done->result.cast, row, place);
     if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
         dti_line_end(line);
-        *line = dti_bench_line(done->job->cx);
+        *line = dti_context_line(done->job->cx);
         dti_line_to(line, INDENT + 9);
     } else {
         dti_line_put(line, DTI_STYLE_PLAIN, "  ");
@@ -175,7 +175,7 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
 {
     const struct dti_bench_cast_result *const cast = done->result.cast;
     const struct dti_bench *const bench = &cast->bench;
-    struct dti_line line = dti_bench_line(done->job->cx);
+    struct dti_line line = dti_context_line(done->job->cx);
     char rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE], pages[DTI_TEXT_SIZE];
     for (size_t i = 0; i < cast->row_count; i++) {
         const struct dti_bench_row *const row = &cast->rows[i];
@@ -210,7 +210,7 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
     char size[DTI_TEXT_SIZE];
     const struct dti_bench_cast_result *const cast = done->result.cast;
     for (size_t i = 0; i < cast->cast_count; i++) {
-        struct dti_line line = dti_bench_line(done->job->cx);
+        struct dti_line line = dti_context_line(done->job->cx);
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %9s  %7zu  ",
                        dti_bench_bytes(size, cast->bytes_read), done->result.threads);
         const double share = put_figures(&line, done, i, place);

@@ -37,10 +37,9 @@ static enum dti_status look_up(const struct bench_job *job, const char *text, si
         dti_warn(job->cx, "%s", note);
     if (ret->kind != DTI_KIND_COMPLEX)
         return DTI_OK;
-    (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is a pair of numbers; measure its parts, %s",
-                   ret->name, dti_format_get(ret->component)->name);
-    dti_error_argument(reterr, text, length);
-    return DTI_WRONG_KIND;
+    return dti_fail_word(reterr, DTI_WRONG_KIND, text, length,
+                         "%s is a pair of numbers; measure its parts, %s", ret->name,
+                         dti_format_get(ret->component)->name);
 }
 
 static enum dti_status parse_pairs(struct bench_job *job, const char *list,
@@ -85,66 +84,11 @@ static void share_time(struct bench_job *job)
 static enum dti_status no_operand(const struct dti_bench_kind *kind, const char *operand,
                                   struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const size_t length = strlen(operand);
-    (void)dti_fail(reterr, DTI_USAGE, "'bench %s' takes options only; %s is none%s", kind->name,
-                   dti_quote(quoted, operand, length),
-                   kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
-    dti_error_argument(reterr, operand, length);
-    return DTI_USAGE;
-}
-
-/* The option that means nothing to what is measured, or NULL. */
-static const char *useless_option(const struct bench_args *args, const struct dti_bench_kind *kind)
-{
-    const struct {
-        bool given, useful;
-        const char *name;
-    } options[] = {
-        {args->loss, !kind, "loss"},
-        {args->data_given, !kind, "data"},
-        {args->round_given, !kind, "round"},
-        {args->overflow_given, !kind, "overflow"},
-        {args->dtypes, kind && kind->dtypes[0] != '\0', "dtypes"},
-        {args->engine, kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
-        {args->with_alloc, kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory,
-         "with-alloc"},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (options[i].given && !options[i].useful)
-            return options[i].name;
-    }
-    return NULL;
-}
-
-static enum dti_status check_engine(const char *engine, struct dti_error *reterr)
-{
-    char quoted[DTI_QUOTE_SIZE];
-    struct dti_nearest nearest;
-    const size_t length = strlen(engine);
-    dti_nearest_init(&nearest, engine, length);
-    for (const struct dti_choice *choice = dti_choice_bench_engine; choice->name; choice++) {
-        if (strcmp(engine, choice->name) == 0)
-            return DTI_OK;
-        dti_nearest_offer(&nearest, choice->name);
-    }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
-                   dti_quote(quoted, engine, length));
-    dti_error_argument(reterr, engine, length);
-    dti_nearest_suggest(&nearest, reterr);
-    return DTI_USAGE;
-}
-
-static enum dti_status check_options(const struct bench_job *job, struct dti_error *reterr)
-{
-    const struct dti_bench_kind *const kind = job->asked.setup.kind;
-    const char *const useless = useless_option(job->args, kind);
-    if (useless)
-        return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", useless,
-                        dti_bench_name(&job->asked.setup),
-                        !kind && job->args->dtypes ? "; name the casts, as in fp32:bf16" : "");
-    return job->args->engine ? check_engine(job->args->engine, reterr) : DTI_OK;
+    return dti_fail_word(
+        reterr, DTI_USAGE, operand, length, "'bench %s' takes options only; %s is none%s",
+        kind->name, DTI_QUOTED(operand, length),
+        kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
 }
 
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
@@ -174,9 +118,7 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
         .args = args,
         .cx = cx,
     };
-    enum dti_status status = check_options(ret, reterr);
-    if (status == DTI_OK)
-        status = dti_bench_parse_levels(ret, args->level, reterr);
+    enum dti_status status = dti_bench_parse_levels(ret, args->level, reterr);
     ret->asked.setup.level = ret->asked.levels[0];
     if (status == DTI_OK)
         status = dti_bench_parse_sizes(ret,

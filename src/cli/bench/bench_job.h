@@ -37,4 +37,17 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
                                    struct dti_error *reterr);
 void dti_bench_job_end(struct bench_job *job);
 
+/* bench_run.c: all of it, measured, compared, and told of. With --baseline DTI_ANSWER_NO when
+ * something became slower. */
+enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr);
+
+/* bench_earlier.c: reads the document that --baseline or --compare names, and warns where it is of
+ * another machine. Fails with DTI_BAD_INPUT. */
+enum dti_status dti_bench_earlier_read(struct dti_bench_comparison *ret,
+                                       const struct bench_job *job, struct dti_error *reterr);
+/* After all was measured. With --baseline DTI_ANSWER_NO when something became slower; DTI_BAD_INPUT
+ * when nothing that was measured is in the document. */
+enum dti_status dti_bench_earlier_judge(struct dti_bench_comparison *comparison,
+                                        const struct bench_job *job, struct dti_error *reterr);
+
 #endif

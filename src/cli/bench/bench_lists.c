@@ -8,6 +8,7 @@
 
 #include "cli/shared/amount.h"
 #include "dtinfo/ascii.h"
+#include "dtinfo/nearest.h"
 
 struct bench_word dti_bench_next_word(const char **list)
 {
@@ -24,11 +25,8 @@ bool dti_bench_word_is(const struct bench_word *word, const char *text)
 enum dti_status dti_bench_refuse(enum dti_status code, const char *what,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, code, "%s; %s is not", what,
-                   dti_quote(quoted, word->text, word->length));
-    dti_error_argument(reterr, word->text, word->length);
-    return code;
+    return dti_fail_word(reterr, code, word->text, word->length, "%s; %s is not", what,
+                         DTI_QUOTED(word->text, word->length));
 }
 
 enum dti_status dti_bench_too_many(const char *what, struct dti_error *reterr)
@@ -60,16 +58,11 @@ static enum dti_status no_level(enum dti_level level, enum dti_level highest,
                                 struct dti_error *reterr)
 {
     const char *const name = dti_level_name(level);
-    if (dti_level_present(level))
-        (void)dti_fail(reterr, DTI_UNAVAILABLE,
-                       "level '%s' is above %s, which DTINFO_CPU sets as the highest", name,
-                       dti_level_name(highest));
-    else
-        (void)dti_fail(reterr, DTI_UNAVAILABLE,
-                       "level '%s' is not available on this CPU; the highest is %s", name,
-                       dti_level_name(highest));
-    dti_error_argument(reterr, name, strlen(name));
-    return DTI_UNAVAILABLE;
+    return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
+                         dti_level_present(level)
+                             ? "level '%s' is above %s, which DTINFO_CPU sets as the highest"
+                             : "level '%s' is not available on this CPU; the highest is %s",
+                         name, dti_level_name(highest));
 }
 
 static void add_level(struct bench_job *job, enum dti_level level)

@@ -9,6 +9,7 @@
 #include "cli/bench/bench_words.h"
 #include "cli/shared/amount.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/nearest.h"
 
 enum { FACTORS_MAX = 3 };
 
@@ -125,11 +126,9 @@ static enum dti_status not_offered(const struct bench_job *job, const char *name
                                    const struct bench_word *word, struct dti_error *reterr)
 {
     const char *const more = job->asked.setup.kind->more;
-    (void)dti_fail(reterr, DTI_WRONG_KIND, "'bench %s' has no %s; it measures %s%s%s",
-                   job->asked.setup.kind->name, name, job->asked.setup.kind->dtypes,
-                   more ? "," : "", more ? more : "");
-    dti_error_argument(reterr, word->text, word->length);
-    return DTI_WRONG_KIND;
+    return dti_fail_word(reterr, DTI_WRONG_KIND, word->text, word->length,
+                         "'bench %s' has no %s; it measures %s%s%s", job->asked.setup.kind->name,
+                         name, job->asked.setup.kind->dtypes, more ? "," : "", more ? more : "");
 }
 
 static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,

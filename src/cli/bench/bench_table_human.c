@@ -89,7 +89,7 @@ static void put_name(char name[CELL], const struct bench_shown *done,
 static void put_heading(const struct bench_shown *done)
 {
     const struct dti_context *const cx = done->job->cx;
-    struct dti_line line = dti_bench_line(cx);
+    struct dti_line line = dti_context_line(cx);
     dti_line_end(&line);
     if (done->device->gpu)
         dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->size->label, done->device->id);
@@ -155,7 +155,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
         item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
-    struct dti_line line = dti_bench_line(cx);
+    struct dti_line line = dti_context_line(cx);
     dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
                    "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
                    engine_width(done), engine_length, engine, seconds, bytes,

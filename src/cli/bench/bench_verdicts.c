@@ -48,7 +48,7 @@ static void put_alone(const struct dti_bench_records *records, const char *what,
                       const struct dti_context *cx)
 {
     size_t alone = 0;
-    struct dti_line line = dti_bench_line(cx);
+    struct dti_line line = dti_context_line(cx);
     for (size_t i = 0; i < records->count; i++) {
         if (records->rows[i].partner != SIZE_MAX || ++alone > ALONE_MAX)
             continue;
@@ -61,13 +61,13 @@ static void put_alone(const struct dti_bench_records *records, const char *what,
         dti_buffer_free(&text);
     }
     if (alone > ALONE_MAX)
-        dti_bench_put_line(cx, DTI_STYLE_DIM, 0, "%s%zu more", what, alone - ALONE_MAX);
+        dti_put_line(cx, DTI_STYLE_DIM, 0, "%s%zu more", what, alone - ALONE_MAX);
 }
 
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx)
 {
-    dti_bench_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
+    dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
         dti_table_titled("before>|now>|ratio>|interval|verdict|what was measured");
     for (size_t i = 0; i < comparison->now.count; i++) {
@@ -75,7 +75,7 @@ void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
             put_row(table, comparison, &comparison->now.rows[i]);
     }
     if (!dti_table_write(table, cx->out, cx->colour, 0))
-        dti_bench_put_line(cx, DTI_STYLE_WARN, 0, "out of memory for the comparison");
+        dti_put_line(cx, DTI_STYLE_WARN, 0, "out of memory for the comparison");
     dti_table_free(table);
     if (cx->quiet)
         return;

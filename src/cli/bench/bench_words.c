@@ -109,3 +109,25 @@ bool dti_bench_utf8(void)
     }
     return false;
 }
+
+enum { CELL = 256 };
+
+void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
+                         const char *text, const char *between)
+{
+    const size_t gap = strlen(between), wide = cx->width < CELL ? (size_t)cx->width : CELL - 1;
+    const size_t width = wide > indent ? wide - indent : 1;
+    while (text[0] != '\0') {
+        size_t used = 0;
+        do {
+            const char *const end = strstr(text + used + (used > 0 ? gap : 0), between);
+            const size_t next = end ? (size_t)(end - text) : strlen(text);
+            if (next > width && used > 0)
+                break;
+            used = next;
+        } while (text[used] != '\0');
+        dti_put_line(cx, style, indent, "%.*s", used < CELL ? (int)used : CELL - 1, text);
+        text += used;
+        text += text[0] != '\0' ? gap : 0;
+    }
+}

@@ -27,10 +27,6 @@ const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8);
 /* Whether the locale's characters are UTF-8, as the environment tells. */
 bool dti_bench_utf8(void);
 
-/* bench_lines.c */
-struct dti_line dti_bench_line(const struct dti_context *cx);
-void dti_bench_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
-                        const char *format, ...) DTI_PRINTF(4, 5);
 /* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
  */
 void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,

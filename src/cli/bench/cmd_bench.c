@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_run.h"
+#include "cli/bench/bench_job.h"
 #include "cli/shared/choices.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/table.h"
@@ -50,15 +50,9 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-/* Whether an option was given that says how to measure. */
-static bool takes_effect(const struct bench_args *args)
-{
-    return args->size || args->threads || args->level || args->time || args->loss ||
-           args->samples || args->data_given || args->seed_given || args->cache_given ||
-           args->round_given || args->overflow_given || args->device || args->dtypes ||
-           args->engine || args->with_alloc || args->baseline || args->max_regression ||
-           args->compare;
-}
+static const char measuring_options[] =
+    "size threads level time loss samples data seed cache round overflow device dtypes engine "
+    "with-alloc baseline max-regression compare";
 
 /* Options that contradict each other, or lack another. */
 static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
@@ -67,7 +61,7 @@ static enum dti_status check_options(const struct bench_args *args, const struct
     if (args->samples && cx->output == DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE,
                         "--samples is for JSON documents; give --json or --jsonl with it");
-    if (args->list && (operand_count > 1 || takes_effect(args)))
+    if (args->list && (operand_count > 1 || dti_option_given(options, args, measuring_options)))
         return dti_fail(reterr, DTI_USAGE, "--list measures nothing; give it alone");
     if (args->baseline && args->compare)
         return dti_fail(reterr, DTI_USAGE,
@@ -75,6 +69,46 @@ static enum dti_status check_options(const struct bench_args *args, const struct
     if (args->max_regression && !args->baseline)
         return dti_fail(reterr, DTI_USAGE, "--max-regression is for --baseline FILE");
     return DTI_OK;
+}
+
+static enum dti_status check_engine(const char *engine, struct dti_error *reterr)
+{
+    struct dti_nearest nearest;
+    const size_t length = strlen(engine);
+    dti_nearest_init(&nearest, engine, length);
+    for (const struct dti_choice *choice = dti_choice_bench_engine; choice->name; choice++) {
+        if (strcmp(engine, choice->name) == 0)
+            return DTI_OK;
+        dti_nearest_offer(&nearest, choice->name);
+    }
+    dti_fail_word(reterr, DTI_USAGE, engine, length,
+                  "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
+                  DTI_QUOTED(engine, length));
+    dti_nearest_suggest(&nearest, reterr);
+    return DTI_USAGE;
+}
+
+/* Options that mean something to some measurements only. */
+static enum dti_status check_subject(const struct dti_bench_kind *kind,
+                                     const struct bench_args *args, struct dti_error *reterr)
+{
+    const struct {
+        bool useful;
+        const char *names;
+    } rows[] = {
+        {!kind, "loss data round overflow"},
+        {kind && kind->dtypes[0] != '\0', "dtypes"},
+        {kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
+        {kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const given = dti_option_given(options, args, rows[i].names);
+        if (given && !rows[i].useful)
+            return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", given,
+                            kind ? kind->name : "cast",
+                            !kind && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
+    }
+    return args->engine ? check_engine(args->engine, reterr) : DTI_OK;
 }
 
 enum { NAMES_SIZE = 128 };
@@ -93,14 +127,13 @@ static const char *subjects(char names[NAMES_SIZE])
 
 static enum dti_status unknown_subject(const char *word, struct dti_error *reterr)
 {
-    char names[NAMES_SIZE], quoted[DTI_QUOTE_SIZE];
+    char names[NAMES_SIZE];
     struct dti_nearest nearest;
     const size_t length = strlen(word);
     const bool pair = strchr(word, ':');
-    (void)dti_fail(reterr, DTI_USAGE, "what to measure is %s; %s is not known%s", subjects(names),
-                   dti_quote(quoted, word, length),
-                   pair ? ", it belongs behind the word cast" : "");
-    dti_error_argument(reterr, word, length);
+    dti_fail_word(reterr, DTI_USAGE, word, length, "what to measure is %s; %s is not known%s",
+                  subjects(names), DTI_QUOTED(word, length),
+                  pair ? ", it belongs behind the word cast" : "");
     dti_nearest_init(&nearest, word, length);
     dti_nearest_offer(&nearest, "cast");
     for (size_t i = 0; i < dti_bench_kind_count; i++)
@@ -181,6 +214,9 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
                         "--list shows the kernels of all benchmarks; give it alone");
     if (args->list)
         return list_kernels(cx, reterr);
+    status = check_subject(kind, args, reterr);
+    if (status != DTI_OK)
+        return status;
     return bench(kind, args, operands + 1, operand_count - 1, cx, reterr);
 }
 

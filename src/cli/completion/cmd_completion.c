@@ -8,58 +8,42 @@
 #include "completion_scripts.h"
 #include "dtinfo/nearest.h"
 
-const struct dti_shell dti_shells[] = {
-    {.name = "bash", .script = completion_bash, .length = sizeof completion_bash},
-    {.name = "zsh", .script = completion_zsh, .length = sizeof completion_zsh},
-    {.name = "fish", .script = completion_fish, .length = sizeof completion_fish},
+/* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
+static const struct {
+    const char *text;
+    size_t length;
+} scripts[] = {
+    {completion_bash, sizeof completion_bash},
+    {completion_zsh, sizeof completion_zsh},
+    {completion_fish, sizeof completion_fish},
 };
-const size_t dti_shell_count = sizeof dti_shells / sizeof dti_shells[0];
 
-enum { LIST_SIZE = 64 };
-
-/* "bash, zsh, fish" */
-static void list_shells(char list[LIST_SIZE])
-{
-    size_t length = 0;
-    for (size_t i = 0; i < dti_shell_count && length < LIST_SIZE; i++) {
-        const int written = snprintf(list + length, LIST_SIZE - length, "%s%s", i > 0 ? ", " : "",
-                                     dti_shells[i].name);
-        length += written > 0 ? (size_t)written : 0;
-    }
-}
-
-static enum dti_status unknown_shell(const char *name, struct dti_error *reterr)
-{
-    char quoted[DTI_QUOTE_SIZE], list[LIST_SIZE] = "";
-    list_shells(list);
-    struct dti_nearest nearest;
-    dti_nearest_init(&nearest, name, strlen(name));
-    for (size_t i = 0; i < dti_shell_count; i++)
-        dti_nearest_offer(&nearest, dti_shells[i].name);
-    dti_fail(reterr, DTI_USAGE, "SHELL is one of %s; %s is none of them", list,
-             dti_quote(quoted, name, strlen(name)));
-    dti_error_argument(reterr, name, strlen(name));
-    for (size_t i = 0; i < nearest.count; i++)
-        dti_error_suggest(reterr, nearest.names[i]);
-    return DTI_USAGE;
-}
+/* value: the index of its script */
+const struct dti_choice dti_shells[] = {
+    {.name = "bash", .value = 0},
+    {.name = "zsh", .value = 1},
+    {.name = "fish", .value = 2},
+    {.name = NULL},
+};
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
+    char list[DTI_CHOICES_SIZE];
     (void)args;
-    if (operand_count != 1) {
-        char list[LIST_SIZE] = "";
-        list_shells(list);
+    dti_choices_list(list, dti_shells);
+    if (operand_count != 1)
         return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+    const size_t length = strlen(operands[0]);
+    const struct dti_choice *const shell = dti_choice_find(dti_shells, operands[0], length);
+    if (shell) {
+        (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
+        return DTI_OK;
     }
-    for (size_t i = 0; i < dti_shell_count; i++) {
-        if (strcmp(dti_shells[i].name, operands[0]) == 0) {
-            (void)fwrite(dti_shells[i].script, 1, dti_shells[i].length, cx->out);
-            return DTI_OK;
-        }
-    }
-    return unknown_shell(operands[0], reterr);
+    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; %s is none of them",
+                  list, DTI_QUOTED(operands[0], length));
+    dti_choices_suggest(dti_shells, operands[0], length, reterr);
+    return DTI_USAGE;
 }
 
 const struct dti_command dti_command_completion = {

@@ -151,8 +151,7 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:
-        for (size_t i = 0; i < dti_shell_count; i++)
-            offer(c, "", dti_shells[i].name, NULL);
+        offer_choices(c, dti_shells);
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shells that completion is written for; the scripts themselves are completions/dtinfo.bash and
- * its neighbours, made into arrays by the build. And the word that is being completed. */
+ * The shells that completion is written for, and the word that is being completed. */
 #ifndef DTINFO_CLI_COMPLETION_H
 #define DTINFO_CLI_COMPLETION_H
 
@@ -9,13 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct dti_shell {
-    const char *name;
-    const char *script;
-    size_t length;
-};
-extern const struct dti_shell dti_shells[];
-extern const size_t dti_shell_count;
+#include "cli/shell/option.h"
+
+extern const struct dti_choice dti_shells[];
 
 /* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
  * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */

@@ -10,16 +10,13 @@
 
 enum { INDENT = 8, WIDTH_LEAST = 40 };
 
-static struct dti_line line_of(const struct dti_context *cx)
+static void put_device(const struct dti_context *cx, const char *id, const char *what,
+                       const char *text)
 {
-    return (struct dti_line){.out = cx->out, .colour = cx->colour};
-}
-
-static void put_device(const struct dti_context *cx, const char *id, const char *text)
-{
-    struct dti_line line = line_of(cx);
+    struct dti_line line = dti_context_line(cx);
     dti_line_put(&line, DTI_STYLE_BOLD, id);
     dti_line_to(&line, INDENT);
+    dti_line_put(&line, DTI_STYLE_PLAIN, what);
     dti_line_put(&line, DTI_STYLE_PLAIN, text);
     dti_line_end(&line);
 }
@@ -67,7 +64,7 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
 static void put_instructions(const struct dti_devices_answer *answer, const struct dti_context *cx)
 {
     const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
-    struct dti_line line = line_of(cx);
+    struct dti_line line = dti_context_line(cx);
     bool any = false;
     for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
         const enum dti_instruction instruction = (enum dti_instruction)i;
@@ -76,7 +73,7 @@ static void put_instructions(const struct dti_devices_answer *answer, const stru
             continue;
         if (any && line.column + 1 + strlen(name) > width) {
             dti_line_end(&line);
-            line = line_of(cx);
+            line = dti_context_line(cx);
             any = false;
         }
         if (any)
@@ -103,9 +100,9 @@ static enum dti_status put_cpu(const struct dti_devices_answer *answer,
         dti_buffer_puts(&text, "   ");
         dti_buffer_puts(&text, caches.data);
     }
-    put_device(cx, "cpu", text.data);
+    put_device(cx, "cpu", "", text.data);
     if (!fits && caches.length > 0)
-        put_device(cx, "", caches.data);
+        put_device(cx, "", "", caches.data);
     dti_buffer_free(&text);
     dti_buffer_free(&caches);
     if (!cx->verbose) {
@@ -139,23 +136,16 @@ static enum dti_status put_gpus(const struct dti_devices_answer *answer,
     enum dti_status status = DTI_OK;
     struct dti_buffer text;
     dti_buffer_init(&text);
-    if (answer->list.count == 0) {
-        dti_buffer_puts(&text, "not available: ");
-        dti_buffer_puts(&text, answer->list.why_not);
-        put_device(cx, "cuda", text.data);
-    }
+    if (answer->list.count == 0)
+        put_device(cx, "cuda", "not available: ", answer->list.why_not);
     for (size_t i = answer->first_gpu; i < answer->gpu_end && status == DTI_OK; i++) {
         const struct dti_gpu_facts *const gpu = &answer->list.gpus[i];
         dti_buffer_clear(&text);
         gpu_facts(&text, answer, gpu);
-        put_device(cx, gpu->id, text.data);
+        put_device(cx, gpu->id, "", text.data);
         const char *const trouble = dti_devices_gpu_trouble(&answer->list, gpu);
-        if (trouble) {
-            dti_buffer_clear(&text);
-            dti_buffer_puts(&text, "not used: ");
-            dti_buffer_puts(&text, trouble);
-            put_device(cx, "", text.data);
-        }
+        if (trouble)
+            put_device(cx, "", "not used: ", trouble);
         if (!cx->verbose)
             continue;
         struct dti_table *const table = dti_table_new(2);
@@ -206,18 +196,11 @@ static enum dti_status put_matrix(const struct dti_devices_answer *answer,
     return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
-static void put_line(const struct dti_context *cx, enum dti_style style, const char *text)
-{
-    struct dti_line line = line_of(cx);
-    dti_line_put(&line, style, text);
-    dti_line_end(&line);
-}
-
 enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
                                   const struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    struct dti_line line = line_of(cx);
+    struct dti_line line = dti_context_line(cx);
     bool is_known = !answer->shows_cpu || dti_devices_cpu_cell(&answer->machine, DTI_FP64).known;
     for (size_t i = answer->first_gpu; i < answer->gpu_end; i++)
         is_known = is_known && dti_devices_gpu_cell(&answer->list.gpus[i], DTI_FP64).known;
@@ -227,26 +210,19 @@ enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
         status = put_gpus(answer, cx, reterr);
     if (status != DTI_OK)
         return status;
-    if (answer->shows_mps) {
-        struct dti_buffer text;
-        dti_buffer_init(&text);
-        dti_buffer_puts(&text, "not available: ");
-        dti_buffer_puts(&text, dti_devices_no_metal());
-        put_device(cx, "mps", text.data);
-        dti_buffer_free(&text);
-    }
+    if (answer->shows_mps)
+        put_device(cx, "mps", "not available: ", dti_devices_no_metal());
     if (answer->best) {
         dti_line_put(&line, DTI_STYLE_PLAIN, "best device: ");
         dti_line_put(&line, DTI_STYLE_BOLD, answer->best);
         dti_line_end(&line);
     }
-    put_line(cx, DTI_STYLE_PLAIN, "");
+    dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     status = put_matrix(answer, cx, reterr);
     if (status == DTI_OK)
-        put_line(cx, DTI_STYLE_DIM,
-                 is_known ? "N arithmetic   n matrix or dot product units only   "
-                            "c conversion only   - software"
-                          : "N arithmetic   n matrix or dot product units only   "
-                            "c conversion only   - software   ? not known");
+        dti_put_line(cx, DTI_STYLE_DIM, 0, "%s%s",
+                     "N arithmetic   n matrix or dot product units only   c conversion only   "
+                     "- software",
+                     is_known ? "" : "   ? not known");
     return status;
 }

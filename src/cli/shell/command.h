@@ -11,6 +11,7 @@
 #include "cli/shell/option.h"
 #include "dtinfo/error.h"
 #include "dtinfo/json.h"
+#include "dtinfo/table.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 
@@ -32,6 +33,11 @@ struct dti_context {
     FILE *err; /* for warnings: through dti_warn() only */
     struct dti_json *json; /* for documents, one after the other */
 };
+
+/* A line, and a whole one with a style and blanks in front, on stdout. */
+struct dti_line dti_context_line(const struct dti_context *cx);
+void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
+                  const char *format, ...) DTI_PRINTF(4, 5);
 
 /* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
  * dti_document_finfo().

@@ -10,7 +10,7 @@
 #include "cli/shell/globals.h"
 #include "cli/shell/help.h"
 #include "cli/shell/standard.h"
-#include "cli/shell/version.h"
+#include "dtinfo/nearest.h"
 
 /* POSIX leaves the declaration to the program. */
 extern char **environ;
@@ -55,12 +55,9 @@ static enum dti_status run_command(const struct dti_command *command, void *args
         return status;
     }
     if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
-        char quoted[DTI_QUOTE_SIZE];
         const size_t length = strlen(words[0]);
-        dti_fail(reterr, DTI_USAGE, "takes no operands; %s is one",
-                 dti_quote(quoted, words[0], length));
-        dti_error_argument(reterr, words[0], length);
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, words[0], length, "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length));
     }
     return command->run(args, words, operand_count, cx, reterr);
 }

@@ -36,16 +36,15 @@ enum dti_status dti_command_lookup(const char *name, const struct dti_command **
         return DTI_OK;
     }
     const size_t length = strlen(name);
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, length);
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->group)
             dti_nearest_offer(&nearest, dti_commands[i]->name);
     }
-    dti_fail(reterr, DTI_UNKNOWN_COMMAND, "unknown command %s%s", dti_quote(quoted, name, length),
-             nearest.count > 0 ? "" : "; 'dtinfo help' lists the commands");
-    dti_error_argument(reterr, name, length);
+    dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length, "unknown command %s%s",
+                  DTI_QUOTED(name, length),
+                  nearest.count > 0 ? "" : "; 'dtinfo help' lists the commands");
     dti_nearest_suggest(&nearest, reterr);
     return DTI_UNKNOWN_COMMAND;
 }

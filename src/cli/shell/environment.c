@@ -21,14 +21,11 @@ static const struct dti_choice cpu_levels[] = {
 static enum dti_status check_path(const struct dti_variable *variable, const char *value,
                                   struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     if (strchr(value, '/'))
         return DTI_OK;
-    dti_fail(reterr, DTI_BAD_ENVIRONMENT,
-             "environment variable %s takes a path with a slash; %s is none", variable->name,
-             dti_quote(quoted, value, strlen(value)));
-    dti_error_argument(reterr, value, strlen(value));
-    return DTI_BAD_ENVIRONMENT;
+    return dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, value, strlen(value),
+                         "environment variable %s takes a path with a slash; %s is none",
+                         variable->name, DTI_QUOTED(value, strlen(value)));
 }
 
 static enum dti_status check_timeout(const struct dti_variable *variable, const char *value,
@@ -68,17 +65,16 @@ static void list_name(char list[256], const char *name)
 
 static enum dti_status unknown_variable(const char *name, size_t length, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE], list[256] = "";
+    char list[256] = "";
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, length);
     for (size_t i = 0; i < dti_variable_count; i++) {
         list_name(list, dti_variables[i].name);
         dti_nearest_offer(&nearest, dti_variables[i].name);
     }
-    dti_fail(reterr, DTI_BAD_ENVIRONMENT, "unknown environment variable %s; the known %s %s",
-             dti_quote(quoted, name, length), dti_variable_count == 1 ? "one is" : "ones are",
-             list);
-    dti_error_argument(reterr, name, length);
+    dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, name, length,
+                  "unknown environment variable %s; the known ones are %s",
+                  DTI_QUOTED(name, length), list);
     for (size_t i = 0; i < nearest.count; i++)
         dti_error_suggest(reterr, nearest.names[i]);
     return DTI_BAD_ENVIRONMENT;
@@ -87,23 +83,16 @@ static enum dti_status unknown_variable(const char *name, size_t length, struct 
 static enum dti_status check_value(const struct dti_variable *variable, const char *value,
                                    struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE], list[256] = "";
-    struct dti_nearest nearest;
+    char list[DTI_CHOICES_SIZE];
+    const size_t length = strlen(value);
     if (variable->check)
         return variable->check(variable, value, reterr);
-    dti_nearest_init(&nearest, value, strlen(value));
-    for (const struct dti_choice *choice = variable->choices; choice->name; choice++) {
-        if (strcmp(choice->name, value) == 0)
-            return DTI_OK;
-        list_name(list, choice->name);
-        dti_nearest_offer(&nearest, choice->name);
-    }
-    dti_fail(reterr, DTI_BAD_ENVIRONMENT,
-             "environment variable %s takes one of %s; %s is none of them", variable->name, list,
-             dti_quote(quoted, value, strlen(value)));
-    dti_error_argument(reterr, value, strlen(value));
-    for (size_t i = 0; i < nearest.count; i++)
-        dti_error_suggest(reterr, nearest.names[i]);
+    if (dti_choice_find(variable->choices, value, length))
+        return DTI_OK;
+    dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, value, length,
+                  "environment variable %s takes one of %s; %s is none of them", variable->name,
+                  dti_choices_list(list, variable->choices), DTI_QUOTED(value, length));
+    dti_choices_suggest(variable->choices, value, length, reterr);
     return DTI_BAD_ENVIRONMENT;
 }
 

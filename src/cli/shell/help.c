@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answers/shell.h"
 #include "cli/shell/help.h"
 #include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
@@ -65,11 +66,9 @@ static void put_words(struct page *page, size_t column, const char *text)
 static void put_lines(struct page *page, const char *text)
 {
     while (*text != '\0') {
-        char line[160];
         const size_t length = strcspn(text, "\n");
-        snprintf(line, sizeof line, "  %.*s", (int)length, text);
         if (length > 0)
-            put(page, line);
+            dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %.*s", (int)length, text);
         dti_line_end(&page->line);
         text += length + (text[length] == '\n');
     }
@@ -129,11 +128,10 @@ static void put_options(struct page *page, const struct dti_option *options)
             dti_line_end(&page->line);
         indent_to(page, column);
         put_words(page, column, options->help);
-        if (options->kind == DTI_OPTION_UINT && options->maximum < UINT64_MAX) {
-            snprintf(text, sizeof text, " (%llu to %llu)", (unsigned long long)options->minimum,
-                     (unsigned long long)options->maximum);
-            put(page, text);
-        }
+        if (options->kind == DTI_OPTION_UINT && options->maximum < UINT64_MAX)
+            dti_line_print(&page->line, DTI_STYLE_PLAIN, " (%llu to %llu)",
+                           (unsigned long long)options->minimum,
+                           (unsigned long long)options->maximum);
         dti_line_end(&page->line);
         if (options->choices)
             put_choices(page, options->choices, column);
@@ -149,10 +147,7 @@ static void put_exit_codes(struct page *page)
         const int code = dti_status_exit(status);
         if (code == last)
             continue;
-        char text[16];
-        snprintf(text, sizeof text, "%4d  ", code);
-        put(page, text);
-        put(page, dti_status_words(status));
+        dti_line_print(&page->line, DTI_STYLE_PLAIN, "%4d  %s", code, dti_status_words(status));
         dti_line_end(&page->line);
         last = code;
     }
@@ -174,12 +169,29 @@ static void put_commands(struct page *page)
             group = command->group;
             heading(page, group);
         }
-        put(page, "  ");
-        put(page, command->name);
+        dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %s", command->name);
         indent_to(page, column);
         put_words(page, column, command->summary);
         dti_line_end(&page->line);
     }
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr)
+{
+    if (cx->output == DTI_OUTPUT_HUMAN) {
+        (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries  cJSON %s\n", DTI_VERSION,
+                      COMPILER, dti_json_library_version());
+        return DTI_OK;
+    }
+    return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
 }
 
 void dti_help_overview(FILE *out, bool colour, int width)
@@ -198,14 +210,9 @@ void dti_help_overview(FILE *out, bool colour, int width)
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)
 {
     struct page page = page_start(out, colour, width);
-    put(&page, "usage: dtinfo ");
-    put(&page, command->name);
-    if (command->options && command->options->kind != DTI_OPTION_END)
-        put(&page, " [options]");
-    if (command->synopsis && command->synopsis[0] != '\0') {
-        put(&page, " ");
-        put(&page, command->synopsis);
-    }
+    const bool has_options = command->options && command->options->kind != DTI_OPTION_END;
+    dti_line_print(&page.line, DTI_STYLE_PLAIN, "usage: dtinfo %s%s %s", command->name,
+                   has_options ? " [options]" : "", command->synopsis ? command->synopsis : "");
     dti_line_end(&page.line);
     put(&page, "  ");
     put_words(&page, 2, command->summary);
@@ -214,7 +221,7 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
         dti_line_end(&page.line);
         put_lines(&page, command->details);
     }
-    if (command->options && command->options->kind != DTI_OPTION_END) {
+    if (has_options) {
         heading(&page, "options");
         put_options(&page, command->options);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What --help, `dtinfo help` and a bare `dtinfo` print, made from the command and option rows
- * alone. */
+ * alone; and what --version prints: the program, and what it was built with. */
 #ifndef DTINFO_CLI_HELP_H
 #define DTINFO_CLI_HELP_H
 
@@ -11,5 +11,7 @@
 void dti_help_overview(FILE *out, bool colour, int width);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
+
+enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines on stderr, and errors as JSON. A line is assembled first and written at once, so that lines
- * of several processes do not mix. */
+ * Lines on stdout and stderr, and errors as JSON. A line on stderr is assembled first and written
+ * at once, so that lines of several processes do not mix. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -37,6 +37,26 @@ void dti_complain(const struct dti_context *cx, const struct dti_error *error)
 {
     char words[DTI_ERROR_TEXT];
     put_line(cx, red, dti_error_words(words, error));
+}
+
+struct dti_line dti_context_line(const struct dti_context *cx)
+{
+    return (struct dti_line){.out = cx->out, .colour = cx->colour};
+}
+
+void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
+                  const char *format, ...)
+{
+    char text[512];
+    struct dti_line line = dti_context_line(cx);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (indent > 0)
+        dti_line_to(&line, indent);
+    dti_line_put(&line, style, text);
+    dti_line_end(&line);
 }
 
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,

@@ -113,11 +113,9 @@ static enum dti_status unknown_option(const struct parser *parser, const char *s
         for (const struct dti_option *row = lists[i]; row && row->kind != DTI_OPTION_END; row++)
             dti_nearest_offer(&nearest, row->long_name);
     }
-    char quoted[DTI_QUOTE_SIZE];
-    dti_fail(reterr, DTI_UNKNOWN_OPTION, "unknown option %s%s",
-             dti_quote(quoted, shown, shown_length),
-             nearest.count > 0 ? "" : "; --help lists the options");
-    dti_error_argument(reterr, shown, shown_length);
+    dti_fail_word(reterr, DTI_UNKNOWN_OPTION, shown, shown_length, "unknown option %s%s",
+                  DTI_QUOTED(shown, shown_length),
+                  nearest.count > 0 ? "" : "; --help lists the options");
     dti_nearest_suggest(&nearest, reterr);
     return DTI_UNKNOWN_OPTION;
 }
@@ -148,8 +146,8 @@ static bool parse_uint(const char *text, uint64_t *ret_value)
     return text != first;
 }
 
-static const struct dti_choice *find_choice(const struct dti_choice *choices, const char *name,
-                                            size_t length)
+const struct dti_choice *dti_choice_find(const struct dti_choice *choices, const char *name,
+                                         size_t length)
 {
     for (; choices->name; choices++) {
         if (strncmp(choices->name, name, length) == 0 && choices->name[length] == '\0')
@@ -158,37 +156,41 @@ static const struct dti_choice *find_choice(const struct dti_choice *choices, co
     return NULL;
 }
 
-/* "nearest-even, zero" */
-static void list_choices(char list[256], const struct dti_choice *choices)
+const char *dti_choices_list(char list[DTI_CHOICES_SIZE], const struct dti_choice *choices)
 {
     size_t used = 0;
     list[0] = '\0';
     for (const struct dti_choice *choice = choices; choice->name; choice++) {
-        const int added =
-            snprintf(list + used, 256 - used, "%s%s", used > 0 ? ", " : "", choice->name);
-        if (added > 0 && (size_t)added < 256 - used)
+        const int added = snprintf(list + used, DTI_CHOICES_SIZE - used, "%s%s",
+                                   used > 0 ? ", " : "", choice->name);
+        if (added > 0 && (size_t)added < DTI_CHOICES_SIZE - used)
             used += (size_t)added;
         else
             list[used] = '\0';
     }
+    return list;
+}
+
+void dti_choices_suggest(const struct dti_choice *choices, const char *word, size_t length,
+                         struct dti_error *reterr)
+{
+    struct dti_nearest nearest;
+    dti_nearest_init(&nearest, word, length);
+    for (; choices->name; choices++)
+        dti_nearest_offer(&nearest, choices->name);
+    for (size_t i = 0; i < nearest.count; i++)
+        dti_error_suggest(reterr, nearest.names[i]);
 }
 
 /* "--round takes one of nearest-even, zero; 'nearest' is none of them" */
 static enum dti_status not_a_choice(const struct dti_option *option, const char *shown,
                                     const char *value, size_t length, struct dti_error *reterr)
 {
-    char list[256], quoted[DTI_QUOTE_SIZE];
-    struct dti_nearest nearest;
-    dti_nearest_init(&nearest, value, length);
-    for (const struct dti_choice *choice = option->choices; choice->name; choice++)
-        dti_nearest_offer(&nearest, choice->name);
-    list_choices(list, option->choices);
-    dti_fail(reterr, DTI_USAGE, "%s takes %s of %s; %s is none of them", shown,
-             option->kind == DTI_OPTION_SET ? "some" : "one", list,
-             dti_quote(quoted, value, length));
-    dti_error_argument(reterr, value, length);
-    for (size_t i = 0; i < nearest.count; i++)
-        dti_error_suggest(reterr, nearest.names[i]);
+    char list[DTI_CHOICES_SIZE];
+    dti_fail_word(reterr, DTI_USAGE, value, length, "%s takes %s of %s; %s is none of them", shown,
+                  option->kind == DTI_OPTION_SET ? "some" : "one",
+                  dti_choices_list(list, option->choices), DTI_QUOTED(value, length));
+    dti_choices_suggest(option->choices, value, length, reterr);
     return DTI_USAGE;
 }
 
@@ -205,7 +207,8 @@ static enum dti_status store_set(const struct target *target, const char *shown,
     memcpy(&set, (const char *)target->args + target->option->offset, sizeof set);
     for (const char *item = value;;) {
         const size_t length = strcspn(item, ",");
-        const struct dti_choice *const choice = find_choice(target->option->choices, item, length);
+        const struct dti_choice *const choice =
+            dti_choice_find(target->option->choices, item, length);
         if (!choice)
             return not_a_choice(target->option, shown, item, length, reterr);
         set |= choice->value;
@@ -227,19 +230,18 @@ static enum dti_status store_value(const struct target *target, const char *show
         break;
     case DTI_OPTION_UINT: {
         uint64_t number;
-        if (!parse_uint(value, &number) || number < option->minimum || number > option->maximum) {
-            char quoted[DTI_QUOTE_SIZE];
-            dti_fail(reterr, DTI_USAGE, "%s takes a number from %llu to %llu; %s is not", shown,
-                     (unsigned long long)option->minimum, (unsigned long long)option->maximum,
-                     dti_quote(quoted, value, strlen(value)));
-            dti_error_argument(reterr, value, strlen(value));
-            return DTI_USAGE;
-        }
+        if (!parse_uint(value, &number) || number < option->minimum || number > option->maximum)
+            return dti_fail_word(reterr, DTI_USAGE, value, strlen(value),
+                                 "%s takes a number from %llu to %llu; %s is not", shown,
+                                 (unsigned long long)option->minimum,
+                                 (unsigned long long)option->maximum,
+                                 DTI_QUOTED(value, strlen(value)));
         store(target, &number, sizeof number);
         break;
     }
     case DTI_OPTION_CHOICE: {
-        const struct dti_choice *const choice = find_choice(option->choices, value, strlen(value));
+        const struct dti_choice *const choice =
+            dti_choice_find(option->choices, value, strlen(value));
         if (!choice)
             return not_a_choice(option, shown, value, strlen(value), reterr);
         store(target, &choice->value, sizeof choice->value);
@@ -272,17 +274,14 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
 {
     if (!attached && parser->next == parser->count) {
         const char *const metavar = target->option->metavar;
-        char list[256] = "";
-        if (target->option->choices)
-            list_choices(list, target->option->choices);
-        dti_fail(reterr, DTI_USAGE, "%s needs %s %s%s%s", shown,
-                 strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
-                 list[0] == '\0'                            ? ""
-                 : target->option->kind == DTI_OPTION_DTYPE ? ", or "
-                                                            : "; there are ",
-                 list);
-        dti_error_argument(reterr, shown, strlen(shown));
-        return DTI_USAGE;
+        const struct dti_choice *const choices = target->option->choices;
+        char list[DTI_CHOICES_SIZE];
+        return dti_fail_word(reterr, DTI_USAGE, shown, strlen(shown), "%s needs %s %s%s%s", shown,
+                             strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
+                             !choices                                   ? ""
+                             : target->option->kind == DTI_OPTION_DTYPE ? ", or "
+                                                                        : "; there are ",
+                             choices ? dti_choices_list(list, choices) : "");
     }
     return store_value(target, shown, attached ? attached : parser->argv[parser->next++], reterr);
 }
@@ -307,11 +306,8 @@ static enum dti_status parse_long(struct parser *parser, const char *word, bool 
     snprintf(shown, sizeof shown, "--%s", target.option->long_name);
     if (target.option->kind != DTI_OPTION_FLAG)
         return take_value(parser, &target, shown, attached, reterr);
-    if (attached) {
-        dti_fail(reterr, DTI_USAGE, "%s takes no value", shown);
-        dti_error_argument(reterr, word, strlen(word));
-        return DTI_USAGE;
-    }
+    if (attached)
+        return dti_fail_word(reterr, DTI_USAGE, word, strlen(word), "%s takes no value", shown);
     *ret_help = is_help(target.option);
     return store_value(&target, shown, NULL, reterr);
 }

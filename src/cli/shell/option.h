@@ -31,6 +31,15 @@ struct dti_choice {
     const char *help;
 };
 
+const struct dti_choice *dti_choice_find(const struct dti_choice *choices, const char *name,
+                                         size_t length); /* NULL when there is none */
+/* "nearest-even, zero" */
+enum { DTI_CHOICES_SIZE = 256 };
+const char *dti_choices_list(char list[DTI_CHOICES_SIZE], const struct dti_choice *choices);
+/* Adds those that are near a word to the error's suggestions, not to its text. */
+void dti_choices_suggest(const struct dti_choice *choices, const char *word, size_t length,
+                         struct dti_error *reterr);
+
 struct dti_option {
     enum dti_option_kind kind;
     char short_name; /* 0 for none */
