@@ -47,22 +47,32 @@ static char *put_key(char *out, const char *key, size_t length)
     return out;
 }
 
-/* Begins a member or an element: a comma if it is not the first, its key. Returns where its value
- * goes, which may have so many bytes, or NULL when memory ran out. */
-static char *begin_value(struct dti_json *json, const char *key, size_t size)
+static char *begin_unkeyed(struct dti_json *json, const char *key, size_t size)
 {
     const size_t key_length = key ? strlen(key) + 3 : 0;
-    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) == (key || json->keyed));
-    if (size > SIZE_MAX / 2)
-        size = SIZE_MAX / 2; /* which no memory has */
+    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) == (key != NULL));
     char *out = dti_json_space(json, key_length + size);
-    json->keyed = false;
     if (!out)
         return NULL;
     *out = ',';
     out += json->comma;
     json->comma = true;
     return key ? put_key(out, key, key_length - 3) : out;
+}
+
+/* Begins a member or an element: a comma if it is not the first, its key, where dti_json_key() has
+ * not written them. Returns where its value goes, which may have so many bytes, or NULL when memory
+ * ran out. */
+static inline char *begin_value(struct dti_json *json, const char *key, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        size = SIZE_MAX / 2; /* which no memory has */
+    if (!json->keyed)
+        return begin_unkeyed(json, key, size);
+    assert(!key);
+    json->keyed = false;
+    json->comma = true;
+    return dti_json_space(json, size);
 }
 
 static void put_plain(struct dti_json *json, const char *key, const char *text, size_t length)
