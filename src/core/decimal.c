@@ -23,15 +23,14 @@ static void write_eight(char *text, uint32_t number)
 /* Up to eight digits, without leading zeros. */
 static size_t write_head(char *text, uint32_t number)
 {
-    char padded[8];
-    if (number < 10) {
+    size_t count = 1;
+    for (uint32_t power = 10; count < 8 && number >= power; power *= 10)
+        count++;
+    char *end = text + count;
+    for (; number >= 10; number /= 100)
+        memcpy(end -= 2, pairs + 2 * (number % 100), 2);
+    if (end > text)
         *text = (char)('0' + number);
-        return 1;
-    }
-    const size_t count = 2U + (number >= 100) + (number >= 1000) + (number >= 10000) +
-                         (number >= 100000) + (number >= 1000000) + (number >= 10000000);
-    write_eight(padded, number);
-    memcpy(text, padded + (8 - count), count);
     return count;
 }
 

@@ -199,8 +199,8 @@ static void copy_digits(char *ret, size_t count, const struct scanned_term *term
 {
     for (const char *from = term->end; count > 0;) {
         const char c = *--from;
-        ret[count - 1] = (char)(c | 0x20);
-        count -= c != '_' && c != '.';
+        if (c != '_' && c != '.')
+            ret[--count] = (char)(c | 0x20);
     }
 }
 
