@@ -54,7 +54,7 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
     ret->token = token_of(number, ret->text);
     ret->finite = number->value->class <= DTI_CLASS_FINITE;
     if (number->format) {
-        (void)dti_spell_shortest(ret->shortest, number->format, number->code);
+        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
         (void)dti_spell_code(ret->bits, number->code, number->format->width);
     }
     dti_buffer_borrow(&ret->exact, ret->room, sizeof ret->room);

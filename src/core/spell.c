@@ -172,17 +172,23 @@ size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
                           uint64_t code)
 {
     struct dti_value value;
+    dti_decode(format, code, &value);
+    return dti_spell_shortest_value(buffer, format, &value);
+}
+
+size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                                const struct dti_value *value)
+{
     size_t length;
     uint64_t integer;
-    dti_decode(format, code, &value);
-    if (dti_spell_digitless(buffer, &value, &length))
+    if (dti_spell_digitless(buffer, value, &length))
         return length;
-    if (value.class == DTI_CLASS_ZERO)
-        return spell_zero(buffer, value.negative);
-    if (!dti_format_is_float(format) && integer_magnitude(&value, &integer))
-        return spell_integer(buffer, value.negative, integer);
-    const struct dti_interval interval = rounding_interval(format, &value);
-    return spell_interval(buffer, &value, &interval, 0);
+    if (value->class == DTI_CLASS_ZERO)
+        return spell_zero(buffer, value->negative);
+    if (!dti_format_is_float(format) && integer_magnitude(value, &integer))
+        return spell_integer(buffer, value->negative, integer);
+    const struct dti_interval interval = rounding_interval(format, value);
+    return spell_interval(buffer, value, &interval, 0);
 }
 
 static const char hex_digits[] = "0123456789abcdef";

@@ -62,8 +62,6 @@ static char *begin_unkeyed(struct dti_json *json, const char *key, size_t size)
  * ran out. */
 static inline char *begin_value(struct dti_json *json, const char *key, size_t size)
 {
-    if (size > SIZE_MAX / 2)
-        size = SIZE_MAX / 2; /* which no memory has */
     if (json->place != DTI_JSON_BEHIND_KEY)
         return begin_unkeyed(json, key, size);
     assert(!key);
@@ -246,7 +244,7 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return;
     }
-    char *out = begin_value(json, key, length < SIZE_MAX / 8 ? length + 2 : length);
+    char *out = begin_value(json, key, length + 2); /* in memory nothing is as long as SIZE_MAX */
     if (!out)
         return;
     *out++ = '"';
