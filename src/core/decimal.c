@@ -23,9 +23,9 @@ static void write_eight(char *text, uint32_t number)
 /* Up to eight digits, without leading zeros. */
 static size_t write_head(char *text, uint32_t number)
 {
-    size_t count = 1;
-    for (uint32_t power = 10; count < 8 && number >= power; power *= 10)
-        count++;
+    const unsigned upper = number >= 10000 ? 4 : 0; /* digits above the four that are counted */
+    const uint32_t four = upper > 0 ? number / 10000 : number;
+    const size_t count = upper + 1U + (four >= 10) + (four >= 100) + (four >= 1000);
     char *end = text + count;
     for (; number >= 10; number /= 100)
         memcpy(end -= 2, pairs + 2 * (number % 100), 2);
@@ -39,7 +39,9 @@ size_t dti_digits_write(char *text, uint64_t number)
     const uint32_t group = 100000000;
     if (number < group)
         return write_head(text, (uint32_t)number);
-    const size_t length = dti_digits_write(text, number / group);
+    const uint64_t above = number / group;
+    const size_t length =
+        above < group ? write_head(text, (uint32_t)above) : dti_digits_write(text, above);
     write_eight(text + length, (uint32_t)(number % group));
     return length + 8;
 }
