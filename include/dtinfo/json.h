@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dtinfo/error.h"
 
@@ -35,7 +36,10 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value);
 void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count);
 /* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
-void dti_json_string(struct dti_json *json, const char *key, const char *text);
+static inline void dti_json_string(struct dti_json *json, const char *key, const char *text)
+{
+    dti_json_text(json, key, text, text ? strlen(text) : 0);
+}
 /* A number as spell.c wrote it; NULL gives null. Text that JSON does not call a number becomes a
  * string. */
 void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length);

@@ -40,6 +40,9 @@ size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *val
  * digits. */
 size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                           uint64_t code);
+/* The same of a code that was decoded to `value`. */
+size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                                const struct dti_value *value);
 
 /* Correctly rounded (ties to even on the exact value, sticky honoured) to `digits` significant
  * digits, 1 to 17, laid out as C's %.*g does: for people. 3.3895314e+38 is 8 digits. */

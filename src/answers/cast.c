@@ -160,10 +160,13 @@ static const struct dti_number_answer *beside(struct number_beside *ret,
 {
     if (!there)
         return NULL;
-    dti_decode(number->format, code, &ret->value);
-    const bool same = number->text && code == number->scalar->code;
-    ret->answer =
-        (struct dti_number_answer){number->format, code, &ret->value, same ? number->text : NULL};
+    const bool same = code == number->scalar->code;
+    ret->answer = (struct dti_number_answer){number->format, code, &number->scalar->stored,
+                                             same ? number->text : NULL};
+    if (!same) {
+        dti_decode(number->format, code, &ret->value);
+        ret->answer.value = &ret->value;
+    }
     return &ret->answer;
 }
 

@@ -10,9 +10,10 @@ static bool is_integer_literal(const char *text, size_t length)
     size_t start = length > 0 && (text[0] == '-' || text[0] == '+');
     bool prefixed = length > start + 1 && text[start] == '0' &&
                     strchr("xXbB", text[start + 1]) != NULL && text[start + 1] != '\0';
-    const char *stops = prefixed ? ".pP/" : ".eE/nN"; /* n: inf and nan */
+    const char exponent = prefixed ? 'p' : 'e', special = prefixed ? 'p' : 'n'; /* inf and nan */
     for (size_t i = start; i < length; i++) {
-        if (text[i] != '\0' && strchr(stops, text[i]))
+        const char letter = (char)(text[i] | 0x20);
+        if (text[i] == '.' || text[i] == '/' || letter == exponent || letter == special)
             return false;
     }
     return true;

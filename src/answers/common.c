@@ -16,7 +16,7 @@ struct tokens {
 };
 
 struct field_digits {
-    char sign[2], exponent[DTI_BINARY_SIZE], mantissa[DTI_BINARY_SIZE];
+    char sign[DTI_BINARY_SIZE], exponent[DTI_BINARY_SIZE], mantissa[DTI_BINARY_SIZE];
 };
 
 /* The JSON number of a value that was spelled as text, or NULL. */
@@ -54,7 +54,7 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
     ret->token = token_of(number, ret->text);
     ret->finite = number->value->class <= DTI_CLASS_FINITE;
     if (number->format) {
-        (void)dti_spell_shortest(ret->shortest, number->format, number->code);
+        (void)dti_spell_shortest_value(ret->shortest, number->format, number->value);
         (void)dti_spell_code(ret->bits, number->code, number->format->width);
     }
     dti_buffer_borrow(&ret->exact, ret->room, sizeof ret->room);
@@ -67,14 +67,12 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
 
 static void spell_fields(struct field_digits *ret, const struct dti_fields_answer *fields)
 {
-    char digits[DTI_BINARY_SIZE];
     const struct dti_format *const format = fields->format;
-    const size_t sign = dti_format_is_signed(format);
-    (void)dti_spell_binary(digits, fields->code, format->width);
-    memset(ret, 0, sizeof *ret);
-    memcpy(ret->sign, digits, sign);
-    memcpy(ret->exponent, digits + sign, format->exp_bits);
-    memcpy(ret->mantissa, digits + sign + format->exp_bits, format->man_bits);
+    const unsigned fraction = format->man_bits, width = fraction + format->exp_bits;
+    const bool sign = dti_format_is_signed(format);
+    (void)dti_spell_binary(ret->mantissa, fields->code, fraction);
+    (void)dti_spell_binary(ret->exponent, fields->code >> fraction, format->exp_bits);
+    (void)dti_spell_binary(ret->sign, sign ? fields->code >> width : 0, sign);
 }
 
 void dti_put_token(struct dti_json *json, const char *key, const char *text)

@@ -23,13 +23,15 @@ static void write_eight(char *text, uint32_t number)
 /* Up to eight digits, without leading zeros. */
 static size_t write_head(char *text, uint32_t number)
 {
-    char padded[8];
-    unsigned skip = 0;
-    write_eight(padded, number);
-    while (skip < 7 && padded[skip] == '0')
-        skip++;
-    memcpy(text, padded + skip, 8 - skip);
-    return 8 - skip;
+    const unsigned upper = number >= 10000 ? 4 : 0; /* digits above the four that are counted */
+    const uint32_t four = upper > 0 ? number / 10000 : number;
+    const size_t count = upper + 1U + (four >= 10) + (four >= 100) + (four >= 1000);
+    char *end = text + count;
+    for (; number >= 10; number /= 100)
+        memcpy(end -= 2, pairs + 2 * (number % 100), 2);
+    if (end > text)
+        *text = (char)('0' + number);
+    return count;
 }
 
 size_t dti_digits_write(char *text, uint64_t number)
@@ -37,7 +39,9 @@ size_t dti_digits_write(char *text, uint64_t number)
     const uint32_t group = 100000000;
     if (number < group)
         return write_head(text, (uint32_t)number);
-    const size_t length = dti_digits_write(text, number / group);
+    const uint64_t above = number / group;
+    const size_t length =
+        above < group ? write_head(text, (uint32_t)above) : dti_digits_write(text, above);
     write_eight(text + length, (uint32_t)(number % group));
     return length + 8;
 }
@@ -55,18 +59,6 @@ void dti_decimal_set(struct dti_decimal *ret_decimal, uint64_t number, int32_t s
     dti_decimal_strip(ret_decimal);
 }
 
-static char *put(char *end, const char *bytes, size_t count)
-{
-    memcpy(end, bytes, count);
-    return end + count;
-}
-
-static char *put_zeros(char *end, size_t count)
-{
-    memset(end, '0', count);
-    return end + count;
-}
-
 size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti_decimal *decimal)
 {
     const bool shrinks = decimal->exponent < 0;
@@ -77,7 +69,7 @@ size_t dti_decimal_layout_scientific(char *text, bool negative, const struct dti
     *end++ = decimal->digit[0];
     if (decimal->count > 1) {
         *end++ = '.';
-        end = put(end, decimal->digit + 1, decimal->count - 1);
+        end = dti_digits_put(end, decimal->digit + 1, decimal->count - 1);
     }
     *end++ = 'e';
     *end++ = shrinks ? '-' : '+';
@@ -99,16 +91,16 @@ size_t dti_decimal_layout(char *text, bool negative, const struct dti_decimal *d
     if (negative)
         *end++ = '-';
     if (exponent < 0) {
-        end = put_zeros(put(end, "0.", 2), (size_t)(-exponent - 1));
-        end = put(end, decimal->digit, decimal->count);
+        end = dti_digits_put_zeros(dti_digits_put(end, "0.", 2), (size_t)(-exponent - 1));
+        end = dti_digits_put(end, decimal->digit, decimal->count);
     } else {
         const size_t whole = (size_t)exponent + 1, count = decimal->count;
         if (count <= whole) {
-            end = put_zeros(put(end, decimal->digit, count), whole - count);
+            end = dti_digits_put_zeros(dti_digits_put(end, decimal->digit, count), whole - count);
         } else {
-            end = put(end, decimal->digit, whole);
+            end = dti_digits_put(end, decimal->digit, whole);
             *end++ = '.';
-            end = put(end, decimal->digit + whole, count - whole);
+            end = dti_digits_put(end, decimal->digit + whole, count - whole);
         }
     }
     *end = '\0';

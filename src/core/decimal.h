@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { DTI_DECIMAL_DIGITS = 24 }; /* 64 bits have up to 20, the shortest form up to 21 */
 
@@ -36,6 +37,19 @@ void dti_decimal_strip(struct dti_decimal *decimal);
 
 /* Decimal digits without a terminator; returns how many. */
 size_t dti_digits_write(char *text, uint64_t number);
+
+/* Digits that are there, and zeros; both return where they end. */
+static inline char *dti_digits_put(char *end, const char *digits, size_t count)
+{
+    memcpy(end, digits, count);
+    return end + count;
+}
+
+static inline char *dti_digits_put_zeros(char *end, size_t count)
+{
+    memset(end, '0', count);
+    return end + count;
+}
 
 /* As %g does: with an exponent when that is below -4 or at least `scientific_from`. Terminated;
  * returns the length. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/decimal.h"
 #include "core/number_terms.h"
 #include "core/wide.h"
 
@@ -95,20 +96,22 @@ bool dti_append_decimal(struct dti_buffer *buffer, bool negative, const char *di
         return false;
     if (!dti_buffer_reserve(buffer, negative + point + zeros + count))
         return false;
+    char *end = buffer->data + buffer->length;
     if (negative)
-        dti_buffer_append(buffer, "-", 1);
+        *end++ = '-';
     if (exponent >= 0) {
-        dti_buffer_append(buffer, digits, count);
-        dti_buffer_fill(buffer, '0', zeros);
+        end = dti_digits_put(end, digits, count);
+        end = dti_digits_put_zeros(end, zeros);
     } else if (whole > 0) {
-        dti_buffer_append(buffer, digits, (size_t)whole);
-        dti_buffer_append(buffer, ".", 1);
-        dti_buffer_append(buffer, digits + whole, count - (size_t)whole);
+        end = dti_digits_put(end, digits, (size_t)whole);
+        *end++ = '.';
+        end = dti_digits_put(end, digits + whole, count - (size_t)whole);
     } else {
-        dti_buffer_append(buffer, "0.", 2);
-        dti_buffer_fill(buffer, '0', zeros);
-        dti_buffer_append(buffer, digits, count);
+        end = dti_digits_put_zeros(dti_digits_put(end, "0.", 2), zeros);
+        end = dti_digits_put(end, digits, count);
     }
+    *end = '\0';
+    buffer->length = (size_t)(end - buffer->data);
     return true;
 }
 

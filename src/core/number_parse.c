@@ -9,7 +9,7 @@
 #include "core/number_terms.h"
 #include "core/wide.h"
 
-enum { SHORT_DECIMAL = 19, SHORT_HEXADECIMAL = 16, SHORT_BINARY = 64 }; /* digits 64 bits hold */
+enum { SHORT_HEXADECIMAL = 16, SHORT_BINARY = 64 }; /* digits 64 bits hold */
 
 static const int64_t exponent_max = INT64_C(1000000000000000); /* as number.h says */
 static const size_t length_max = (size_t)1 << 30;              /* bits can be counted in 32 bits */
@@ -117,7 +117,7 @@ static enum dti_parse_problem scan_term(struct scanned_term *ret, const char *p,
     else if (prefix == 'b')
         stop = scan_digits(ret, p + 2, end, 2, SHORT_BINARY, 1);
     else
-        stop = scan_digits(ret, p, end, 10, SHORT_DECIMAL, 1);
+        stop = scan_digits(ret, p, end, 10, DTI_SHORT_DECIMAL, 1);
     if (!stop)
         return DTI_PARSE_UNDERSCORE;
     /* A lone point is no number; two characters hold a digit. */
@@ -194,6 +194,31 @@ static enum dti_parse_problem scan_number(struct scanned_number *ret, const char
     return p == end ? DTI_PARSE_FINE : DTI_PARSE_LEFT_OVER;
 }
 
+/* The last `count` digits, in lower case (decimal ones have the bit anyway). */
+static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
+{
+    for (const char *from = term->end; count > 0;) {
+        const char c = *--from;
+        if (c != '_' && c != '.')
+            ret[--count] = (char)(c | 0x20);
+    }
+}
+
+/* The same of binary digits, as hexadecimal ones. */
+static void copy_nibbles(char *ret, size_t count, const struct scanned_term *term)
+{
+    const char *from = term->end;
+    while (count-- > 0) {
+        unsigned nibble = 0;
+        for (unsigned bit = 0; bit < 4 && from > term->digits;) {
+            const char c = *--from;
+            if (c != '_')
+                nibble |= (unsigned)(c & 1) << bit++;
+        }
+        ret[count] = "0123456789abcdef"[nibble];
+    }
+}
+
 static bool keep_digits(struct dti_term *ret, const struct scanned_term *term)
 {
     const unsigned bits = term->base == 10 ? 1 : 4; /* what a digit is to the exponent */
@@ -207,19 +232,10 @@ static bool keep_digits(struct dti_term *ret, const struct scanned_term *term)
         if (!ret->digits)
             return false;
     }
-    const char *from = term->end;
-    for (size_t i = count; i-- > 0;) {
-        unsigned nibble = 0;
-        for (unsigned bit = 0; bit < (term->base == 2 ? 4 : 1) && from > term->digits;) {
-            const char c = *--from;
-            if (c == '_' || c == '.')
-                continue;
-            ret->digits[i] = (char)(c | 0x20); /* lower case; digits have the bit anyway */
-            nibble |= (unsigned)(c & 1) << bit++;
-        }
-        if (term->base == 2)
-            ret->digits[i] = "0123456789abcdef"[nibble];
-    }
+    if (term->base == 2)
+        copy_nibbles(ret->digits, count, term);
+    else
+        copy_digits(ret->digits, count, term);
     for (; count > 0 && ret->digits[count - 1] == '0'; count--)
         ret->exponent += bits;
     ret->count = count;
@@ -268,35 +284,6 @@ enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text
     return DTI_OK;
 }
 
-/* 64 bits times or divided by a power of five below 2^63 is known to 128 bits at once. */
-static void set_short_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
-                              int32_t exponent)
-{
-    uint64_t high, low;
-    if (exponent >= 0) {
-        low = dti_wide_mul_add(digits, dti_pow5_small[exponent], 0, 0, &high);
-        dti_value_set_wide(ret_value, negative, high, low, false, exponent);
-        return;
-    }
-    const uint64_t power = dti_pow5_small[-exponent];
-    const unsigned digits_shift = dti_leading_zeros(digits);
-    const unsigned power_shift = dti_leading_zeros(power);
-    uint64_t dividend = digits << digits_shift;
-    const uint64_t divisor = power << power_shift;
-    int64_t scale = (int64_t)power_shift - (int64_t)digits_shift - 128 + exponent;
-    const uint64_t whole = dividend >= divisor; /* both have their top bit set */
-    dividend -= whole ? divisor : 0;
-    uint64_t rest;
-    high = dti_wide_div(dividend, 0, divisor, &rest);
-    low = dti_wide_div(rest, 0, divisor, &rest);
-    if (whole) { /* the bit that falls off is 0 unless there is a rest */
-        low = low >> 1 | high << 63;
-        high = high >> 1 | whole << 63;
-        scale++;
-    }
-    dti_value_set_wide(ret_value, negative, high, low, rest != 0, scale);
-}
-
 /* True when there were few enough digits. */
 static bool set_short(struct dti_value *ret_value, const struct scanned_number *number)
 {
@@ -308,11 +295,8 @@ static bool set_short(struct dti_value *ret_value, const struct scanned_number *
         return true;
     }
     if (term->base == 10) {
-        if (term->count > SHORT_DECIMAL || term->exponent < -DTI_POW5_SMALL_MAX ||
-            term->exponent > DTI_POW5_SMALL_MAX)
-            return false;
-        set_short_decimal(ret_value, number->negative, term->value, (int32_t)term->exponent);
-        return true;
+        return term->count <= DTI_SHORT_DECIMAL &&
+               dti_value_set_decimal(ret_value, number->negative, term->value, term->exponent);
     }
     if (term->count > (term->base == 2 ? SHORT_BINARY : SHORT_HEXADECIMAL))
         return false;

@@ -18,6 +18,12 @@ enum dti_magnitude {
 };
 enum dti_magnitude dti_number_magnitude(const struct dti_number *number);
 
+/* digits x 10^exponent as a value, digits != 0: times or divided by a power of five below 2^63, 64
+ * bits are known to 128 at once. False where that power is larger. */
+enum { DTI_SHORT_DECIMAL = 19 }; /* digits that 64 bits hold */
+bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
+                           int64_t exponent);
+
 /* The significant digits of a term as an integer, of which the exponent is left out. */
 void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret);
 

@@ -95,6 +95,24 @@ static bool neighbour(const struct dti_format *dst, const struct dti_value *inpu
     return dti_code_inf(dst, !up, ret_code);
 }
 
+/* Both neighbours where the stored number is one and the number lies before its own neighbour on
+ * the other side. Zeros are left out, which have a sign here that the walk does not know. */
+static bool bracket_beside(const struct dti_format *dst, bool above, struct dti_scalar *ret)
+{
+    struct dti_value other;
+    uint64_t code;
+    if (ret->stored.class != DTI_CLASS_FINITE || !dti_code_next(dst, ret->code, !above, &code))
+        return false;
+    dti_decode(dst, code, &other);
+    const int order = dti_value_compare(&other, &ret->input);
+    if (other.class != DTI_CLASS_FINITE || (above ? order >= 0 : order <= 0))
+        return false;
+    ret->has_below = ret->has_above = true;
+    ret->below = above ? code : ret->code;
+    ret->above = above ? ret->code : code;
+    return true;
+}
+
 void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret)
 {
     ret->has_below = ret->has_above = false;
@@ -102,10 +120,12 @@ void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret)
     ret->step_exponent = ret->has_step ? dti_format_step_exponent(dst, &ret->stored) : 0;
     if (ret->input.class == DTI_CLASS_NAN || dst->kind == DTI_KIND_BOOL)
         return;
-    if (ret->stored.class != DTI_CLASS_NAN && dti_value_compare(&ret->input, &ret->stored) == 0) {
+    const bool comparable = ret->stored.class != DTI_CLASS_NAN;
+    const int order = comparable ? dti_value_compare(&ret->stored, &ret->input) : 0;
+    if (comparable && order == 0) {
         ret->has_below = dti_code_next(dst, ret->code, false, &ret->below);
         ret->has_above = dti_code_next(dst, ret->code, true, &ret->above);
-    } else {
+    } else if (!comparable || !bracket_beside(dst, order > 0, ret)) {
         ret->has_below = neighbour(dst, &ret->input, false, &ret->below);
         ret->has_above = neighbour(dst, &ret->input, true, &ret->above);
     }

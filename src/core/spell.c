@@ -124,12 +124,29 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
     return spell_interval(buffer, value, &interval, REPR_SCIENTIFIC_FROM);
 }
 
+/* What is a normal fp64 with certainty, rounded to the nearest one without its code. */
+static bool round_normal(struct dti_value *ret, const struct dti_value *value)
+{
+    const unsigned drop = 64 - FP64_PRECISION;
+    if (value->class != DTI_CLASS_FINITE || value->exponent >= FP64_MAX_EXPONENT ||
+        value->exponent <= -FP64_MAX_EXPONENT)
+        return false;
+    const uint64_t half = UINT64_C(1) << (drop - 1), rest = value->hi & (2 * half - 1);
+    const bool more = value->lo != 0 || value->sticky, odd = (value->hi & 2 * half) != 0;
+    const bool away = rest > half || (rest == half && (more || odd));
+    const uint64_t kept = (value->hi >> drop) + away;
+    dti_value_set(ret, value->negative, kept, value->exponent - (FP64_PRECISION - 1));
+    return true;
+}
+
 size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     static const struct dti_policy nearest_even = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_format *const fp64 = dti_format_get(DTI_FP64);
     struct dti_outcome outcome;
     struct dti_value rounded;
+    if (round_normal(&rounded, value))
+        return dti_spell_text(buffer, &rounded);
     dti_encode(fp64, value, &nearest_even, 0, &outcome);
     dti_decode(fp64, outcome.code, &rounded);
     return dti_spell_text(buffer, &rounded);
@@ -155,17 +172,23 @@ size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
                           uint64_t code)
 {
     struct dti_value value;
+    dti_decode(format, code, &value);
+    return dti_spell_shortest_value(buffer, format, &value);
+}
+
+size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                                const struct dti_value *value)
+{
     size_t length;
     uint64_t integer;
-    dti_decode(format, code, &value);
-    if (dti_spell_digitless(buffer, &value, &length))
+    if (dti_spell_digitless(buffer, value, &length))
         return length;
-    if (value.class == DTI_CLASS_ZERO)
-        return spell_zero(buffer, value.negative);
-    if (!dti_format_is_float(format) && integer_magnitude(&value, &integer))
-        return spell_integer(buffer, value.negative, integer);
-    const struct dti_interval interval = rounding_interval(format, &value);
-    return spell_interval(buffer, &value, &interval, 0);
+    if (value->class == DTI_CLASS_ZERO)
+        return spell_zero(buffer, value->negative);
+    if (!dti_format_is_float(format) && integer_magnitude(value, &integer))
+        return spell_integer(buffer, value->negative, integer);
+    const struct dti_interval interval = rounding_interval(format, value);
+    return spell_interval(buffer, value, &interval, 0);
 }
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -214,9 +237,9 @@ size_t dti_spell_code(char buffer[DTI_TEXT_SIZE], uint64_t code, unsigned width)
 
 size_t dti_spell_binary(char buffer[DTI_BINARY_SIZE], uint64_t code, unsigned width)
 {
-    for (unsigned i = 0; i < width; i++)
-        buffer[i] = (char)('0' + (code >> (width - 1 - i) & 1));
     buffer[width] = '\0';
+    for (unsigned i = width; i > 0; code >>= 1)
+        buffer[--i] = (char)('0' + (code & 1));
     return width;
 }
 

@@ -9,14 +9,12 @@
 
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
-#include "dtinfo/utf8.h"
 #include "report/json_writer.h"
 #include "util/json_string.h"
 
 enum {
     DEEPEST = 64,    /* containers in containers; the deepest document has 12 */
     DIGITS_MAX = 20, /* of 64 bits */
-    ESCAPED_MAX = 6  /* bytes of one byte: \u001f; of an invalid one 3 */
 };
 
 struct dti_json *dti_json_new(void)
@@ -39,30 +37,37 @@ void dti_json_free(struct dti_json *json)
 static char *put_key(char *out, const char *key, size_t length)
 {
     *out++ = '"';
-    for (size_t i = 0; (i += dti_json_copy_plain(out + i, key + i, length - i)) < length;)
-        out[i++] = '?';
-    out += length;
+    for (size_t i = 0; i < length; i++)
+        *out++ = dti_json_is_plain(key[i]) ? key[i] : '?';
     *out++ = '"';
     *out++ = ':';
     return out;
 }
 
-/* Begins a member or an element: a comma if it is not the first, its key. Returns where its value
- * goes, which may have so many bytes, or NULL when memory ran out. */
-static char *begin_value(struct dti_json *json, const char *key, size_t size)
+static char *begin_unkeyed(struct dti_json *json, const char *key, size_t size)
 {
     const size_t key_length = key ? strlen(key) + 3 : 0;
-    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) == (key || json->keyed));
-    if (size > SIZE_MAX / 2)
-        size = SIZE_MAX / 2; /* which no memory has */
+    assert(json->depth > 0 && json->place == (key ? DTI_JSON_IN_OBJECT : DTI_JSON_IN_ARRAY));
     char *out = dti_json_space(json, key_length + size);
-    json->keyed = false;
     if (!out)
         return NULL;
     *out = ',';
     out += json->comma;
     json->comma = true;
     return key ? put_key(out, key, key_length - 3) : out;
+}
+
+/* Begins a member or an element: a comma if it is not the first, its key, where dti_json_key() has
+ * not written them. Returns where its value goes, which may have so many bytes, or NULL when memory
+ * ran out. */
+static inline char *begin_value(struct dti_json *json, const char *key, size_t size)
+{
+    if (json->place != DTI_JSON_BEHIND_KEY)
+        return begin_unkeyed(json, key, size);
+    assert(!key);
+    json->place = DTI_JSON_IN_OBJECT;
+    json->comma = true;
+    return dti_json_space(json, size);
 }
 
 static void put_plain(struct dti_json *json, const char *key, const char *text, size_t length)
@@ -74,12 +79,24 @@ static void put_plain(struct dti_json *json, const char *key, const char *text, 
     dti_json_filled_to(json, out + length);
 }
 
+/* Back in the innermost of the containers that are open. */
+static void set_place(struct dti_json *json)
+{
+    const bool object = json->objects >> (json->depth - 1) & 1;
+    json->place = object ? DTI_JSON_IN_OBJECT : DTI_JSON_IN_ARRAY;
+}
+
 static void open_container(struct dti_json *json, const char *key, bool object)
 {
-    put_plain(json, key, object ? "{" : "[", 1);
+    char *const out = begin_value(json, key, 1);
+    if (out) {
+        *out = object ? '{' : '[';
+        dti_json_filled_to(json, out + 1);
+    }
     assert(json->depth < DEEPEST);
     const uint64_t level = UINT64_C(1) << json->depth++;
     json->objects = object ? json->objects | level : json->objects & ~level;
+    json->place = object ? DTI_JSON_IN_OBJECT : DTI_JSON_IN_ARRAY;
     json->comma = false;
 }
 
@@ -89,8 +106,8 @@ void dti_json_begin_plain(struct dti_json *json)
     json->text.failed = false;
     json->depth = 1;
     json->objects = 1;
+    json->place = DTI_JSON_IN_OBJECT;
     json->comma = false;
-    json->keyed = false;
     json->stream = NULL;
     json->stream_depth = 0;
     dti_buffer_append(&json->text, "{", 1);
@@ -121,7 +138,7 @@ void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark)
     json->depth = mark->depth;
     json->objects = mark->objects;
     json->comma = mark->comma;
-    json->keyed = false;
+    set_place(json);
 }
 
 void dti_json_object(struct dti_json *json, const char *key)
@@ -138,7 +155,7 @@ void dti_json_array(struct dti_json *json, const char *key)
  * document. */
 void dti_json_stream(struct dti_json *json, FILE *out)
 {
-    assert(json->depth > 0 && !(json->objects >> (json->depth - 1) & 1));
+    assert(json->depth > 0 && json->place == DTI_JSON_IN_ARRAY);
     json->stream = out;
     json->stream_depth = json->depth;
 }
@@ -152,6 +169,7 @@ void dti_json_end(struct dti_json *json)
         *out = object ? '}' : ']';
         dti_json_filled_to(json, out + 1);
     }
+    set_place(json);
     json->comma = true;
     if (json->stream_depth == 0 || json->text.failed)
         return;
@@ -208,59 +226,16 @@ void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count)
         dti_json_uint(json, NULL, values[i]);
 }
 
-/* Characters that are seen by what they do. */
-static bool is_hidden(uint32_t point)
+/* A text from where it has something to escape to its closing quote. */
+static void put_rest(struct dti_json *json, const char *text, size_t length)
 {
-    return (point >= 0x7F && point <= 0x9F) || point == 0x061C || point == 0x200E ||
-           point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
-           (point >= 0x2066 && point <= 0x2069);
-}
-
-/* Spells one character of text as it stands in a JSON string and returns the bytes of text it took.
- * What RFC 8259 demands is escaped, and also DEL, C1, the line separators and what turns the
- * direction of text: to a reader they are the same, to a terminal and to JavaScript they are not.
- */
-static size_t spell_character(char piece[8], const char *text, size_t length)
-{
-    static const char hex[] = "0123456789abcdef";
-    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter */
-    uint32_t point;
-    const size_t size = dti_utf8_decode(text, length, &point);
-    if (size == 0) {
-        memcpy(piece, "\xEF\xBF\xBD", 4); /* U+FFFD, replacement character */
-        return 1;
-    }
-    for (size_t i = 0; point < 0x80 && i + 1 < sizeof named; i += 2) {
-        if (named[i] == (char)point) {
-            piece[0] = '\\';
-            piece[1] = named[i + 1];
-            piece[2] = '\0';
-            return size;
-        }
-    }
-    if (point < 0x20 || is_hidden(point)) {
-        memcpy(piece, "\\u", 2);
-        for (unsigned i = 0; i < 4; i++)
-            piece[2 + i] = hex[point >> (12 - 4 * i) & 0xF];
-        piece[6] = '\0';
-        return size;
-    }
-    memcpy(piece, text, size);
-    piece[size] = '\0';
-    return size;
-}
-
-/* Writes text escaped and returns its end. */
-static char *put_escaped(char *out, const char *text, size_t length)
-{
-    for (size_t taken = 0; taken < length;) {
-        char piece[8];
-        taken += spell_character(piece, text + taken, length - taken);
-        const size_t size = strlen(piece);
-        memcpy(out, piece, size);
-        out += size;
-    }
-    return out;
+    char *out = dti_json_space(json, length < SIZE_MAX / 8 ? length * DTI_JSON_ESCAPED_MAX + 1
+                                                           : SIZE_MAX / 2);
+    if (!out)
+        return;
+    out = dti_json_put_escaped(out, text, length);
+    *out++ = '"';
+    dti_json_filled_to(json, out);
 }
 
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length)
@@ -269,27 +244,17 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return;
     }
-    char *out = begin_value(json, key, length < SIZE_MAX / 8 ? length + 2 : length);
+    char *out = begin_value(json, key, length + 2); /* in memory nothing is as long as SIZE_MAX */
     if (!out)
         return;
     *out++ = '"';
     const size_t plain = dti_json_copy_plain(out, text, length);
     out += plain;
-    if (plain < length) {
-        dti_json_filled_to(json, out);
-        const size_t rest = length - plain;
-        out = dti_json_space(json, rest < SIZE_MAX / 8 ? rest * ESCAPED_MAX + 1 : SIZE_MAX / 2);
-        if (!out)
-            return;
-        out = put_escaped(out, text + plain, rest);
-    }
-    *out++ = '"';
+    if (plain == length)
+        *out++ = '"';
     dti_json_filled_to(json, out);
-}
-
-void dti_json_string(struct dti_json *json, const char *key, const char *text)
-{
-    dti_json_text(json, key, text, text ? strlen(text) : 0);
+    if (plain < length)
+        put_rest(json, text + plain, length - plain);
 }
 
 void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length)

@@ -11,14 +11,17 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/json.h"
 
+/* Where the next value goes. */
+enum dti_json_place { DTI_JSON_IN_ARRAY, DTI_JSON_IN_OBJECT, DTI_JSON_BEHIND_KEY };
+
 struct dti_json {
     struct dti_buffer text; /* what is not written yet */
     size_t depth;           /* containers that are open */
     uint64_t objects;       /* a bit for each of them: it is an object */
     bool comma;             /* one comes before what follows */
-    bool keyed;             /* the key of the next member is there */
-    FILE *stream;           /* where finished elements of an array go, or NULL */
-    size_t stream_depth;    /* of what is open inside that array, or 0 */
+    enum dti_json_place place;
+    FILE *stream;        /* where finished elements of an array go, or NULL */
+    size_t stream_depth; /* of what is open inside that array, or 0 */
 };
 
 /* Space for so many bytes more and a comma, or NULL when memory ran out. */
@@ -36,13 +39,17 @@ static inline void dti_json_filled_to(struct dti_json *json, const char *end)
     json->text.length = (size_t)(end - json->text.data);
 }
 
+/* Writes a text escaped as it stands within quotes and returns its end. */
+enum { DTI_JSON_ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
+char *dti_json_put_escaped(char *out, const char *text, size_t length);
+
 /* The key of the next member, which then has none: a literal with its quotes and its colon, of so
  * many bytes. */
 static inline void dti_json_key(struct dti_json *json, const char *quoted, size_t length)
 {
-    assert(json->depth > 0 && (json->objects >> (json->depth - 1) & 1) && !json->keyed);
+    assert(json->place == DTI_JSON_IN_OBJECT);
     char *out = dti_json_space(json, length);
-    json->keyed = true;
+    json->place = DTI_JSON_BEHIND_KEY;
     if (!out)
         return;
     *out = ',';
@@ -56,7 +63,7 @@ static inline void dti_json_key(struct dti_json *json, const char *quoted, size_
 static inline void dti_json_pair(struct dti_json *json, const char *literal, size_t length)
 {
     dti_json_key(json, literal, length);
-    json->keyed = false;
+    json->place = DTI_JSON_IN_OBJECT;
     json->comma = true;
 }
 

@@ -55,10 +55,12 @@ static void no_text_ends_its_string(void)
 
 static void only_numbers_are_written_as_numbers(void)
 {
-    static const char *const numbers[] = {"0", "-0.0", "1e-45", "17", "2.5E+10", "0e0"};
-    static const char *const texts[] = {"",    "-",   "01",  "1.",     "1e",    ".5",   "+1",
-                                        "1,2", "nan", "inf", "1}],[{", "1 ",    "0x1",  "1\"",
-                                        "--1", "1e+", "1.e", "-inf",   "1_000", "null", "1\n"};
+    static const char *const numbers[] = {
+        "0", "-0.0", "1e-45", "17", "2.5E+10", "0e0", "1234567890.12345678e12345678"};
+    static const char *const texts[] = {
+        "",      "-",      "01",  "1.",       "1e",       ".5",       "+1",        "1,2", "nan",
+        "inf",   "1}],[{", "1 ",  "0x1",      "1\"",      "--1",      "1e+",       "1.e", "-inf",
+        "1_000", "null",   "1\n", "1234567:", "1234567/", "123456 7", "0.1234567?"};
     struct dti_json *const json = dti_json_new();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char want[256];

@@ -211,6 +211,12 @@ static void derived_figures_are_rounded_to_fp64(void)
     value.sticky = true;
     dti_spell_rounded(text, &value);
     CHECK_STR(text, "-9007199254740994");
+    dti_value_set(&value, false, (UINT64_C(1) << 53) + 3, 0); /* to the even one, upward */
+    dti_spell_rounded(text, &value);
+    CHECK_STR(text, "9007199254740996");
+    dti_value_set(&value, false, UINT64_MAX, 0); /* carries into the next binade */
+    dti_spell_rounded(text, &value);
+    CHECK_STR(text, "1.8446744073709552e+19");
     dti_value_set(&value, false, 1, 1024);
     dti_spell_rounded(text, &value);
     CHECK_STR(text, "inf");
