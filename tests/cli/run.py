@@ -9,6 +9,8 @@ that name it are skipped where it is not given). What it must print stands besid
     <case>.stdout   <case>.stderr   absent: nothing may be printed there
     <case>.exit                     absent: 0
 
+A line "# needs /proc/meminfo" in a case skips it where there is no such file.
+
 Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob) takes the file's place:
 `*` stands for anything within a line, a line of three dots for any number of lines.
 
@@ -133,6 +135,17 @@ def orphans():
     return sorted(found)
 
 
+def lacks(script, pretend):
+    """What the case needs and this machine or call does not have, or None."""
+    text = script.read_text()
+    if not pretend and "$PRETEND" in text:
+        return "--pretend"
+    for path in re.findall(r"^# needs (\S+)$", text, flags=re.MULTILINE):
+        if not os.path.exists(path):
+            return path
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description="golden tests of the command line")
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
@@ -149,9 +162,8 @@ def main():
                      if not options.filters or
                      any(word in "%s/%s" % (script.parent.name, script.stem)
                          for word in options.filters))
-    skipped = [] if options.pretend else [script for script in scripts
-                                           if "$PRETEND" in script.read_text()]
-    scripts = [script for script in scripts if script not in skipped]
+    missing = {script: what for script in scripts if (what := lacks(script, options.pretend))}
+    scripts = [script for script in scripts if script not in missing]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:
         path = make_path(options.program.resolve(), options.wrapper, pathlib.Path(directory))
@@ -170,8 +182,8 @@ def main():
     if not scripts:
         failed += 1
         print("FAILED: no case matches")
-    if skipped:
-        print("%d skipped: there is no --pretend" % len(skipped))
+    for what in sorted(set(missing.values())):
+        print("%d skipped: there is no %s" % (list(missing.values()).count(what), what))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

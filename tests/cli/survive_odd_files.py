@@ -39,6 +39,9 @@ def pipes_give_the_same_bytes_as_files():
             with open("stdout.bin", "wb") as stdout:
                 done = cast("large.bin", "-", "--threads", threads, stdout=stdout)
             require_cast(done, "stdout.bin", LARGE_CAST)
+        if not os.path.exists("/proc/self/fd"):
+            print("        /dev/stdin is not tried: there is no /proc")
+            return
         done = cast("/dev/stdin", "/dev/stdout", "-q", input=SMALL)
         require(done.code == 0 and done.stdout == SMALL_CAST, "wrong bytes", done.code, done.stderr)
 

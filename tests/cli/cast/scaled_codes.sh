@@ -15,9 +15,9 @@ TESTS="$TESTS" python3 make.py
 dtinfo cast scaled.safetensors bf16 -o a.safetensors
 dtinfo cast scaled.safetensors bf16 --ints -o b.safetensors
 dtinfo cast scaled.safetensors bf16 -o c.safetensors --keep 'a.weight,b.weight,c.weight'
-dtinfo cast one.safetensors fp32 -o d.safetensors --json | jq -c .warnings
+dtinfo cast one.safetensors fp32 -o d.safetensors --json | python3 "$TESTS/json_members.py" .warnings
 dtinfo quant one.safetensors fp32 --dequant -o e.safetensors -v
 dtinfo inspect e.safetensors --stats
 dtinfo inspect one.safetensors | grep note
-dtinfo inspect scaled.safetensors --only '[ab].*' --json | jq -c '.files[0].notes'
+dtinfo inspect scaled.safetensors --only '[ab].*' --json | python3 "$TESTS/json_members.py" '.files[0].notes'
 dtinfo inspect scaled.safetensors --only d | grep -c note || true

@@ -26,7 +26,7 @@ dequant words --bits 8
 dequant words --bits 4
 config pack-quantized '"num_bits":8,"strategy":"channel"'
 dequant words
-dtinfo quant words.safetensors fp32 --dequant --dry-run --json | jq -c '[.options, .config, .tensors[0].from, .tensors[0].quantized]'
+dtinfo quant words.safetensors fp32 --dequant --dry-run --json | python3 "$TESTS/json_members.py" .options .config '.tensors[0].from' '.tensors[0].quantized'
 config pack-quantized '"num_bits":4,"strategy":"group","group_size":128'
 dequant words
 config marlin-24 '"num_bits":8'
@@ -35,7 +35,7 @@ echo '{"quantization_config":' > config.json
 dequant words
 rm config.json
 dequant groups
-dtinfo quant groups.safetensors fp32 --dequant --dry-run --block 48 --json | jq -c '[.options, .config, .tensors[0].quantized]'
+dtinfo quant groups.safetensors fp32 --dequant --dry-run --block 48 --json | python3 "$TESTS/json_members.py" .options .config '.tensors[0].quantized'
 dequant bytes
 dequant bytes --bits 8 -q
 dtinfo quant o.safetensors int8 --bits 8 -o p.safetensors
