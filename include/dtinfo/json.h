@@ -32,8 +32,6 @@ void dti_json_null(struct dti_json *json, const char *key);
 void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
-/* Several elements of the array that is open. */
-void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count);
 /* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
 void dti_json_text(struct dti_json *json, const char *key, const char *text, size_t length);
 static inline void dti_json_string(struct dti_json *json, const char *key, const char *text)

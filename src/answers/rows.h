@@ -78,7 +78,6 @@
 #define DTI_LIKE_CHOICE   "^[a-z0-9_.-]+$"
 #define DTI_LIKE_DEVICE   "^(cpu|cuda:[0-9]+)$"
 #define DTI_LIKE_SHA256   "^sha256:[0-9a-f]{64}$"
-#define DTI_LIKE_VERSION  "^[0-9]+\\.[0-9]+\\.[0-9]+"
 
 #endif
 

@@ -220,12 +220,6 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
     put_integer(json, key, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
 }
 
-void dti_json_uints(struct dti_json *json, const uint64_t *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        dti_json_uint(json, NULL, values[i]);
-}
-
 /* A text from where it has something to escape to its closing quote. */
 static void put_rest(struct dti_json *json, const char *text, size_t length)
 {

@@ -92,29 +92,6 @@ static void no_key_ends_its_string(void)
     dti_json_free(json);
 }
 
-static void many_integers_are_as_one_by_one(void)
-{
-    uint64_t values[200];
-    struct dti_json *const json = dti_json_new();
-    for (size_t i = 0; i < 200; i++)
-        values[i] = i % 3 == 0 ? i : UINT64_MAX >> i % 64;
-    for (size_t count = 0; count <= 200; count++) {
-        dti_json_begin(json, "dtinfo.test/1");
-        dti_json_array(json, "list");
-        for (size_t i = 0; i < count; i++)
-            dti_json_uint(json, NULL, values[i]);
-        dti_json_end(json);
-        char *const want = written(json);
-        dti_json_begin(json, "dtinfo.test/1");
-        dti_json_array(json, "list");
-        dti_json_uints(json, values, count);
-        dti_json_end(json);
-        check_document(json, want);
-        free(want);
-    }
-    dti_json_free(json);
-}
-
 static void another_parser_reads_every_byte_back(void)
 {
     for (unsigned byte = 1; byte < 0x80; byte++) {
@@ -133,4 +110,4 @@ static void another_parser_reads_every_byte_back(void)
 
 UNIT_MAIN(texts_are_escaped_and_repaired, no_text_ends_its_string,
           only_numbers_are_written_as_numbers, no_key_ends_its_string,
-          many_integers_are_as_one_by_one, another_parser_reads_every_byte_back)
+          another_parser_reads_every_byte_back)
