@@ -5,8 +5,7 @@
 #ifndef DTINFO_ANSWERS_CAST_H
 #define DTINFO_ANSWERS_CAST_H
 
-#include "answers/policies.h"
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "dtinfo/cross_check.h"
 #include "dtinfo/stack.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "answers/losses.h"
 #include "answers/rows.h"
 
 DTI_WORDS(form_words, "raw", "text")

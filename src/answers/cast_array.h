@@ -4,8 +4,7 @@
 #ifndef DTINFO_ANSWERS_CAST_ARRAY_H
 #define DTINFO_ANSWERS_CAST_ARRAY_H
 
-#include "answers/policies.h"
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/runner.h"
 

@@ -5,7 +5,7 @@
 #define DTINFO_ANSWERS_QUANT_FILE_H
 
 #include "answers/quantized.h"
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "dtinfo/file_quant.h"
 
 struct dti_quant_file_answer {

@@ -4,7 +4,6 @@
 #include "answers/quantized.h"
 
 #include "answers/common.h"
-#include "answers/losses.h"
 #include "answers/rows.h"
 
 /* What an object is written from, and where elements of it go one by one, or NULL. */

@@ -56,15 +56,15 @@
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
  *                                     a function of one's own writes it
  */
-#include "answers/document.h"
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "report/json_writer.h"
 
 #ifndef DTINFO_ANSWERS_ROWS_H
 #define DTINFO_ANSWERS_ROWS_H
 
-#define DTI_WORDS(function, ...)                                           \
-    static const char *function(size_t index)                              \
+#define DTI_WORDS(function, ...) static DTI_WORDS_OF(function, __VA_ARGS__)
+#define DTI_WORDS_OF(function, ...)                                        \
+    const char *function(size_t index)                                     \
     {                                                                      \
         static const char *const words[] = {__VA_ARGS__};                  \
         return index < sizeof words / sizeof *words ? words[index] : NULL; \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "answers/document.h"
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "cli/shell/remedy_words.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/error.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answers/shell.h"
+#include "answers/common.h"
 #include "cli/shell/help.h"
 #include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"

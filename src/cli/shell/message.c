@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "answers/shell.h"
+#include "answers/common.h"
 #include "cli/shell/command.h"
 #include "cli/shell/remedy_words.h"
 
