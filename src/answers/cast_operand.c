@@ -92,10 +92,9 @@ enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char 
         return DTI_OK;
     dti_cast_operand_free(ret);
     if (status == DTI_BAD_VALUE) {
-        char quoted[DTI_QUOTE_SIZE];
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; a complex one is written 1+2j",
-                       dti_quote(quoted, ret->text, ret->length));
-        dti_error_argument(reterr, ret->text, ret->length);
+        (void)dti_fail_word(reterr, DTI_BAD_VALUE, ret->text, ret->length,
+                            "%s is not a number; a complex one is written 1+2j",
+                            DTI_QUOTED(ret->text, ret->length));
     }
     return status;
 }

@@ -14,7 +14,7 @@ static enum dti_status find(struct dti_check_report *report, const struct dti_di
     const struct dti_container *const container = report->container;
     const size_t count = dti_digest_count(container);
     const bool list = request->list.path != NULL;
-    char label[DTI_QUOTE_SIZE], quoted[DTI_QUOTE_SIZE];
+    char label[DTI_QUOTE_SIZE];
     if (!list && count != 1) {
         report->refusal = DTI_CHECK_ONE_DIGEST;
         return dti_fail(reterr, DTI_USAGE, "one digest is given for several files");
@@ -25,7 +25,7 @@ static enum dti_status find(struct dti_check_report *report, const struct dti_di
         if (!ret[i])
             return dti_fail(reterr, DTI_BAD_INPUT, "%s is not in the list %s",
                             dti_input_label(input, label),
-                            dti_quote(quoted, request->list.path, strlen(request->list.path)));
+                            DTI_QUOTED(request->list.path, strlen(request->list.path)));
     }
     return DTI_OK;
 }

@@ -19,10 +19,8 @@ bool dti_mem_is_amount(const char *text)
 
 static enum dti_status refuse(const char *text, const char *why, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_BAD_VALUE, "%s %s", dti_quote(quoted, text, strlen(text)), why);
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_BAD_VALUE;
+    return dti_fail_word(reterr, DTI_BAD_VALUE, text, strlen(text), "%s %s",
+                         DTI_QUOTED(text, strlen(text)), why);
 }
 
 /* An exact whole number of 64 bits, not 0. */

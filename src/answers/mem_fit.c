@@ -23,16 +23,11 @@ static enum dti_status cpu_capacity(struct dti_mem_capacity *capacity, struct dt
 static enum dti_status no_such_gpu(const char *text, const struct dti_gpu_list *list,
                                    struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_quote(quoted, text, strlen(text));
-    if (list->count == 0)
-        (void)dti_fail(reterr, DTI_UNAVAILABLE, "device %s is not available: %s", quoted,
-                       list->why_not);
-    else
-        (void)dti_fail(reterr, DTI_UNAVAILABLE, "device %s is not there; the last one is %s",
-                       quoted, list->gpus[list->count - 1].id);
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_UNAVAILABLE;
+    const bool none = list->count == 0;
+    return dti_fail_word(
+        reterr, DTI_UNAVAILABLE, text, strlen(text),
+        none ? "device %s is not available: %s" : "device %s is not there; the last one is %s",
+        DTI_QUOTED(text, strlen(text)), none ? list->why_not : list->gpus[list->count - 1].id);
 }
 
 static void gpu_capacity(struct dti_mem_capacity *capacity, const struct dti_gpu_facts *gpu)

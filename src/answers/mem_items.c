@@ -16,9 +16,8 @@ static enum dti_status no_memory(struct dti_error *reterr)
 
 static enum dti_status too_many(const char *text, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     return dti_fail(reterr, DTI_BAD_VALUE, "%s: together more than 64 bits count",
-                    dti_quote(quoted, text, strlen(text)));
+                    DTI_QUOTED(text, strlen(text)));
 }
 
 /* Makes room for one more in a list. NULL when memory ran out. */

@@ -84,8 +84,7 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
     char text[DTI_TEXT_SIZE], product[TEXT_SIZE];
     begin_row(line, label);
     if (!limit->present) {
-        dti_line_put(line, DTI_STYLE_PLAIN, "none");
-        dti_line_end(line);
+        dti_line_put(line, DTI_STYLE_PLAIN, "none\n");
         return;
     }
     (void)dti_spell_digits(text, &limit->value, DIGITS);
@@ -112,17 +111,15 @@ static void put_heading(struct dti_line *line, const struct dti_format *dtype,
     dti_line_put(line, DTI_STYLE_BOLD, dtype->name);
     if (dtype->kind == DTI_KIND_COMPLEX) {
         dti_line_print(line, DTI_STYLE_PLAIN,
-                       "   %u bits: two %s, the real part first; the limits are those of %s",
+                       "   %u bits: two %s, the real part first; the limits are those of %s\n",
                        (unsigned)dtype->width, format->name, format->name);
-        dti_line_end(line);
         dti_line_put(line, DTI_STYLE_BOLD, format->name);
     }
     dti_line_print(line, DTI_STYLE_PLAIN,
-                   "   %u bits: %s sign, %u exponent (bias %ld), %u mantissa, precision %u",
+                   "   %u bits: %s sign, %u exponent (bias %ld), %u mantissa, precision %u\n",
                    (unsigned)format->width, dti_format_is_signed(format) ? "1" : "no",
                    (unsigned)format->exp_bits, (long)format->bias, (unsigned)format->man_bits,
                    format->man_bits + 1U);
-    dti_line_end(line);
 }
 
 /* With so many digits that it does not look like max. */
@@ -146,9 +143,8 @@ static void put_summary(struct dti_line *line, const struct dti_limits *limits)
                    (unsigned long long)limits->integers_up_to);
     dti_line_to(line, THIRD_COLUMN);
     overflow_text(number, limits);
-    dti_line_print(line, DTI_STYLE_PLAIN, "overflow %s %s",
+    dti_line_print(line, DTI_STYLE_PLAIN, "overflow %s %s\n",
                    limits->overflow_inclusive ? "from" : "above", number);
-    dti_line_end(line);
 }
 
 static const char *count_text(char buffer[TEXT_SIZE], bool has, uint64_t count)
@@ -164,11 +160,10 @@ static void put_specials(struct dti_line *line, const struct dti_limits *limits)
 {
     char nan[TEXT_SIZE];
     dti_line_to(line, LABEL_COLUMN);
-    dti_line_print(line, DTI_STYLE_PLAIN, "inf %s   nan %s   -0 %s   subnormals %s",
+    dti_line_print(line, DTI_STYLE_PLAIN, "inf %s   nan %s   -0 %s   subnormals %s\n",
                    limits->has_inf ? "yes" : "no",
                    count_text(nan, limits->has_nan, limits->nan_codes),
                    limits->has_minus_zero ? "yes" : "no", limits->has_subnormals ? "yes" : "no");
-    dti_line_end(line);
 }
 
 /* "bfloat16, torch.bfloat16, BF16 (safetensors), BFLOAT16 (ONNX 16), bf16 (GGUF 30)". */
@@ -239,13 +234,11 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
         put_integer(line, "negep", limits->negep);
     dti_line_end(line);
     begin_row(line, "finite codes");
-    dti_line_print(line, DTI_STYLE_PLAIN, "%llu", (unsigned long long)limits->finite_codes);
-    dti_line_end(line);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%llu\n", (unsigned long long)limits->finite_codes);
     if (limits->has_nan_code) {
         begin_row(line, "canonical nan");
         (void)dti_spell_code(text, limits->nan_code, format->width);
-        dti_line_put(line, DTI_STYLE_PLAIN, text);
-        dti_line_end(line);
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", text);
     }
 }
 

@@ -40,18 +40,17 @@ static void put_head(const struct cast_array *array, struct dti_line *line)
         put_dtype(&request->src, &request->src_layout, false, line);
     put(line, " -> ");
     put_dtype(&request->cast.dst, &request->dst_layout, array->to_text, line);
-    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, array->input_bytes),
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s\n",
+                   dti_human_bytes(read, array->input_bytes),
                    dti_human_bytes(written, array->output_bytes));
-    dti_line_end(line);
 }
 
 static void put_machine(const struct cast_array *array, struct dti_line *line)
 {
     char kernels[DTI_PLAN_TEXT_SIZE];
-    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s   %s",
+    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s   %s\n",
                    dti_level_name(array->level), array->threads, array->threads == 1 ? "" : "s",
                    array->plan ? dti_plan_describe_device(array->plan, kernels) : "from text");
-    dti_line_end(line);
 }
 
 void dti_cast_array_human(struct cast_array *array, const struct dti_loss_summary *loss)

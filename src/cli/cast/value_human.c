@@ -42,8 +42,7 @@ static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line 
     label(line, "bits");
     put(line, dti_human_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
-    put(line, hex);
-    dti_line_end(line);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
 }
 
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
@@ -111,9 +110,8 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
     label(line, "step");
     put(line, text);
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)", f->name,
+    dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)\n", f->name,
                    (int)scalar->step_exponent);
-    dti_line_end(line);
 }
 
 struct neighbour_text {
@@ -204,9 +202,8 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
     label(line, "device");
     put(line, result->device);
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_put(line, DTI_STYLE_DIM,
-                 result->device_reason ? result->device_reason : "stores the same");
-    dti_line_end(line);
+    dti_line_print(line, DTI_STYLE_DIM, "%s\n",
+                   result->device_reason ? result->device_reason : "stores the same");
 }
 
 static bool put_component(const struct dti_cast_operand *operand, size_t component,
@@ -219,8 +216,7 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     if (scalar->stored.class <= DTI_CLASS_FINITE) {
         label(line, "hexfloat");
         dti_spell_hexfloat(text, &scalar->stored);
-        put(line, text);
-        dti_line_end(line);
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", text);
         done = put_exact(&scalar->stored, line);
     }
     return done && put_error(operand, component, scalar, line);
@@ -249,8 +245,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
             dti_spell_text(text, &result->component[i].stored);
             put(&line, text);
             dti_line_to(&line, NOTE_COLUMN);
-            put(&line, dti_cast_describe(result, &result->component[i], text));
-            dti_line_end(&line);
+            dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
+                           dti_cast_describe(result, &result->component[i], text));
         }
         done = put_component(operand, i, f, &result->component[i], &line);
     }
@@ -263,8 +259,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     if (dti_cast_saturated(result, operand, other)) {
         label(&line, "hint");
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
-        dti_line_put(&line, DTI_STYLE_WARN, other);
-        dti_line_end(&line);
+        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

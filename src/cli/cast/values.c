@@ -30,11 +30,9 @@ static enum dti_status unknown_error(const struct dti_cast_target *target,
                                      const struct dti_cast_operand *operand,
                                      struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
-                    dti_stack_name(target->rule->stack),
-                    dti_quote(quoted, operand->text, operand->length), target->dtype.name,
-                    target->rule->note);
+                    dti_stack_name(target->rule->stack), DTI_QUOTED(operand->text, operand->length),
+                    target->dtype.name, target->rule->note);
 }
 
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
@@ -204,10 +202,9 @@ static enum dti_status check_operands(char **operands, int count,
     if (count == 1 && dti_operand_is_file(operands[0]))
         return dti_operand_needs_from(operands[0], reterr);
     if (count == 1) {
-        char quoted[DTI_QUOTE_SIZE];
         return dti_fail(reterr, DTI_USAGE,
                         "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
-                        dti_quote(quoted, operands[0], strlen(operands[0])));
+                        DTI_QUOTED(operands[0], strlen(operands[0])));
     }
     const enum dti_status status =
         numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);

@@ -29,11 +29,8 @@ static enum dti_status add(struct check_job *job, enum dti_check_kind kind, cons
 static enum dti_status refuse(const char *takes, const char *piece, size_t length,
                               const char *problem, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE, "%s; %s %s", takes, dti_quote(quoted, piece, length),
-                   problem);
-    dti_error_argument(reterr, piece, length);
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, piece, length, "%s; %s %s", takes,
+                         DTI_QUOTED(piece, length), problem);
 }
 
 /* A dtype's name that is part of a longer text. */

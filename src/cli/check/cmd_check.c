@@ -43,17 +43,15 @@ struct check_files {
 static enum dti_status refuse(const struct dti_check_report *report, struct dti_error *reterr)
 {
     const char *const only = report->request->only, *const path = report->path;
-    char quoted[DTI_QUOTE_SIZE], file[DTI_QUOTE_SIZE];
+    char file[DTI_QUOTE_SIZE];
     (void)dti_quote(file, path, strlen(path));
     if (report->refusal == DTI_CHECK_ONE_DIGEST)
         return dti_fail(reterr, DTI_USAGE,
                         "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
                         "--digest' prints it",
                         file, dti_digest_count(report->container));
-    (void)dti_fail(reterr, DTI_USAGE, "%s: --only %s fits no tensor", file,
-                   dti_quote(quoted, only, strlen(only)));
-    dti_error_argument(reterr, only, strlen(only));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s fits no tensor",
+                         file, DTI_QUOTED(only, strlen(only)));
 }
 
 static const struct dti_check_report *next_report(void *context)

@@ -12,7 +12,6 @@ static enum dti_status read_bound(const char *option, const char *text,
                                   struct dti_compare_bound *ret, struct dti_error *reterr)
 {
     static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_value value;
     struct dti_outcome outcome;
     if (!text)
@@ -28,11 +27,9 @@ static enum dti_status read_bound(const char *option, const char *text,
         memcpy(&ret->most, &outcome.code, sizeof ret->most);
         return DTI_OK;
     }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "%s takes a number that is not negative, as in 1e-3; %s is not", option,
-                   dti_quote(quoted, text, strlen(text)));
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                         "%s takes a number that is not negative, as in 1e-3; %s is not", option,
+                         DTI_QUOTED(text, strlen(text)));
 }
 
 static enum dti_status read_options(struct compare_job *job, struct dti_error *reterr)
@@ -57,16 +54,14 @@ static enum dti_status read_options(struct compare_job *job, struct dti_error *r
 
 static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     if (count == 2)
         return DTI_OK;
     if (count < 2)
         return dti_fail(reterr, DTI_USAGE,
                         "needs two files, as in 'dtinfo compare a.safetensors b.safetensors'");
-    (void)dti_fail(reterr, DTI_USAGE, "compares two files; %s is one operand too many",
-                   dti_quote(quoted, operands[2], strlen(operands[2])));
-    dti_error_argument(reterr, operands[2], strlen(operands[2]));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, operands[2], strlen(operands[2]),
+                         "compares two files; %s is one operand too many",
+                         DTI_QUOTED(operands[2], strlen(operands[2])));
 }
 
 /* Opens the files and pairs their tensors. */
@@ -75,7 +70,6 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
 {
     struct dti_compare *const compare = &job->compare;
     const struct dti_container_options *const options = &job->source.options;
-    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_container_open(&compare->a, operands[0], options, reterr);
     if (status == DTI_OK)
         status = dti_container_open(&compare->b, operands[1], options, reterr);
@@ -84,10 +78,8 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
     const char *const only = compare->only;
     if (status != DTI_OK || !only || compare->result_count > 0)
         return status;
-    (void)dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor of either file",
-                   dti_quote(quoted, only, strlen(only)));
-    dti_error_argument(reterr, only, strlen(only));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only),
+                         "--only %s fits no tensor of either file", DTI_QUOTED(only, strlen(only)));
 }
 
 enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_args *args,

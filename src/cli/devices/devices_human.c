@@ -17,8 +17,7 @@ static void put_device(const struct dti_context *cx, const char *id, const char 
     dti_line_put(&line, DTI_STYLE_BOLD, id);
     dti_line_to(&line, INDENT);
     dti_line_put(&line, DTI_STYLE_PLAIN, what);
-    dti_line_put(&line, DTI_STYLE_PLAIN, text);
-    dti_line_end(&line);
+    dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n", text);
 }
 
 static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine)
@@ -214,8 +213,7 @@ enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
         put_device(cx, "mps", "not available: ", dti_devices_no_metal());
     if (answer->best) {
         dti_line_put(&line, DTI_STYLE_PLAIN, "best device: ");
-        dti_line_put(&line, DTI_STYLE_BOLD, answer->best);
-        dti_line_end(&line);
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s\n", answer->best);
     }
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     status = put_matrix(answer, cx, reterr);

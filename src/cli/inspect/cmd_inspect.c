@@ -117,7 +117,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
 static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *reterr)
 {
     const char *const pattern = job->args->request.grep_text;
-    char quoted[DTI_QUOTE_SIZE], why[128];
+    char why[128];
     if (!pattern)
         return DTI_OK;
     const int code = regcomp(&job->grep, pattern, REG_EXTENDED | REG_NOSUB);
@@ -129,10 +129,9 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     (void)regerror(code, &job->grep, why, sizeof why);
     why[0] = dti_ascii_lower(why[0]);
-    (void)dti_fail(reterr, DTI_USAGE, "--grep takes an extended regular expression; in %s: %s",
-                   dti_quote(quoted, pattern, strlen(pattern)), why);
-    dti_error_argument(reterr, pattern, strlen(pattern));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, pattern, strlen(pattern),
+                         "--grep takes an extended regular expression; in %s: %s",
+                         DTI_QUOTED(pattern, strlen(pattern)), why);
 }
 
 static enum dti_status put_digests(const struct inspect_job *job, struct dti_error *reterr)

@@ -246,8 +246,7 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
     struct dti_line line = line_of(view);
     if (count == 0)
         return;
-    dti_line_put(&line, DTI_STYLE_DIM, "  metadata");
-    dti_line_end(&line);
+    dti_line_put(&line, DTI_STYLE_DIM, "  metadata\n");
     for (size_t i = 0; i < count; i++) {
         const struct dti_metadata *const entry = &container->metadata[i];
         put(&line, "    ");
@@ -260,9 +259,8 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {
-        dti_line_print(&line, DTI_STYLE_DIM, "    %zu more; --metadata shows all",
+        dti_line_print(&line, DTI_STYLE_DIM, "    %zu more; --metadata shows all\n",
                        container->metadata_count - count);
-        dti_line_end(&line);
     }
 }
 
@@ -279,8 +277,7 @@ static void put_note(const struct inspect_view *view, const char *text)
 {
     struct dti_line line = line_of(view);
     put(&line, "  note: ");
-    dti_line_put(&line, DTI_STYLE_WARN, text);
-    dti_line_end(&line);
+    dti_line_print(&line, DTI_STYLE_WARN, "%s\n", text);
 }
 
 /* Whether numbers were read from codes in an order that the format does not define. */
@@ -321,9 +318,8 @@ static void put_notes(const struct inspect_view *view)
         return;
     put(&line, "  note: ");
     dti_line_print(&line, DTI_STYLE_WARN,
-                   "%zu tensor%s hold%s what is not read here: no statistics", report->unread,
+                   "%zu tensor%s hold%s what is not read here: no statistics\n", report->unread,
                    one ? "" : "s", one ? "s" : "");
-    dti_line_end(&line);
 }
 
 static enum dti_status put_histograms(const struct inspect_view *view, struct dti_error *reterr)

@@ -19,8 +19,7 @@ void dti_mem_note(const struct dti_context *cx, const char *text)
 {
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     put(&line, "  ");
-    dti_line_put(&line, DTI_STYLE_DIM, text);
-    dti_line_end(&line);
+    dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }
 
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)

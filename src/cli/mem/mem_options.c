@@ -16,10 +16,8 @@ static enum dti_status read_float(const struct mem_job *job, const char *option,
     if (status != DTI_OK)
         return status;
     if (ret->kind != DTI_KIND_FLOAT) {
-        (void)dti_fail(reterr, DTI_WRONG_KIND, "%s takes a float dtype; %s is not", option,
-                       ret->name);
-        dti_error_argument(reterr, name, strlen(name));
-        return DTI_WRONG_KIND;
+        return dti_fail_word(reterr, DTI_WRONG_KIND, name, strlen(name),
+                             "%s takes a float dtype; %s is not", option, ret->name);
     }
     if (note)
         dti_warn(job->cx, "%s", note);
@@ -141,7 +139,6 @@ static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct 
     const char *at = text;
     size_t length = strlen(text);
     uint64_t digits, scale, product;
-    char quoted[DTI_QUOTE_SIZE];
     if (read_decimal(&at, &length, &digits, &scale) && digits > 0) {
         if (length > 0 && *at == ' ')
             at++, length--;
@@ -153,19 +150,17 @@ static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct 
             }
         }
     }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "--fit takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; %s is "
-                   "neither",
-                   dti_quote(quoted, text, strlen(text)));
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_USAGE;
+    return dti_fail_word(
+        reterr, DTI_USAGE, text, strlen(text),
+        "--fit takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; %s is "
+        "neither",
+        DTI_QUOTED(text, strlen(text)));
 }
 
 static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const char *text,
                                           struct dti_error *reterr)
 {
     struct dti_device_wish wish;
-    char quoted[DTI_QUOTE_SIZE];
     enum dti_status status = dti_device_wish_parse(&wish, text, reterr);
     if (status == DTI_OK && wish.kind == DTI_DEVICE_ALL)
         return dti_fail(reterr, DTI_USAGE,
@@ -179,7 +174,7 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
                         "this system does not tell how much memory is free; give bytes, as in "
                         "--fit 64GiB");
     return dti_fail(reterr, DTI_UNAVAILABLE, "device %s does not tell its memory; give bytes",
-                    dti_quote(quoted, text, strlen(text)));
+                    DTI_QUOTED(text, strlen(text)));
 }
 
 enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr)

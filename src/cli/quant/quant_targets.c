@@ -12,7 +12,6 @@
 static enum dti_status read_fp32(const char *option, const char *text, bool scale,
                                  uint32_t *ret_code, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_value value;
     struct dti_error error;
     if (dti_value_parse(&value, text, strlen(text), &error) != DTI_OK) {
@@ -25,18 +24,16 @@ static enum dti_status read_fp32(const char *option, const char *text, bool scal
     if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
               : value.class <= DTI_CLASS_FINITE)
         return DTI_OK;
-    (void)dti_fail(reterr, DTI_BAD_VALUE,
-                   scale ? "%s %s is no scale; give a positive number within the range of fp32"
-                         : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
-                   option, dti_quote(quoted, text, strlen(text)));
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_BAD_VALUE;
+    return dti_fail_word(reterr, DTI_BAD_VALUE, text, strlen(text),
+                         scale
+                             ? "%s %s is no scale; give a positive number within the range of fp32"
+                             : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
+                         option, DTI_QUOTED(text, strlen(text)));
 }
 
 static enum dti_status read_integer(const char *option, const char *text, int64_t lowest,
                                     int64_t highest, int64_t *ret_number, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const bool negative = text[0] == '-';
     const char *digit = text + (negative || text[0] == '+');
     int64_t number = 0;
@@ -47,11 +44,9 @@ static enum dti_status read_integer(const char *option, const char *text, int64_
     }
     number = negative ? -number : number;
     if (!good || *digit != '\0' || number < lowest || number > highest) {
-        (void)dti_fail(reterr, DTI_USAGE, "%s takes an integer from %lld to %lld, not %s", option,
-                       (long long)lowest, (long long)highest,
-                       dti_quote(quoted, text, strlen(text)));
-        dti_error_argument(reterr, text, strlen(text));
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                             "%s takes an integer from %lld to %lld, not %s", option,
+                             (long long)lowest, (long long)highest, DTI_QUOTED(text, strlen(text)));
     }
     *ret_number = number;
     return DTI_OK;
@@ -84,9 +79,8 @@ static enum dti_status read_scale(const struct quant_args *args,
     status =
         read_integer("--zero-point", text, recipe.affine.low, recipe.affine.high, &zero, &error);
     if (status != DTI_OK) {
-        (void)dti_fail(reterr, status, "%s (the codes of %s)", error.text, target->name);
-        dti_error_argument(reterr, text, strlen(text));
-        return status;
+        return dti_fail_word(reterr, status, text, strlen(text), "%s (the codes of %s)", error.text,
+                             target->name);
     }
     ret->zero_point = (int32_t)zero;
     return DTI_OK;
@@ -95,7 +89,6 @@ static enum dti_status read_scale(const struct quant_args *args,
 static enum dti_status read_range(const struct quant_args *args, struct dti_quant_rules *ret,
                                   struct dti_error *reterr)
 {
-    char low[DTI_QUOTE_SIZE], high[DTI_QUOTE_SIZE];
     struct dti_value min, max;
     enum dti_status status = DTI_OK;
     if (args->min)
@@ -109,8 +102,8 @@ static enum dti_status read_range(const struct quant_args *args, struct dti_quan
     if (dti_value_compare(&min, &max) <= 0)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; exchange them",
-                    dti_quote(low, args->min, strlen(args->min)),
-                    dti_quote(high, args->max, strlen(args->max)));
+                    DTI_QUOTED(args->min, strlen(args->min)),
+                    DTI_QUOTED(args->max, strlen(args->max)));
 }
 
 /* Adds those numbers to the rules that the target takes. */
@@ -140,16 +133,14 @@ static enum dti_status find(const struct dti_context *cx, const char *names, con
                             size_t length, bool full, struct dti_quant_target *ret,
                             struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE], name[128];
+    char name[128];
     if (length == 0 || length >= sizeof name) {
         const char *const what = length == 0 ? names : at;
         const size_t size = length == 0 ? strlen(names) : length;
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       length == 0 ? "%s has a comma without a dtype beside it"
-                                   : "unknown dtype %s",
-                       dti_quote(quoted, what, size));
-        dti_error_argument(reterr, what, size);
-        return DTI_UNKNOWN_DTYPE;
+        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, what, size,
+                             length == 0 ? "%s has a comma without a dtype beside it"
+                                         : "unknown dtype %s",
+                             DTI_QUOTED(what, size));
     }
     if (full)
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", QUANT_TARGETS_MAX);

@@ -27,7 +27,6 @@ enum { DTYPES_MAX = 256 };
 static enum dti_status bad_list(const char *list, const char *name, size_t length,
                                 struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     if (list[0] == '\0') {
         length = 0;
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
@@ -36,10 +35,9 @@ static enum dti_status bad_list(const char *list, const char *name, size_t lengt
         name = list;
         length = strlen(list);
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
-                       dti_quote(quoted, name, length));
+                       DTI_QUOTED(name, length));
     } else {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s",
-                       dti_quote(quoted, name, length));
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", DTI_QUOTED(name, length));
     }
     dti_error_argument(reterr, name, length);
     return DTI_UNKNOWN_DTYPE;

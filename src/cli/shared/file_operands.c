@@ -33,18 +33,15 @@ enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *
 
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     if (strcmp(path, "-") == 0)
-        (void)dti_fail(reterr, DTI_USAGE,
-                       "what standard input holds must be said: --from fp32 (or another dtype) or "
-                       "--from text; safetensors, npy and their like are read from files");
-    else
-        (void)dti_fail(reterr, DTI_USAGE,
-                       "%s is a file; say what it holds: --from fp32 (or another dtype) or --from "
-                       "text",
-                       dti_quote(quoted, path, strlen(path)));
-    dti_error_argument(reterr, path, strlen(path));
-    return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, path, 1,
+                             "what standard input holds must be said: --from fp32 (or another "
+                             "dtype) or --from text; safetensors, npy and their like are read "
+                             "from files");
+    return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                         "%s is a file; say what it holds: --from fp32 (or another dtype) or "
+                         "--from text",
+                         DTI_QUOTED(path, strlen(path)));
 }
 
 /* "./70000", "/data/in.bin": nobody means a number. A quotient such as 1/x begins otherwise. */

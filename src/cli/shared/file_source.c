@@ -50,7 +50,6 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
                                 const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_raw *const raw = &source->raw;
-    char quoted[DTI_QUOTE_SIZE];
     const enum dti_status status = read_dtype(source, args->from, cx, &raw->format, reterr);
     if (status != DTI_OK)
         return status;
@@ -66,10 +65,9 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     raw->shape = source->shape;
     if (raw->shaped &&
         !dti_shape_parse(args->shape, strlen(args->shape), source->shape, &raw->rank)) {
-        (void)dti_fail(reterr, DTI_USAGE, "--shape takes dimensions, as in 2,3 or 2x3; %s is not",
-                       dti_quote(quoted, args->shape, strlen(args->shape)));
-        dti_error_argument(reterr, args->shape, strlen(args->shape));
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, args->shape, strlen(args->shape),
+                             "--shape takes dimensions, as in 2,3 or 2x3; %s is not",
+                             DTI_QUOTED(args->shape, strlen(args->shape)));
     }
     source->options.raw = raw;
     return DTI_OK;

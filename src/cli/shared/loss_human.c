@@ -40,9 +40,8 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     dti_line_end(line);
     if (loss->stray > 0) {
         dti_line_print(line, DTI_STYLE_PLAIN,
-                       "  %llu with bits beside their code, which are ignored",
+                       "  %llu with bits beside their code, which are ignored\n",
                        (unsigned long long)loss->stray);
-        dti_line_end(line);
     }
 }
 
@@ -65,8 +64,7 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     if (loss->compared == 0)
         return;
     if (loss->inexact == 0 && loss->stray == 0) {
-        put(line, "  every number is kept exactly");
-        dti_line_end(line);
+        dti_line_put(line, DTI_STYLE_PLAIN, "  every number is kept exactly\n");
     }
     if (!(loss->max_absolute > 0))
         return;
@@ -138,7 +136,6 @@ void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rul
     char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE];
     if (loss->overflowed == 0 || !dti_loss_saturated(cast, rule, native, other))
         return;
-    dti_line_print(line, DTI_STYLE_WARN, "  hint: --overflow saturate stores %s instead of %s",
+    dti_line_print(line, DTI_STYLE_WARN, "  hint: --overflow saturate stores %s instead of %s\n",
                    other, native);
-    dti_line_end(line);
 }

@@ -55,8 +55,7 @@ void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t ind
     va_end(args);
     if (indent > 0)
         dti_line_to(&line, indent);
-    dti_line_put(&line, style, text);
-    dti_line_end(&line);
+    dti_line_print(&line, style, "%s\n", text);
 }
 
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
