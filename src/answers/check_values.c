@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/check_parts.h"
+#include "answers/check_answer.h"
 
 static const struct dti_format *part_of(const struct dti_tensor *tensor)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/inspect_parts.h"
+#include "answers/inspect.h"
 
 const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
     DTI_FP4_E2M1, DTI_FP6_E2M3, DTI_FP6_E3M2, DTI_FP8_E4M3FN, DTI_FP8_E5M2,
