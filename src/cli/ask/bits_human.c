@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ask/bits_human.h"
+#include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"

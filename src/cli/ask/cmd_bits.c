@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ask/bits_human.h"
+#include "cli/ask/info_forms.h"
 #include "cli/shared/dtype_operands.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The forms that the answers of finfo and iinfo take. */
+ * The forms that the answers of finfo, iinfo and bits take. */
 #ifndef DTINFO_CLI_INFO_FORMS_H
 #define DTINFO_CLI_INFO_FORMS_H
 
+#include "answers/bits.h"
 #include "cli/shared/dtype_operands.h"
 
 /* finfo_human.c */
@@ -27,5 +28,10 @@ enum dti_status dti_finfo_in_style(enum dti_info_style style, const struct dti_d
 enum dti_status dti_iinfo_in_style(enum dti_info_style style, const struct dti_dtype_operand *list,
                                    size_t count, bool all, struct dti_context *cx,
                                    struct dti_error *reterr);
+
+/* bits_human.c: one reading in full, several in a table. */
+void dti_bits_human_one(const struct dti_context *cx, const struct dti_bits_reading *reading);
+enum dti_status dti_bits_human_table(const struct dti_context *cx, unsigned width,
+                                     const struct dti_bits_answer *bits, struct dti_error *reterr);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/bench/bench_lists.h"
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/nearest.h"
 
 static const char default_pairs[] = "fp32:bf16,fp32:fp16,bf16:fp32,fp16:fp32,fp64:fp32,"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/bench/bench_job.h"
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/table.h"
 

@@ -11,6 +11,76 @@
 
 enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200 };
 
+static const char *const roundings[][2] = {
+    /* up, down */
+    [DTI_ROUND_NEAREST_EVEN] = {"rounded up to nearest", "rounded down to nearest"},
+    [DTI_ROUND_NEAREST_AWAY] = {"rounded up to nearest, ties away",
+                                "rounded down to nearest, ties away"},
+    [DTI_ROUND_ZERO] = {"truncated toward zero", "truncated toward zero"},
+    [DTI_ROUND_UP] = {"rounded up", "rounded up"},
+    [DTI_ROUND_DOWN] = {"rounded down", "rounded down"},
+    [DTI_ROUND_ODD] = {"rounded up to odd", "rounded down to odd"},
+    [DTI_ROUND_STOCHASTIC] = {"rounded up by chance", "rounded down by chance"},
+};
+
+const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                           char buffer[CAST_LIMIT_SIZE])
+{
+    const struct dti_cast *const route = dti_cast_route(result);
+    const struct dti_format *f = dti_cast_stage(route, scalar->stage);
+    bool on_the_way = scalar->stage < route->via_count;
+    const char *where = on_the_way ? f->name : "", *gap = on_the_way ? " " : "";
+    bool low = scalar->input.negative;
+    char text[DTI_TEXT_SIZE];
+    struct dti_value limit;
+    uint64_t code = 0;
+    if (scalar->input.class == DTI_CLASS_NAN) {
+        (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%sno nan", where, gap);
+        return buffer;
+    }
+    (void)(low ? dti_code_lowest(f, &code) : dti_code_max(f, &code));
+    dti_decode(f, code, &limit);
+    dti_spell_stored(text, f, code, &limit);
+    (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%s%s %s", where, gap, low ? "lowest" : "max", text);
+    return buffer;
+}
+
+/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
+enum { DESCRIPTION_SIZE = 240 };
+static const char *describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                            char buffer[DESCRIPTION_SIZE])
+{
+    const struct dti_format *f = &result->target->cast.dst;
+    const struct dti_cast *const route = dti_cast_route(result);
+    const struct dti_policy *policy = &route->policy;
+    char limit[CAST_LIMIT_SIZE];
+    if (scalar->flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) {
+        bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
+        const char *what = "no counterpart";
+        if (policy->overflow == DTI_OVERFLOW_WRAP && dti_format_is_integer(f) && overflow)
+            what = "wrapped to the low bits";
+        else if (scalar->flags & DTI_FLAG_SATURATED)
+            what = "saturated";
+        else if (overflow)
+            what = "beyond the range";
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, %s%s (%s)", what, overflow ? "overflow" : "",
+                       scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
+                       dti_cast_limit(result, scalar, limit));
+    } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "exact");
+    } else if (f->kind == DTI_KIND_BOOL) {
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "not zero, inexact");
+    } else {
+        enum dti_round round = result->target->rule && dti_format_is_integer(f)
+                                   ? DTI_ROUND_ZERO
+                                   : dti_cast_round(route, f);
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, inexact%s",
+                       roundings[round][dti_scalar_direction(scalar) < 0],
+                       scalar->flags & DTI_FLAG_UNDERFLOW ? ", underflow" : "");
+    }
+    return buffer;
+}
+
 static void label(struct dti_line *line, const char *name)
 {
     dti_line_to(line, 2);
@@ -229,12 +299,12 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
-    char text[CAST_DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
+    char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
 
     put_head(operand, result, &line);
     if (result->known && result->components == 1)
-        put(&line, dti_cast_describe(result, &result->component[0], text));
+        put(&line, describe(result, &result->component[0], text));
     else if (!result->known)
         put(&line, "not known");
     dti_line_end(&line);
@@ -246,7 +316,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
             put(&line, text);
             dti_line_to(&line, NOTE_COLUMN);
             dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
-                           dti_cast_describe(result, &result->component[i], text));
+                           describe(result, &result->component[i], text));
         }
         done = put_component(operand, i, f, &result->component[i], &line);
     }
@@ -268,7 +338,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
                          const struct dti_cast_result *result)
 {
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
-    char text[CAST_DESCRIPTION_SIZE];
+    char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
         put(&line, "not known");
@@ -276,7 +346,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);
         dti_line_print(&line, DTI_STYLE_PLAIN, "%s   %s", bits,
-                       dti_cast_describe(result, &result->component[0], text));
+                       describe(result, &result->component[0], text));
     }
     dti_line_end(&line);
 }

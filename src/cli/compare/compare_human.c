@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/compare/compare_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
 #include "dtinfo/table.h"
 
 enum { SHOWN = 10 };

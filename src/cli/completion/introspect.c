@@ -4,8 +4,8 @@
  * compare themselves with it, so nothing of it is printed for people. */
 #include <string.h>
 
-#include "answers/document.h"
 #include "answers/common.h"
+#include "answers/document.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "cli/shell/remedy_words.h"

@@ -17,7 +17,7 @@ struct dti_table;
 void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer);
 void dti_devices_gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu);
 
-/* devices_words.c: facts at the end of a text, with commas between them, none behind '('. What is
+/* devices_details.c: facts at the end of a text, with commas between them, none behind '('. What is
  * not known adds nothing. */
 void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
                        const char *one, const char *many); /* "family 6", "2 cores" */

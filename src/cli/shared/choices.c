@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The named policies, one row each. */
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 
 #include <assert.h>
 

@@ -89,6 +89,16 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
     return buffer;
 }
 
+const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits)
+{
+    struct dti_value value;
+    dti_double_value(ratio, &value);
+    dti_human_percent(buffer, &value, digits);
+    if (value.class <= DTI_CLASS_FINITE)
+        memcpy(buffer + strlen(buffer), " %", 3);
+    return buffer;
+}
+
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole)
 {
     enum { DIGITS = 3, DIGITS_MOST = 17 };

@@ -35,6 +35,9 @@ const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_val
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);
 
+/* A ratio as a percentage: "0.391 %". */
+const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits);
+
 /* How much of a whole a part is, with three digits, and with more where only all of it would be
  * 100: "99.996 %". whole > 0. */
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);

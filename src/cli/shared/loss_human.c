@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "cli/shared/choices.h"
 #include "cli/shared/human.h"
+#include "cli/shared/option_rows.h"
 
 static const char gap[] = "   ";
 
