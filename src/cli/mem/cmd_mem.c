@@ -33,14 +33,9 @@ static const struct dti_option options[] = {
               "the dtypes, instead of behind the operands; with --train of the weights"),
     OPT_DTYPE(0, "gradients", struct mem_args, mem.gradients, "DTYPE",
               "with --train: of the gradients; otherwise that of the weights"),
-    {.kind = DTI_OPTION_DTYPE,
-     .long_name = "master",
-     .metavar = "DTYPE",
-     .help = "with --train: of the master weights; otherwise fp32 beside weights of less than 32 "
-             "bits",
-     .choices = no_master,
-     .offset = DTI_FIELD(struct mem_args, mem.master, const char *),
-     .given_offset = DTI_NO_GIVEN},
+    OPT_DTYPE_OR(0, "master", struct mem_args, mem.master, "DTYPE", no_master,
+                 "with --train: of the master weights; otherwise fp32 beside weights of less than "
+                 "32 bits"),
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: of the optimizer's states; otherwise fp32"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
