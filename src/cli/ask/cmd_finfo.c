@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo finfo: the limits of float dtypes. */
-#include <stdlib.h>
-
 #include "cli/ask/info_forms.h"
-#include "cli/shell/command.h"
-
-struct finfo_args {
-    int style;
-    bool style_given;
-};
-
-static const struct dti_option options[] = {
-    OPT_CHOICE(0, "style", struct finfo_args, style, style_given, "LIBRARY", dti_info_styles,
-               "print what this library prints"),
-    OPT_END,
-};
 
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
 {
@@ -30,27 +16,12 @@ static enum dti_status takes_for_all(const struct dti_format *format, struct dti
     return format->kind == DTI_KIND_COMPLEX ? DTI_WRONG_KIND : takes(format, reterr);
 }
 
-static enum dti_status run(const void *args_, char **operands, int operand_count,
+static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    const struct finfo_args *args = args_;
-    struct dti_dtype_operand *list = NULL;
-    size_t count = 0;
-    bool all = operand_count == 0;
-    enum dti_status status = dti_dtype_operands_read(
-        operands, operand_count, all ? takes_for_all : takes, cx, &list, &count, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (args->style_given)
-        status = dti_finfo_in_style((enum dti_info_style)args->style, list, count, all, cx, reterr);
-    else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = DTI_ANSWER(cx, finfo, (&(struct dti_dtypes_answer){list, count}), reterr);
-    else if (all)
-        status = dti_finfo_table(list, count, cx, reterr);
-    else
-        status = dti_finfo_human(list, count, cx, reterr);
-    free(list);
-    return status;
+    static const struct dti_info info = {false, takes, takes_for_all, dti_finfo_human,
+                                         dti_document_finfo};
+    return dti_info_run(&info, args, operands, operand_count, cx, reterr);
 }
 
 const struct dti_command dti_command_finfo = {
@@ -67,7 +38,7 @@ const struct dti_command dti_command_finfo = {
                 "dtinfo finfo fp8_e5m2 --json",
     .schema = "dtinfo.finfo/1",
     .operands = DTI_OPERANDS_DTYPES,
-    .options = options,
-    .args_size = sizeof(struct finfo_args),
+    .options = dti_info_options,
+    .args_size = sizeof(struct dti_info_args),
     .run = run,
 };

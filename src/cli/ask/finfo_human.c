@@ -268,18 +268,6 @@ static enum dti_status put_block(const struct dti_format *dtype, struct dti_cont
     return DTI_OK;
 }
 
-enum dti_status dti_finfo_human(const struct dti_dtype_operand *list, size_t count,
-                                struct dti_context *cx, struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (i > 0)
-            (void)fputc('\n', cx->out);
-        status = put_block(&list[i].format, cx, reterr);
-    }
-    return status;
-}
-
 static void put_cell(struct dti_table *table, const struct dti_limit *limit)
 {
     char text[DTI_TEXT_SIZE] = "-";
@@ -288,8 +276,8 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t count,
-                                struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status put_table(const struct dti_dtype_operand *list, size_t count,
+                                 struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
@@ -310,4 +298,18 @@ enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t cou
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_nan ? "yes" : "no");
     }
     return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+}
+
+enum dti_status dti_finfo_human(const struct dti_dtype_operand *list, size_t count, bool all,
+                                struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (all)
+        return put_table(list, count, cx, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (i > 0)
+            (void)fputc('\n', cx->out);
+        status = put_block(&list[i].format, cx, reterr);
+    }
+    return status;
 }

@@ -79,27 +79,3 @@ enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char
     dti_error_suggest(reterr, remedy);
     return DTI_WRONG_KIND;
 }
-
-const char *dti_dtype_name_in(const struct dti_format *format, enum dti_system system)
-{
-    for (size_t i = 0; i < dti_dtype_name_count && format->id != DTI_NONE; i++) {
-        if (dti_dtype_names[i].dtype == format->id && dti_dtype_names[i].system == system)
-            return dti_dtype_names[i].name;
-    }
-    return NULL;
-}
-
-enum dti_status dti_dtype_not_there(const struct dti_format *format, const char *where,
-                                    dti_dtype_filter *is_there, struct dti_error *reterr)
-{
-    char list[384] = "";
-    size_t length = 0;
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
-        const struct dti_format *row = dti_format_get((enum dti_dtype)id);
-        if (!is_there(row) || length + DTI_NAME_SIZE + 2 > sizeof list)
-            continue;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                   length > 0 ? ", " : "", row->name);
-    }
-    return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s; it has %s", where, format->name, list);
-}

@@ -32,13 +32,4 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
 enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,
                                      const char *command, struct dti_error *reterr);
 
-/* The first name of a dtype in a system, or NULL. */
-const char *dti_dtype_name_in(const struct dti_format *format, enum dti_system system);
-
-/* An error of --style: "torch.finfo has no tf32; it has fp64, fp32, ...", all that pass the check.
- */
-typedef bool dti_dtype_filter(const struct dti_format *format);
-enum dti_status dti_dtype_not_there(const struct dti_format *format, const char *where,
-                                    dti_dtype_filter *is_there, struct dti_error *reterr);
-
 #endif
