@@ -36,6 +36,7 @@ struct dti_line {
     size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
+void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
 /* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answers/tensors.h"
+#include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/footprint.h"
@@ -138,12 +139,9 @@ const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn"
 
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
-    const uint16_t probe = 1;
-    unsigned char first;
     if (!tensor->format || dti_format_container(dti_real_format(tensor->format)) == 1)
         return false;
-    memcpy(&first, &probe, 1);
-    *ret_big = tensor->layout.swapped != (first == 0);
+    *ret_big = dti_is_swapped(tensor->layout.swapped); /* which undoes itself */
     return true;
 }
 

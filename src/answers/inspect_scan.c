@@ -43,6 +43,14 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
     return buffer;
 }
 
+/* What is counted, in the statistics of a scan and in figures. */
+#define COUNTS(EACH)                                                                   \
+    EACH(elements)                                                                     \
+    EACH(nan) EACH(inf) EACH(negative_inf) EACH(zeros) EACH(negative) EACH(subnormals) \
+        EACH(finite)
+#define COPY(count) figures->count = stats->count;
+#define ADD(count)  all->count += one->count;
+
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
                         const struct dti_tensor *tensor, uint64_t index)
 {
@@ -55,14 +63,7 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
     const struct dti_stats *const stats = &scanned->stats;
     struct dti_value min, max, absmax;
     figures->there = true;
-    figures->elements = stats->elements;
-    figures->nan = stats->nan;
-    figures->inf = stats->inf;
-    figures->negative_inf = stats->negative_inf;
-    figures->zeros = stats->zeros;
-    figures->negative = stats->negative;
-    figures->subnormals = stats->subnormals;
-    figures->finite = stats->finite;
+    COUNTS(COPY)
     figures->first_nan = stats->first_nan;
     figures->first_inf = stats->first_inf;
     figures->mean = dti_stats_mean(stats);
@@ -131,14 +132,7 @@ static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspe
 
 static void add(struct dti_inspect_figures *all, const struct dti_inspect_figures *one)
 {
-    all->elements += one->elements;
-    all->nan += one->nan;
-    all->inf += one->inf;
-    all->negative_inf += one->negative_inf;
-    all->zeros += one->zeros;
-    all->negative += one->negative;
-    all->subnormals += one->subnormals;
-    all->finite += one->finite;
+    COUNTS(ADD)
     all->fits &= one->fits;
     if (one->finite == 0)
         return;

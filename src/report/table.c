@@ -69,6 +69,11 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
         dti_line_end(line);
 }
 
+void dti_line_text(struct dti_line *line, const char *text)
+{
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
+}
+
 /* What printf() would print. */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {

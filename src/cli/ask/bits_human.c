@@ -21,12 +21,12 @@ static void put_indented(const struct dti_context *cx, const char *text)
 static void put_value(const struct dti_context *cx, const char *text, const char *meaning)
 {
     struct dti_line line = dti_context_line(cx);
-    dti_line_put(&line, DTI_STYLE_PLAIN, "  value");
+    dti_line_text(&line, "  value");
     dti_line_to(&line, VALUE_COLUMN);
     dti_line_put(&line, DTI_STYLE_BOLD, text);
     if (meaning) {
         dti_line_to(&line, FORMULA_COLUMN);
-        dti_line_put(&line, DTI_STYLE_PLAIN, meaning);
+        dti_line_text(&line, meaning);
     }
     dti_line_end(&line);
 }

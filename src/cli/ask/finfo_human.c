@@ -84,11 +84,11 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
     char text[DTI_TEXT_SIZE], product[TEXT_SIZE];
     begin_row(line, label);
     if (!limit->present) {
-        dti_line_put(line, DTI_STYLE_PLAIN, "none\n");
+        dti_line_text(line, "none\n");
         return;
     }
     (void)dti_spell_digits(text, &limit->value, DIGITS);
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_text(line, text);
     if (!last) {
         power_text(product, &limit->value);
         last = product;
@@ -96,11 +96,11 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
     if (with_code && limit->has_code) {
         dti_line_to(line, CODE_COLUMN);
         (void)dti_spell_code(text, limit->code, format->width);
-        dti_line_put(line, DTI_STYLE_PLAIN, text);
+        dti_line_text(line, text);
     }
     if (last[0] != '\0') {
         dti_line_to(line, exact_column(format));
-        dti_line_put(line, DTI_STYLE_PLAIN, last);
+        dti_line_text(line, last);
     }
     dti_line_end(line);
 }
@@ -184,9 +184,9 @@ static void put_names(struct dti_line *line, const struct dti_format *format)
             if (first)
                 begin_row(line, "also called");
             else
-                dti_line_put(line, DTI_STYLE_PLAIN, ", ");
+                dti_line_text(line, ", ");
             if (row->system == DTI_SYSTEM_ML_DTYPES)
-                dti_line_put(line, DTI_STYLE_PLAIN, row->name);
+                dti_line_text(line, row->name);
             else if (row->system == DTI_SYSTEM_TORCH)
                 dti_line_print(line, DTI_STYLE_PLAIN, "torch.%s", row->name);
             else

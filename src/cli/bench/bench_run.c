@@ -3,7 +3,7 @@
  * Where results of `bench` go: a page for people, a JSON document, or one for each result; and
  * beside them the comparison with another document. */
 #include "cli/bench/bench_page.h"
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 #include "cli/shell/standard.h"
 
 struct bench_job_run {

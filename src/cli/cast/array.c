@@ -158,11 +158,6 @@ static enum dti_status open_device(struct cast_array *array, struct dti_error *r
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 static void put_dtype(const struct dti_format *format, const struct dti_layout *layout, bool text,
                       struct dti_line *line)
 {
@@ -184,10 +179,10 @@ static void put_head(const struct cast_array *array, struct dti_line *line)
                    array->to_stdout ? "standard output" : dti_human_path(to, array->out_path),
                    (unsigned long long)array->elements);
     if (array->from_text)
-        put(line, array->elements == 1 ? "number" : "numbers");
+        dti_line_text(line, array->elements == 1 ? "number" : "numbers");
     else
         put_dtype(&request->src, &request->src_layout, false, line);
-    put(line, " -> ");
+    dti_line_text(line, " -> ");
     put_dtype(&request->cast.dst, &request->dst_layout, array->to_text, line);
     dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s\n",
                    dti_human_bytes(read, array->input_bytes),

@@ -10,6 +10,7 @@
 #include "cli/cast/array.h"
 #include "cli/shared/dtype_operands.h"
 #include "cli/shared/file_operands.h"
+#include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"
 
@@ -127,17 +128,7 @@ static enum dti_status refuse_complex(const struct dti_format *dtype, bool sourc
                     dtype->name, component);
 }
 
-/* Both sides' storage. Files are little-endian unless --endian says otherwise of the input. */
-static struct dti_layout layout_of(const struct dti_format *format, int packing, int endian)
-{
-    const uint16_t probe = 1;
-    unsigned char first;
-    memcpy(&first, &probe, 1);
-    const enum dti_endian own = first == 1 ? DTI_ENDIAN_LITTLE : DTI_ENDIAN_BIG;
-    return (struct dti_layout){.packing = (enum dti_packing)packing,
-                               .swapped = dti_format_container(format) > 1 && endian != (int)own};
-}
-
+/* Files are little-endian unless --endian says otherwise of the input. */
 static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
                                    struct dti_error *reterr)
 {
@@ -153,7 +144,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     struct dti_request *request = &array->request;
     request->cast = target->cast;
     request->rule = target->rule;
-    request->dst_layout = layout_of(&target->dtype, args->packing, DTI_ENDIAN_LITTLE);
+    request->dst_layout = dti_file_layout(&target->dtype, (enum dti_packing)args->packing, false);
     if (array->from_text)
         return DTI_OK;
     struct dti_dtype_operand source;
@@ -165,9 +156,10 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     if (source.note)
         dti_warnings_add(&job->warnings, "dtype_name", source.format.name, 0, source.note);
     request->src = source.format;
-    request->src_layout =
-        layout_of(&source.format, args->from_packing_given ? args->from_packing : args->packing,
-                  args->endian);
+    request->src_layout = dti_file_layout(
+        &source.format,
+        (enum dti_packing)(args->from_packing_given ? args->from_packing : args->packing),
+        args->endian == (int)DTI_ENDIAN_BIG);
     return DTI_OK;
 }
 

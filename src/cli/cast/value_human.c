@@ -88,11 +88,6 @@ static void label(struct dti_line *line, const char *name)
     dti_line_to(line, VALUE_COLUMN);
 }
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
                      struct dti_line *line)
 {
@@ -110,7 +105,7 @@ static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line 
     char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
     dti_spell_code(hex, code, f->width);
     label(line, "bits");
-    put(line, dti_human_fields(fields, f, code, NULL));
+    dti_line_text(line, dti_human_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
 }
@@ -127,7 +122,7 @@ static bool put_exact(const struct dti_value *stored, struct dti_line *line)
             dti_line_print(line, DTI_STYLE_DIM, "... (%zu characters; --json has all)",
                            exact.length);
         } else {
-            put(line, exact.data);
+            dti_line_text(line, exact.data);
         }
         dti_line_end(line);
     }
@@ -153,7 +148,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         return false;
     }
     label(line, "error");
-    put(line, dti_human_signed(text, &difference.absolute, &exact, 8));
+    dti_line_text(line, dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE)
@@ -178,7 +173,7 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
     dti_value_set(&step, false, 1, scalar->step_exponent);
     dti_spell_text(text, &step);
     label(line, "step");
-    put(line, text);
+    dti_line_text(line, text);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)\n", f->name,
                    (int)scalar->step_exponent);
@@ -230,9 +225,9 @@ static bool put_neighbours(const struct dti_cast_operand *operand, const struct 
             continue;
         bool chosen = codes[i] == scalar->code;
         label(line, names[i]);
-        put(line, texts[i].text);
+        dti_line_text(line, texts[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
-        put(line, texts[i].code);
+        dti_line_text(line, texts[i].code);
         if (texts[i].off[0]) {
             dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
             dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", texts[i].off);
@@ -255,7 +250,7 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
     }
     if (result->target->rule) {
         label(line, "like");
-        put(line, dti_stack_title(result->target->rule->stack));
+        dti_line_text(line, dti_stack_title(result->target->rule->stack));
         if (result->note) {
             dti_line_put(line, DTI_STYLE_DIM, ": ");
             dti_line_put(line, DTI_STYLE_DIM, result->note);
@@ -270,7 +265,7 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
     if (values->job.device.wish.kind == DTI_DEVICE_CPU)
         return;
     label(line, "device");
-    put(line, result->device);
+    dti_line_text(line, result->device);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "%s\n",
                    result->device_reason ? result->device_reason : "stores the same");
@@ -304,16 +299,16 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
 
     put_head(operand, result, &line);
     if (result->known && result->components == 1)
-        put(&line, describe(result, &result->component[0], text));
+        dti_line_text(&line, describe(result, &result->component[0], text));
     else if (!result->known)
-        put(&line, "not known");
+        dti_line_text(&line, "not known");
     dti_line_end(&line);
 
     for (size_t i = 0; i < result->components && result->known && done; i++) {
         if (result->components == 2) {
             label(&line, components[i]);
             dti_spell_text(text, &result->component[i].stored);
-            put(&line, text);
+            dti_line_text(&line, text);
             dti_line_to(&line, NOTE_COLUMN);
             dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
                            describe(result, &result->component[i], text));
@@ -341,7 +336,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
     char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
-        put(&line, "not known");
+        dti_line_text(&line, "not known");
     } else {
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);

@@ -98,7 +98,7 @@ static void put_device(const struct cast_values *values, struct dti_line *line)
         dti_line_print(line, DTI_STYLE_PLAIN, " in %llu of %llu", (unsigned long long)device->asked,
                        (unsigned long long)device->numbers);
     if (!all) {
-        dti_line_put(line, DTI_STYLE_PLAIN, ": ");
+        dti_line_text(line, ": ");
         dti_line_put(line, DTI_STYLE_DIM, why);
     }
     dti_line_end(line);
@@ -139,10 +139,10 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_buffer_clear(&digits);
         done = dti_cast_digits(&digits, &results[i], (size_t)values->args->digits);
         if (!values->cx->quiet) {
-            dti_line_put(&line, DTI_STYLE_PLAIN, results[i].target->dtype.name);
+            dti_line_text(&line, results[i].target->dtype.name);
             dti_line_to(&line, width + 2);
         }
-        dti_line_put(&line, DTI_STYLE_PLAIN, digits.data);
+        dti_line_text(&line, digits.data);
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
 
 /* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */

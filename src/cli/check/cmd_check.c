@@ -7,7 +7,6 @@
 #include "cli/check/check_job.h"
 #include "cli/shared/dtype_operands.h"
 #include "cli/shared/file_source.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"

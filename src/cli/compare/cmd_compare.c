@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/compare/compare_job.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/number.h"
 
 /* A number from 0 on, as the fp64 next to it. */

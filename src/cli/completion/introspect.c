@@ -8,7 +8,6 @@
 #include "answers/document.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/dtype.h"
 
 static const char *option_kind(enum dti_option_kind kind)

@@ -16,7 +16,7 @@ static void put_device(const struct dti_context *cx, const char *id, const char 
     struct dti_line line = dti_context_line(cx);
     dti_line_put(&line, DTI_STYLE_BOLD, id);
     dti_line_to(&line, INDENT);
-    dti_line_put(&line, DTI_STYLE_PLAIN, what);
+    dti_line_text(&line, what);
     dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n", text);
 }
 
@@ -76,10 +76,10 @@ static void put_instructions(const struct dti_devices_answer *answer, const stru
             any = false;
         }
         if (any)
-            dti_line_put(&line, DTI_STYLE_PLAIN, " ");
+            dti_line_text(&line, " ");
         else
             dti_line_to(&line, INDENT);
-        dti_line_put(&line, DTI_STYLE_PLAIN, name);
+        dti_line_text(&line, name);
         any = true;
     }
     if (any)
@@ -212,7 +212,7 @@ enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
     if (answer->shows_mps)
         put_device(cx, "mps", "not available: ", dti_devices_no_metal());
     if (answer->best) {
-        dti_line_put(&line, DTI_STYLE_PLAIN, "best device: ");
+        dti_line_text(&line, "best device: ");
         dti_line_print(&line, DTI_STYLE_BOLD, "%s\n", answer->best);
     }
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");

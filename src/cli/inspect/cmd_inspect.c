@@ -6,7 +6,6 @@
 
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/file_source.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 
 struct inspect_args {

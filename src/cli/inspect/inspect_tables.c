@@ -6,7 +6,6 @@
 #include "answers/tensors.h"
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };

@@ -10,16 +10,11 @@
 
 enum { NAME_COLUMNS = 60 };
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 /* A line below a table. */
 static void note(const struct dti_context *cx, const char *text)
 {
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    put(&line, "  ");
+    dti_line_text(&line, "  ");
     dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }
 
@@ -79,7 +74,7 @@ static void put_amount(struct dti_line *line, const struct dti_mem *mem,
     for (unsigned i = 0; operand->kind == DTI_MEM_SHAPE && i < operand->rank; i++)
         dti_line_print(line, DTI_STYLE_PLAIN, "%s%llu", i > 0 ? " x " : "",
                        (unsigned long long)operand->shape[i]);
-    put(line, operand->kind == DTI_MEM_SHAPE ? " = " : "");
+    dti_line_text(line, operand->kind == DTI_MEM_SHAPE ? " = " : "");
     put_count(line, mem, operand->elements);
 }
 
@@ -136,7 +131,7 @@ static enum dti_status put_operands(const struct dti_context *cx, const struct d
             status = put_tensors(cx, mem, operand, reterr);
     }
     if (mem->operand_count > 1) {
-        put(&line, "together ");
+        dti_line_text(&line, "together ");
         put_count(&line, mem, mem->numbers);
         dti_line_end(&line);
     }
@@ -325,7 +320,7 @@ static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem
     if (!capacity->asked)
         return;
     (void)dti_human_bytes(text, capacity->bytes);
-    put(&line, "  ");
+    dti_line_text(&line, "  ");
     if (capacity->device[0] == '\0')
         dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
                        (unsigned long long)capacity->bytes, text);

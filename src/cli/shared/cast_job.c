@@ -9,7 +9,6 @@
 
 #include "cli/shared/dtype_operands.h"
 #include "cli/shared/loss_human.h"
-#include "cli/shell/remedy_words.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
 static const enum dti_dtype ladder[] = {

@@ -10,11 +10,6 @@
 
 static const char gap[] = "   ";
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count)
 {
     dti_line_print(line, count > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN, "%s%s %llu",
@@ -25,7 +20,7 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
 {
     char text[DTI_TEXT_SIZE];
     if (loss->inexact == 0)
-        put(line, "  inexact 0");
+        dti_line_text(line, "  inexact 0");
     else
         dti_line_print(line, DTI_STYLE_PLAIN, "  inexact %llu (%s)",
                        (unsigned long long)loss->inexact,
@@ -64,13 +59,13 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     if (loss->compared == 0)
         return;
     if (loss->inexact == 0 && loss->stray == 0) {
-        dti_line_put(line, DTI_STYLE_PLAIN, "  every number is kept exactly\n");
+        dti_line_text(line, "  every number is kept exactly\n");
     }
     if (!(loss->max_absolute > 0))
         return;
     dti_line_print(line, DTI_STYLE_PLAIN, "  max abs error %s (",
                    spell(text, loss->max_absolute, 4));
-    put(line, place);
+    dti_line_text(line, place);
     dti_double_value(loss->max_relative, &relative);
     dti_line_print(line, DTI_STYLE_PLAIN, ")   mean abs error %s   max rel error %s %%",
                    spell(mean, loss->mean_absolute, 3), dti_human_percent(text, &relative, 3));
@@ -99,13 +94,13 @@ void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack
         put_choice(line, "overflow", dti_choice_overflow, (int)policy->overflow);
         if (policy->overflow == DTI_OVERFLOW_NATIVE && cast->dst.kind != DTI_KIND_BOOL &&
             dti_format_is_integer(&cast->dst))
-            put(line, " (clamps)");
+            dti_line_text(line, " (clamps)");
         if (dti_format_is_float(&cast->dst))
             put_choice(line, "nan", dti_choice_nan, (int)policy->nan);
     }
     for (size_t i = 0; i < cast->via_count; i++) {
-        put(line, i > 0 ? ", " : line->column > 0 ? "   via " : "  via ");
-        put(line, cast->via[i].name);
+        dti_line_text(line, i > 0 ? ", " : line->column > 0 ? "   via " : "  via ");
+        dti_line_text(line, cast->via[i].name);
     }
     if (line->column > 0)
         dti_line_end(line);

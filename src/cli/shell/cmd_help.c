@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo help [COMMAND]: the same as --help, for those who ask in words. */
-#include "cli/shell/help.h"
+#include "cli/shell/command.h"
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)

@@ -100,4 +100,26 @@ enum dti_status dti_command_lookup(const char *name, const struct dti_command **
 /* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];
 
+/* What the layers below say, with the options by which a user follows their advice. */
+
+/* A dti_remedy_words_fn. */
+const char *dti_remedy_words(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
+                             const char *text);
+/* The same of a note; and of an error, cut as its text is. */
+const char *dti_note_words(char buffer[DTI_REMEDY_WORDS], const struct dti_note *note);
+const char *dti_error_words(char buffer[DTI_ERROR_TEXT], const struct dti_error *error);
+
+/* dti_status_meaning() */
+const char *dti_status_words(enum dti_status status);
+
+/* What --help, `dtinfo help` and a bare `dtinfo` print, made from the command and option rows
+ * alone; and what --version prints: the program, and what it was built with. */
+
+/* All commands by group; for stdout, or for stderr after a usage error. */
+void dti_help_overview(FILE *out, bool colour, int width);
+
+void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
+
+enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
+
 #endif

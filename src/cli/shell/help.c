@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "cli/shell/help.h"
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
@@ -24,7 +23,7 @@ static struct page page_start(FILE *out, bool colour, int width)
 
 static void put(struct page *page, const char *text)
 {
-    dti_line_put(&page->line, DTI_STYLE_PLAIN, text);
+    dti_line_text(&page->line, text);
 }
 
 static void heading(struct page *page, const char *text)

@@ -7,7 +7,6 @@
 
 #include "answers/common.h"
 #include "cli/shell/command.h"
-#include "cli/shell/remedy_words.h"
 
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
 

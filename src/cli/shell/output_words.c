@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "cli/shell/remedy_words.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/output.h"
 
