@@ -44,10 +44,9 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
 }
 
 /* What is counted, in the statistics of a scan and in figures. */
-#define COUNTS(EACH)                                                                   \
-    EACH(elements)                                                                     \
-    EACH(nan) EACH(inf) EACH(negative_inf) EACH(zeros) EACH(negative) EACH(subnormals) \
-        EACH(finite)
+#define COUNTS(EACH) \
+    EACH(elements)   \
+    EACH(nan) EACH(inf) EACH(negative_inf) EACH(zeros) EACH(negative) EACH(subnormals) EACH(finite)
 #define COPY(count) figures->count = stats->count;
 #define ADD(count)  all->count += one->count;
 
