@@ -128,8 +128,9 @@ static enum dti_status read_shape(struct dti_mem_operand *ret, const char *text,
     return DTI_OK;
 }
 
-enum dti_status dti_mem_amount(struct dti_mem_operand *ret, const char *text,
-                               struct dti_error *reterr)
+/* Rank 1 and the kind tells. Fails with DTI_BAD_VALUE. */
+static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
+                              struct dti_error *reterr)
 {
     const bool signed_ = text[0] == '-' || text[0] == '+';
     ret->text = text;
@@ -235,7 +236,7 @@ enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct
     struct dti_mem_item item = {.takes_dtype = true};
     if (!operand)
         return no_memory(reterr);
-    const enum dti_status status = dti_mem_amount(operand, text, reterr);
+    const enum dti_status status = amount(operand, text, reterr);
     if (status != DTI_OK)
         return status;
     (void)dti_extent_of(operand->shape, operand->rank, &item.extent); /* was found to be possible */

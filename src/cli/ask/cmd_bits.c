@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/ask/info_forms.h"
-#include "cli/shared/dtype_operands.h"
+#include "cli/shared/operands.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 

@@ -5,7 +5,7 @@
 #define DTINFO_CLI_INFO_FORMS_H
 
 #include "answers/bits.h"
-#include "cli/shared/dtype_operands.h"
+#include "cli/shared/operands.h"
 
 /* finfo_human.c: the full block of each dtype, a blank line between two; or, of all there are, a
  * line for each. */

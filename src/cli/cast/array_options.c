@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cast/array.h"
-#include "cli/shared/dtype_operands.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operands.h"
 #include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
-#include "cli/shared/dtype_operands.h"
 #include "cli/shared/file_source.h"
+#include "cli/shared/operands.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"

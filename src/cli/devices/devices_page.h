@@ -23,7 +23,6 @@ void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t num
                        const char *one, const char *many); /* "family 6", "2 cores" */
 void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
                        const char *after); /* "23.54 GiB free" */
-void dti_devices_hertz(struct dti_buffer *text, const char *before, uint64_t hertz);
 void dti_devices_words(struct dti_buffer *text, const char *before, const char *foreign);
 
 const char *dti_devices_size(char buffer[DTI_TEXT_SIZE], uint64_t bytes); /* "48 KiB" */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/dtype_operands.h"
 #include "cli/shared/loss_human.h"
+#include "cli/shared/operands.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
 static const enum dti_dtype ladder[] = {

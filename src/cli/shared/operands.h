@@ -2,8 +2,8 @@
  *
  * Operands that are dtypes, as finfo and iinfo take them: several, separated by blanks or commas,
  * or none for all of a kind. And what one says of a dtype in words. */
-#ifndef DTINFO_CLI_DTYPE_OPERANDS_H
-#define DTINFO_CLI_DTYPE_OPERANDS_H
+#ifndef DTINFO_CLI_OPERANDS_H
+#define DTINFO_CLI_OPERANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +31,21 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
  * int8'". */
 enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,
                                      const char *command, struct dti_error *reterr);
+
+/* Operands that may be numbers or files: what is said of a file where a number should be, and of
+ * one that is not there. */
+bool dti_operand_is_number(const char *operand);
+/* A file that is there, and no folder. */
+bool dti_operand_is_file(const char *operand);
+
+/* "cannot read 'in.bin': No such file or directory", or another errno value. */
+enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr);
+/* A file or standard input, of which --from must say what it holds. */
+enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr);
+/* For an operand that is no number: when it is a file, the error becomes that it needs --from. */
+void dti_operand_hint(const char *operand, struct dti_error *error);
+/* The same for an operand where an option of files was given: DTI_OK when it is a number, "-" or a
+ * folder. */
+enum dti_status dti_operand_refuse_file(const char *operand, struct dti_error *reterr);
 
 #endif
