@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What bits stand for: see bits.h. */
-#include "answers/bits.h"
+#include "answers/ask.h"
 
 #include <string.h>
 

@@ -145,11 +145,6 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
     return true;
 }
 
-static bool is_complex(const struct dti_tensor *tensor)
-{
-    return tensor->format && tensor->format->kind == DTI_KIND_COMPLEX;
-}
-
 /* What the names of dti_inspect_as stand for. */
 static void read_targets(struct dti_stored targets[DTI_INSPECT_AS])
 {
@@ -255,7 +250,7 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
         const bool floats = dti_tensor_holds_floats(container, tensor);
-        const bool counted = floats || is_complex(tensor);
+        const bool counted = floats || (tensor->format && tensor->format->kind == DTI_KIND_COMPLEX);
         add(&totals->elements, tensor->elements);
         add(&totals->bytes, tensor->bytes);
         add(counted ? &totals->parameters : &totals->others, tensor->elements);

@@ -92,7 +92,7 @@ struct dti_quant_target {
     const char *note;           /* what the spelling of the dtype deserves, or NULL */
 };
 
-/* quant_target.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
+/* quant_inputs.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
  * DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE, DTI_WRONG_KIND. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr);
@@ -161,7 +161,7 @@ bool dti_quant_range_is_empty(const struct dti_quant_target *target,
 /* A set of enum dti_quant_event. */
 unsigned dti_quant_events(const struct dti_quant_result *result);
 
-/* quant_facts.c: what follows from a result. */
+/* quantized.c: what follows from a result. */
 /* The group's scale: what element numbers are multiplied with. NaN for NaN scales. */
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group);

@@ -4,7 +4,6 @@
 #ifndef DTINFO_CLI_INFO_FORMS_H
 #define DTINFO_CLI_INFO_FORMS_H
 
-#include "answers/bits.h"
 #include "cli/shared/operands.h"
 
 /* finfo_human.c: the full block of each dtype, a blank line between two; or, of all there are, a

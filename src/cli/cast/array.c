@@ -9,7 +9,6 @@
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/option_rows.h"
-#include "cli/shell/output_words.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/parallel.h"
 #include "dtinfo/table.h"

@@ -81,11 +81,12 @@ static const char *describe(const struct dti_cast_result *result, const struct d
     return buffer;
 }
 
-static void label(struct dti_line *line, const char *name)
+static void label(struct dti_line *line, const char *name, const char *text)
 {
     dti_line_to(line, 2);
     dti_line_put(line, DTI_STYLE_DIM, name);
     dti_line_to(line, VALUE_COLUMN);
+    dti_line_text(line, text);
 }
 
 static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
@@ -104,8 +105,7 @@ static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line 
 {
     char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
     dti_spell_code(hex, code, f->width);
-    label(line, "bits");
-    dti_line_text(line, dti_human_fields(fields, f, code, NULL));
+    label(line, "bits", dti_human_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
 }
@@ -116,7 +116,7 @@ static bool put_exact(const struct dti_value *stored, struct dti_line *line)
     dti_buffer_init(&exact);
     bool has_exact = dti_spell_exact(&exact, stored);
     if (has_exact) {
-        label(line, "exact");
+        label(line, "exact", "");
         if (exact.length > EXACT_WHOLE) {
             dti_line_print(line, DTI_STYLE_PLAIN, "%.64s", exact.data);
             dti_line_print(line, DTI_STYLE_DIM, "... (%zu characters; --json has all)",
@@ -147,8 +147,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         dti_buffer_free(&exact);
         return false;
     }
-    label(line, "error");
-    dti_line_text(line, dti_human_signed(text, &difference.absolute, &exact, 8));
+    label(line, "error", dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE)
@@ -172,8 +171,7 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
         return;
     dti_value_set(&step, false, 1, scalar->step_exponent);
     dti_spell_text(text, &step);
-    label(line, "step");
-    dti_line_text(line, text);
+    label(line, "step", text);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)\n", f->name,
                    (int)scalar->step_exponent);
@@ -224,8 +222,7 @@ static bool put_neighbours(const struct dti_cast_operand *operand, const struct 
         if (!there[i])
             continue;
         bool chosen = codes[i] == scalar->code;
-        label(line, names[i]);
-        dti_line_text(line, texts[i].text);
+        label(line, names[i], texts[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
         dti_line_text(line, texts[i].code);
         if (texts[i].off[0]) {
@@ -243,14 +240,13 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
 {
     const struct dti_cast *const route = dti_cast_route(result);
     if (route->via_count > 0) {
-        label(line, "via");
+        label(line, "via", "");
         for (size_t i = 0; i < route->via_count; i++)
             dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", i > 0 ? ", " : "", route->via[i].name);
         dti_line_end(line);
     }
     if (result->target->rule) {
-        label(line, "like");
-        dti_line_text(line, dti_stack_title(result->target->rule->stack));
+        label(line, "like", dti_stack_title(result->target->rule->stack));
         if (result->note) {
             dti_line_put(line, DTI_STYLE_DIM, ": ");
             dti_line_put(line, DTI_STYLE_DIM, result->note);
@@ -264,8 +260,7 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
 {
     if (values->job.device.wish.kind == DTI_DEVICE_CPU)
         return;
-    label(line, "device");
-    dti_line_text(line, result->device);
+    label(line, "device", result->device);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "%s\n",
                    result->device_reason ? result->device_reason : "stores the same");
@@ -279,9 +274,9 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     put_bits(f, scalar->code, line);
     bool done = true;
     if (scalar->stored.class <= DTI_CLASS_FINITE) {
-        label(line, "hexfloat");
         dti_spell_hexfloat(text, &scalar->stored);
-        dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", text);
+        label(line, "hexfloat", text);
+        dti_line_end(line);
         done = put_exact(&scalar->stored, line);
     }
     return done && put_error(operand, component, scalar, line);
@@ -306,9 +301,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
 
     for (size_t i = 0; i < result->components && result->known && done; i++) {
         if (result->components == 2) {
-            label(&line, components[i]);
             dti_spell_text(text, &result->component[i].stored);
-            dti_line_text(&line, text);
+            label(&line, components[i], text);
             dti_line_to(&line, NOTE_COLUMN);
             dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
                            describe(result, &result->component[i], text));
@@ -322,9 +316,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     put_route(result, &line);
     put_device(values, result, &line);
     if (dti_cast_saturated(result, operand, other)) {
-        label(&line, "hint");
-        dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
-        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
+        label(&line, "hint", "");
+        dti_line_print(&line, DTI_STYLE_WARN, "--overflow saturate gives %s\n", other);
     }
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }

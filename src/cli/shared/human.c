@@ -105,11 +105,9 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
     const double below_one = 1 - 0x1p-53;
     double ratio = (double)part / (double)whole;
     struct dti_value value;
-    uint64_t code;
     if (part < whole && ratio > below_one)
         ratio = below_one;
-    memcpy(&code, &ratio, sizeof code);
-    dti_decode(dti_format_get(DTI_FP64), code, &value);
+    dti_double_value(ratio, &value);
     for (unsigned digits = DIGITS; digits <= DIGITS_MOST; digits++) {
         dti_human_percent(buffer, &value, digits);
         if (part == whole || strcmp(buffer, "100") != 0)

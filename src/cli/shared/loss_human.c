@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "answers/tensors.h"
 #include "cli/shared/human.h"
 #include "cli/shared/option_rows.h"
 
@@ -40,17 +41,6 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     }
 }
 
-/* "-" for a figure that fp64 does not hold. */
-static const char *spell(char text[DTI_TEXT_SIZE], double number, unsigned digits)
-{
-    struct dti_value value;
-    if (isnan(number))
-        return "-";
-    dti_double_value(number, &value);
-    dti_spell_digits(text, &value, digits);
-    return text;
-}
-
 void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *place,
                            struct dti_line *line)
 {
@@ -58,19 +48,20 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     struct dti_value relative;
     if (loss->compared == 0)
         return;
-    if (loss->inexact == 0 && loss->stray == 0) {
+    if (loss->inexact == 0 && loss->stray == 0)
         dti_line_text(line, "  every number is kept exactly\n");
-    }
     if (!(loss->max_absolute > 0))
         return;
     dti_line_print(line, DTI_STYLE_PLAIN, "  max abs error %s (",
-                   spell(text, loss->max_absolute, 4));
+                   dti_figure_words(text, loss->max_absolute, 4));
     dti_line_text(line, place);
     dti_double_value(loss->max_relative, &relative);
     dti_line_print(line, DTI_STYLE_PLAIN, ")   mean abs error %s   max rel error %s %%",
-                   spell(mean, loss->mean_absolute, 3), dti_human_percent(text, &relative, 3));
+                   dti_figure_words(mean, loss->mean_absolute, 3),
+                   dti_human_percent(text, &relative, 3));
     if (!isnan(loss->sqnr_db))
-        dti_line_print(line, DTI_STYLE_PLAIN, "   SQNR %s dB", spell(text, loss->sqnr_db, 4));
+        dti_line_print(line, DTI_STYLE_PLAIN, "   SQNR %s dB",
+                       dti_figure_words(text, loss->sqnr_db, 4));
     dti_line_end(line);
 }
 

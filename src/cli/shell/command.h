@@ -11,6 +11,7 @@
 #include "cli/shell/option.h"
 #include "dtinfo/error.h"
 #include "dtinfo/json.h"
+#include "dtinfo/output_leftovers.h"
 #include "dtinfo/table.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
@@ -121,5 +122,20 @@ void dti_help_overview(FILE *out, bool colour, int width);
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
 
 enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
+
+/* What the commands that write files say beside their reports: of what killed runs have left, and
+ * of a result that is complete when the report on it is not. */
+
+/* A warning for each kind of them. beside: the output, as the command line has it. */
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
+                               dti_warn_fn *warn, void *warn_context);
+
+/* The output has its name, or all of it went into a pipe: a standard output that fails from now on
+ * is still an error, which then says so. */
+void dti_output_is_complete(const char *path);
+/* Likewise for the report on it, whose status is given: where that is no success and not the fault
+ * of standard output, the result stands, and a line on stderr says that the report is missing. */
+enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
+                                      enum dti_status status, struct dti_error *reterr);
 
 #endif
