@@ -34,7 +34,7 @@ void dti_document_list(struct dti_json *json, const void *none);
 void dti_document_finfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 
-/* bits.c: what bits stand for: patterns as text, and their readings in dtypes. */
+/* What bits stand for: patterns as text, and their readings in dtypes. */
 
 /* Bits as typed, most significant first: hi:lo, of which the low `width` count. */
 struct dti_bits_pattern {

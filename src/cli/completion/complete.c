@@ -1,18 +1,69 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo __complete WORD...: what the last word, which is being typed, could become. One candidate
- * a line, "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only
- * ask here, so that a new option or dtype is completed without a change to them. */
+ * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
+ * WORD...: what the last word, which is being typed, could become. One candidate a line,
+ * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only ask
+ * here, so that a new option or dtype is completed without a change to them. */
 #include <string.h>
 
 #include "answers/tensors.h"
-#include "cli/completion/completion.h"
 #include "cli/shell/command.h"
+#include "completion_scripts.h"
 #include "dtinfo/bench_table.h"
 #include "dtinfo/container.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/glob.h"
+#include "dtinfo/nearest.h"
+
+/* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
+static const struct {
+    const char *text;
+    size_t length;
+} scripts[] = {
+    {completion_bash, sizeof completion_bash},
+    {completion_zsh, sizeof completion_zsh},
+    {completion_fish, sizeof completion_fish},
+};
+
+/* value: the index of its script */
+static const struct dti_choice shells[] = {
+    {.name = "bash", .value = 0},
+    {.name = "zsh", .value = 1},
+    {.name = "fish", .value = 2},
+    {.name = NULL},
+};
+
+static enum dti_status run_completion(const void *args, char **operands, int operand_count,
+                                      struct dti_context *cx, struct dti_error *reterr)
+{
+    char list[DTI_CHOICES_SIZE];
+    (void)args;
+    dti_choices_list(list, shells);
+    if (operand_count != 1)
+        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+    const size_t length = strlen(operands[0]);
+    const struct dti_choice *const shell = dti_choice_find(shells, operands[0], length);
+    if (shell) {
+        (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
+        return DTI_OK;
+    }
+    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; %s is none of them",
+                  list, DTI_QUOTED(operands[0], length));
+    dti_choices_suggest(shells, operands[0], length, reterr);
+    return DTI_USAGE;
+}
+
+const struct dti_command dti_command_completion = {
+    .name = "completion",
+    .group = "other",
+    .summary = "print the completion script of a shell",
+    .synopsis = "SHELL",
+    .details = "SHELL is bash, zsh or fish. To try it:  source <(dtinfo completion bash)",
+    .examples = "dtinfo completion bash\n",
+    .operands = DTI_OPERANDS_SHELL,
+    .run = run_completion,
+};
 
 /* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
  * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
@@ -227,7 +278,7 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:
-        offer_choices(c, dti_shells);
+        offer_choices(c, shells);
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {

@@ -9,9 +9,6 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/spell.h"
 
-enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
-                                  const struct dti_context *cx, struct dti_error *reterr);
-
 /* devices_details.c: with -v, rows of two columns: what, and what of it. */
 struct dti_table;
 void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer);

@@ -26,10 +26,6 @@ struct mem_job {
 enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
                                  struct dti_error *reterr);
 
-/* mem_options.c: the trainings of --train; the capacity of --fit. */
-enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr);
-enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr);
-
 /* mem_human.c */
 enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
                               struct dti_error *reterr);
