@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 #include "dtinfo/nearest.h"
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 
 /* One of the results. */

@@ -3,7 +3,6 @@
  * Memory in words, and as JSON. */
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/mem.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"

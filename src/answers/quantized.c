@@ -3,7 +3,6 @@
  * What follows from quantized values: quotients, errors, packed bytes; and their JSON. */
 #include "answers/quantized.h"
 
-#include "answers/common.h"
 #include "answers/rows.h"
 #include "core/quant_parts.h"
 #include "dtinfo/spell.h"
