@@ -7,7 +7,7 @@
 
 #include "answers/ask.h"
 #include "cli/shared/human.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/shared/human.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/nearest.h"

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_INFO_FORMS_H
 #define DTINFO_CLI_INFO_FORMS_H
 
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 
 /* info_style.c: what finfo and iinfo do. --style prints as other libraries do, character for
  * character, for those who compare; a dtype that the library lacks is an error, or left out when

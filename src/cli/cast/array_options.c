@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cast/array.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"

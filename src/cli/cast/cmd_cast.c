@@ -4,7 +4,7 @@
 #include "cli/cast/array.h"
 #include "cli/cast/cast_files.h"
 #include "cli/cast/values.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/ascii.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 
 /* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
  * error. */

@@ -6,7 +6,7 @@
 
 #include "cli/check/check_job.h"
 #include "cli/shared/file_source.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"

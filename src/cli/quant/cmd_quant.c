@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/quant/quant_args.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/input.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_values.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/text_numbers.h"
 
 #define EXAMPLE "as in 'dtinfo quant -1 0.1 3 int8'"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/shared/loss_human.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
 static const enum dti_dtype ladder[] = {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/shared/amount.h"
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "containers/containers.h"
 
 static enum dti_status read_dtype(struct dti_file_source *source, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operands: dtypes, and numbers or files; and the errors that belong to them. */
-#include "cli/shared/operands.h"
+#include "cli/shared/operand_kinds.h"
 
 #include <errno.h>
 #include <stdio.h>

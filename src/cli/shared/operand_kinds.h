@@ -2,8 +2,8 @@
  *
  * Operands that are dtypes, as finfo and iinfo take them: several, separated by blanks or commas,
  * or none for all of a kind. And what one says of a dtype in words. */
-#ifndef DTINFO_CLI_OPERANDS_H
-#define DTINFO_CLI_OPERANDS_H
+#ifndef DTINFO_CLI_OPERAND_KINDS_H
+#define DTINFO_CLI_OPERAND_KINDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
