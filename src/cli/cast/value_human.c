@@ -317,7 +317,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     put_device(values, result, &line);
     if (dti_cast_saturated(result, operand, other)) {
         label(&line, "hint", "");
-        dti_line_print(&line, DTI_STYLE_WARN, "--overflow saturate gives %s\n", other);
+        dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
+        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
