@@ -4,9 +4,7 @@
 #ifndef DTINFO_ANSWERS_BENCH_ANSWER_H
 #define DTINFO_ANSWERS_BENCH_ANSWER_H
 
-#include "answers/bench_comparison.h"
-#include "answers/document.h"
-#include "dtinfo/bench_cast.h"
+#include "answers/bench_records.h"
 #include "dtinfo/bench_table.h"
 #include "dtinfo/json.h"
 
@@ -20,7 +18,7 @@ void dti_bench_host_read(struct dti_bench_host *ret);
 
 /* How everything is measured, in the words of documents; data, round and overflow are of casts. */
 struct dti_bench_setup {
-    const struct dti_bench_kind *kind;           /* NULL: casts */
+    const struct dti_bench_kind *kind;
     const char *data, *cache, *round, *overflow; /* "normal", "hot", "nearest-even", "native" */
     const char *engine;                          /* the only one, or NULL */
     uint64_t seed, nanoseconds;                  /* nanoseconds: for each measurement */
@@ -30,9 +28,8 @@ struct dti_bench_setup {
     size_t cpus;          /* asked before threads were tied to any */
     struct dti_bench_host host;
 };
-const char *dti_bench_name(const struct dti_bench_setup *setup); /* "cast", "expsin" */
 
-/* One measurement: a cast, or a table of candidates. */
+/* One measurement. */
 struct dti_bench_result {
     const struct dti_bench_setup *setup;
     const struct dti_format *src, *dst; /* of a cast */
@@ -40,21 +37,16 @@ struct dti_bench_result {
     const char *device;                 /* "cpu", "cuda:0" */
     enum dti_level level;
     size_t threads;
-    const struct dti_bench_cast_result *cast; /* or NULL, */
-    const struct dti_bench_table *table;      /* or NULL; */
-    const struct dti_bench *bench;            /* that of either */
-    enum dti_bench_place place;               /* the rounds that are told of */
+    const struct dti_bench_table *table;
+    enum dti_bench_place place; /* the rounds that are told of */
 };
 /* Whether rounds at a place are told of: there are enough of them, or most of all. */
 bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place);
-/* How the rate of a cast's candidate compares with that of the best of a role: NULL when there is
+/* How the rate of a cast's item compares with that of the best of a role: NULL when there is
  * none, else ret. */
 const struct dti_bench_figure *dti_bench_share(struct dti_bench_figure *ret,
-                                               const struct dti_bench_cast_result *cast, size_t at,
-                                               enum dti_bench_role role,
-                                               enum dti_bench_place place);
-/* "cast", "copy", "shape" */
-const char *dti_bench_role_name(enum dti_bench_role role);
+                                               const struct dti_bench_table *table, size_t at,
+                                               const char *role, enum dti_bench_place place);
 
 /* Appends the times of what was measured, at its place; limits beside it are left out. */
 enum dti_status dti_bench_records_add(struct dti_bench_records *records,
@@ -68,16 +60,13 @@ struct dti_bench_kernel {
 };
 bool dti_bench_kernel_at(size_t at, struct dti_bench_kernel *ret);
 
-/* Documents: one is begun, has results as elements, and is ended. Without a setup dtinfo.bench/1
- * lists the kernels instead. */
+/* Documents: one is begun, has results as elements, and is ended; dtinfo.bench/1 for casts and,
+ * without a setup, for a list of the kernels. */
 extern const struct dti_document dti_schema_bench, dti_schema_bench_table;
-void dti_document_bench(struct dti_json *json, const struct dti_bench_setup *setup);
-void dti_put_bench_cast_result(struct dti_json *json, const char *key,
-                               const struct dti_bench_result *result);
-void dti_put_bench_end(struct dti_json *json, const struct dti_bench_comparison *comparison);
-void dti_document_bench_table(struct dti_json *json, const struct dti_bench_setup *setup);
-void dti_put_bench_table_result(struct dti_json *json, const char *key,
-                                const struct dti_bench_result *result);
-void dti_put_bench_table_end(struct dti_json *json, const struct dti_bench_comparison *comparison);
+const struct dti_document *dti_bench_schema(const struct dti_bench_setup *setup);
+void dti_bench_begin(struct dti_json *json, const struct dti_bench_setup *setup);
+void dti_bench_put(struct dti_json *json, const struct dti_bench_result *result);
+void dti_bench_end(struct dti_json *json, const struct dti_bench_setup *setup,
+                   const struct dti_bench_comparison *comparison);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing times of two runs: see bench_comparison.h. */
-#include "answers/bench_comparison.h"
+ * Comparing times of two runs: see bench_records.h. */
+#include "answers/bench_records.h"
 
 #include <string.h>
 

@@ -28,7 +28,7 @@ struct dti_bench_size {
 struct dti_bench_device {
     char id[DTI_DEVICE_ID_SIZE];
     struct dti_gpu *gpu;       /* NULL: the CPU */
-    struct dti_runner *runner; /* instead, for casts */
+    struct dti_runner *runner; /* of casts on a device */
 };
 
 /* Everything is measured with every number of threads, on every device, at every size. */
@@ -60,22 +60,17 @@ struct dti_bench_done {
 /* Where that goes. */
 struct dti_bench_sink {
     void *context;
-    /* The measurements of a cast begin. */
-    enum dti_status (*begin)(void *context, const struct dti_bench_pair *pair,
+    /* The measurements of a cast begin: nothing is done but to name its dtypes. */
+    enum dti_status (*begin)(void *context, const struct dti_bench_done *done,
                              struct dti_error *reterr);
     enum dti_status (*done)(void *context, const struct dti_bench_done *done,
                             struct dti_error *reterr);
     void (*left_out)(void *context, const struct dti_bench_size *size, const struct dti_error *why);
 };
 
-/* bench_casts.c, bench_tables.c: say what cannot be measured before anything is; measure it all. */
-enum dti_status dti_bench_check_casts(const struct dti_bench_job *job, struct dti_error *reterr);
-enum dti_status dti_bench_check_tables(const struct dti_bench_job *job, struct dti_error *reterr);
-enum dti_status dti_bench_measure_casts(const struct dti_bench_job *job,
-                                        const struct dti_bench_sink *sink,
-                                        struct dti_error *reterr);
-enum dti_status dti_bench_measure_tables(const struct dti_bench_job *job,
-                                         const struct dti_bench_sink *sink,
-                                         struct dti_error *reterr);
+/* Says what cannot be measured before anything is; measures it all. */
+enum dti_status dti_bench_check_job(const struct dti_bench_job *job, struct dti_error *reterr);
+enum dti_status dti_bench_measure_job(const struct dti_bench_job *job,
+                                      const struct dti_bench_sink *sink, struct dti_error *reterr);
 
 #endif

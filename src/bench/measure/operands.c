@@ -9,6 +9,7 @@
 #include "dtinfo/quant.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/storage.h"
+#include "kernels/fp64.h"
 
 bool dti_operands_are_scaled(enum dti_dtype dtype)
 {
@@ -63,6 +64,20 @@ void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const flo
             dti_storage_put(format, &layout, codes, i, outcome.code);
         }
     }
+}
+
+double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
+{
+    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
+    const struct dti_format *const format = dti_format_get(dtype);
+    struct dti_value value;
+    float single;
+    if (dtype == DTI_FP32 || dtype == DTI_TF32) { /* the most there are */
+        memcpy(&single, (const unsigned char *)array + i * sizeof single, sizeof single);
+        return (double)single;
+    }
+    dti_decode(format, dti_storage_get(format, &layout, array, i), &value);
+    return dti_fp64_from_value(&value);
 }
 
 void dti_total_error_init(struct dti_total_error *ret)

@@ -19,6 +19,9 @@ float dti_operand_scale(enum dti_dtype dtype, float amax);
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n);
 
+/* Element i of an array, exactly; tf32 is kept as fp32. */
+double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
+
 /* The error of results beside exact ones: compared one by one, then summed up. */
 struct dti_total_error {
     double squares, exact_squares; /* of errors, of exact results */

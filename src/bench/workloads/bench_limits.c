@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the CPU can do at all with the operands of a measurement: reading and copying them. */
+ * What the CPU can do at all: moving the operands of a measurement, and multiplying and adding in
+ * registers. */
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workloads/copy_choice.h"
-#include "dtinfo/bench_table.h"
+#include "bench/measure/frame.h"
 
 enum { LINE = 64 };
 
@@ -27,7 +27,8 @@ bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool
     return true;
 }
 
-const char *dti_copy_words(const struct dti_copy *copy)
+/* "vector loop", since the same thing has a name of its own at each CPU level. */
+static const char *words_of(const struct dti_copy *copy)
 {
     if (strstr(copy->name, "memcpy"))
         return "memcpy";
@@ -41,58 +42,97 @@ const char *dti_copy_words(const struct dti_copy *copy)
 }
 
 /* A kernel that only reads leaves a word, which nobody needs. */
-static void read_pass(void *context, size_t set, size_t member, size_t size)
+static void moving_pass(void *context, size_t set, size_t member, size_t size)
 {
-    const struct dti_bench_limit *const limit = context;
+    const struct dti_bench_moving *const moving = context;
+    const struct dti_copy *const copy = moving->copy;
+    const struct dti_share share = dti_share_of(moving->n, LINE, member, size);
     uint64_t word;
-    size_t first, count;
-    dti_bench_part(limit->bytes, LINE, member, size, &first, &count);
-    for (size_t operand = 0; operand < limit->operands && count > 0; operand++) {
-        const unsigned char *const src = dti_bench_memory_at(limit->memory, set, operand);
-        limit->copy->run(&word, src + first, count);
+    for (size_t i = 0; i < moving->reads && share.count > 0; i++) {
+        const unsigned char *const src =
+            dti_bench_memory_at(moving->memory, set, moving->operand + i);
+        unsigned char *const dst =
+            copy->out > 0 ? dti_bench_memory_at(moving->memory, set, moving->operand + 1) : NULL;
+        copy->run(dst ? (void *)(dst + share.first * copy->out) : (void *)&word,
+                  src + share.first * copy->in, share.count);
     }
 }
 
-static void copy_pass(void *context, size_t set, size_t member, size_t size)
+struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struct dti_copy *copy,
+                                            const char *role, bool limit,
+                                            const struct dti_bench_memory *memory, size_t operand,
+                                            size_t reads, size_t n)
 {
-    const struct dti_bench_limit *const limit = context;
-    size_t first, count;
-    dti_bench_part(limit->bytes, LINE, member, size, &first, &count);
-    if (count > 0)
-        limit->copy->run((unsigned char *)dti_bench_memory_at(limit->memory, set, 1) + first,
-                         (const unsigned char *)dti_bench_memory_at(limit->memory, set, 0) + first,
-                         count);
+    const size_t at = frame->table->count;
+    struct dti_bench_item *const item =
+        dti_frame_add(frame, &(struct dti_bench_entry){
+                                 .role = role,
+                                 .engine = words_of(copy),
+                                 .kernel = dti_kernel_title(copy->name),
+                                 .bytes_read = (uint64_t)reads * n * copy->in,
+                                 .bytes_written = (uint64_t)n * copy->out,
+                                 .limit = limit,
+                                 .run = moving_pass,
+                                 .context = &frame->contexts[at],
+                                 .sets = memory->sets,
+                             });
+    if (!item)
+        return NULL;
+    item->level = copy->level;
+    item->stream = copy->stream;
+    frame->contexts[at].moving = (struct dti_bench_moving){copy, memory, operand, reads, n};
+    return item;
 }
 
-void dti_bench_add_limits(struct dti_bench_table *table, struct dti_bench_candidate *candidates,
-                          size_t *count, struct dti_bench_limit contexts[DTI_BENCH_LIMITS_MAX],
-                          const struct dti_bench_memory *memory, size_t operands, uint64_t bytes,
-                          bool copy, enum dti_level level)
+void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
+                          size_t operands, uint64_t bytes, bool copy, const char *dtype)
 {
-    dti_bench_memory_describe(memory, table);
     /* sets that take turns are in no cache, however small each of them is */
-    const bool in_cache = table->in_cache && table->sets == 1;
+    const bool in_cache = memory->in_cache && memory->sets == 1;
     size_t added = 0;
     for (size_t i = 0; i < dti_copy_count && added < DTI_BENCH_LIMITS_MAX; i++) {
         const struct dti_copy *const row = &dti_copies[i];
         const bool wanted = copy ? row->exact : row->in == 1 && row->out == 0;
-        if (!wanted || !dti_copy_competes(row, level, in_cache))
+        if (!wanted || !dti_copy_competes(row, frame->request->level, in_cache))
             continue;
         struct dti_bench_item *const item =
-            dti_bench_add_item(table, copy ? "copy" : "read", "cpu");
-        if (!item)
-            return;
-        item->limit = true;
-        item->bytes_read = copy ? bytes : operands * bytes;
-        item->bytes_written = copy ? bytes : 0;
-        (void)snprintf(item->engine, sizeof item->engine, "%s", dti_copy_words(row));
-        (void)snprintf(item->kernel, sizeof item->kernel, "%s", dti_kernel_title(row->name));
-        contexts[added] = (struct dti_bench_limit){
-            .copy = row, .memory = memory, .operands = operands, .bytes = bytes};
-        candidates[(*count)++] =
-            (struct dti_bench_candidate){.run = copy ? copy_pass : read_pass,
-                                         .context = &contexts[added],
-                                         .sets = dti_bench_memory_sets(memory)};
+            dti_frame_add_moving(frame, row, copy ? "copy" : "read", true, memory, 0,
+                                 copy ? 1 : operands, (size_t)bytes);
+        if (item && dtype)
+            (void)snprintf(item->dtype, sizeof item->dtype, "%s", dtype);
         added++;
     }
+}
+
+static void peak_pass(void *context, size_t set, size_t member, size_t size)
+{
+    struct dti_bench_peak *const peak = context;
+    (void)set, (void)member, (void)size;
+    atomic_store_explicit(&peak->sink, peak->kernel->peak(peak->count), memory_order_relaxed);
+}
+
+struct dti_bench_item *dti_frame_add_peak(struct dti_frame *frame,
+                                          const struct dti_matmul_kernel *kernel, const char *dtype,
+                                          const char *words, uint64_t count)
+{
+    char title[DTI_BENCH_WORDS];
+    const size_t at = frame->table->count;
+    (void)snprintf(title, sizeof title, "%s%s", kernel->instruction, words);
+    struct dti_bench_item *const item = dti_frame_add(
+        frame, &(struct dti_bench_entry){
+                   .role = "peak",
+                   .dtype = dtype,
+                   .engine = "dtinfo",
+                   .kernel = title,
+                   .operations = (double)count * kernel->per_instruction * (double)frame->threads,
+                   .limit = true,
+                   .run = peak_pass,
+                   .context = &frame->contexts[at],
+                   .sets = 1,
+               });
+    if (item) {
+        frame->contexts[at].peak.kernel = kernel;
+        frame->contexts[at].peak.count = count;
+    }
+    return item;
 }

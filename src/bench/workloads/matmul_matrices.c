@@ -123,57 +123,6 @@ enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *
     return status;
 }
 
-static double fp16_number(uint16_t code)
-{
-    const int exponent = code >> 10 & 31, fraction = code & 1023;
-    const double magnitude =
-        exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
-    return code >> 15 ? -magnitude : magnitude;
-}
-
-static double fp8_number(unsigned char code)
-{
-    const int exponent = code >> 3 & 15, fraction = code & 7;
-    const double magnitude =
-        exponent == 0 ? ldexp(fraction, -9) : ldexp(fraction + 8, exponent - 10);
-    return code >> 7 ? -magnitude : magnitude;
-}
-
-/* One element, exactly. There are no infinities and NaNs among them. */
-double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype)
-{
-    double wide;
-    float single;
-    uint16_t half;
-    int8_t byte;
-    int32_t whole;
-    uint32_t bits;
-    switch (dtype) {
-    case DTI_FP64:
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    case DTI_BF16:
-        memcpy(&half, at, sizeof half);
-        bits = (uint32_t)half << 16;
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
-    case DTI_FP16:
-        memcpy(&half, at, sizeof half);
-        return fp16_number(half);
-    case DTI_INT8:
-        memcpy(&byte, at, sizeof byte);
-        return byte;
-    case DTI_FP8_E4M3FN:
-        return fp8_number(*at);
-    case DTI_INT32:
-        memcpy(&whole, at, sizeof whole);
-        return whole;
-    default: /* fp32, and tf32 in its place */
-        memcpy(&single, at, sizeof single);
-        return (double)single;
-    }
-}
-
 /* The exact element, and the sum of the magnitudes of its terms. A product of doubles is the sum of
  * two; those of the narrower dtypes are exact. */
 static double exact_element(const struct dti_matrices *matrices, const unsigned char *memory,
@@ -185,8 +134,8 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
     double magnitudes = 0;
     dti_exact_sum_init(&sum);
     for (uint64_t i = 0; i < matrices->k; i++) {
-        const double x = dti_matrix_number(a, matrices->dtype),
-                     y = dti_matrix_number(b, matrices->dtype);
+        const double x = dti_operand_number(matrices->dtype, a, 0),
+                     y = dti_operand_number(matrices->dtype, b, 0);
         const double product = x * y;
         dti_exact_sum_add(&sum, product);
         if (matrices->dtype == DTI_FP64)
@@ -233,9 +182,8 @@ static void judge_element(struct dti_matmul_errors *ret, const struct dti_matric
         exact *= (double)matrices->scales[0] * (double)matrices->scales[1];
         magnitudes *= (double)matrices->scales[0] * (double)matrices->scales[1];
     }
-    const unsigned char *const at =
-        memory + matrices->c_at + (row * matrices->n + column) * matrices->result_element;
-    const double got = dti_matrix_number(at, matrices->result);
+    const double got =
+        dti_operand_number(matrices->result, memory + matrices->c_at, row * matrices->n + column);
     const double error = fabs(got - exact), relative = magnitudes > 0 ? error / magnitudes : error;
     const bool wrong = !(relative <= allowed(matrices, on_device)); /* a NaN is wrong */
     if (ret->wrong || (!wrong && relative < ret->relative))
@@ -265,4 +213,24 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
         const uint64_t row = dti_splitmix(&random) % m;
         judge_element(ret, matrices, memory, on_device, row, dti_splitmix(&random) % n);
     }
+}
+
+enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_matrices *matrices,
+                                 const unsigned char *memory, const struct dti_matmul_truth *truth,
+                                 const struct dti_bench_request *request, enum dti_status wrong,
+                                 struct dti_error *reterr)
+{
+    struct dti_matmul_errors errors;
+    dti_matrices_judge(&errors, matrices, memory, request->gpu, request->seed);
+    if (errors.wrong)
+        return dti_fail(reterr, wrong, "the product of %s matrices by %s is wrong at %llu,%llu",
+                        item->dtype, item->engine, (unsigned long long)errors.row,
+                        (unsigned long long)errors.column);
+    item->has_sum = true;
+    item->sum = errors.got;
+    item->exact = errors.exact;
+    item->error = errors.error;
+    item->relative_error = errors.relative;
+    dti_matmul_truth_compare(truth, item, matrices, memory);
+    return DTI_OK;
 }

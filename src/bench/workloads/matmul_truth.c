@@ -95,9 +95,9 @@ void dti_matmul_truth_free(struct dti_matmul_truth *truth)
 }
 
 /* An element as it is used: of integers times the scales, in fp32. */
-static double result_at(const struct dti_matrices *matrices, const unsigned char *at)
+static double result_at(const struct dti_matrices *matrices, const unsigned char *c, uint64_t i)
 {
-    const double number = dti_matrix_number(at, matrices->result);
+    const double number = dti_operand_number(matrices->result, c, i);
     return matrices->result == DTI_INT32
                ? (double)((float)number * (matrices->scales[0] * matrices->scales[1]))
                : number;
@@ -111,10 +111,10 @@ void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_b
         return;
     dti_total_error_init(&error);
     for (uint64_t i = 0; i < truth->rows; i++) {
-        const unsigned char *at =
-            memory + matrices->c_at + row_at(truth, i) * truth->n * matrices->result_element;
-        for (uint64_t j = 0; j < truth->n; j++, at += matrices->result_element)
-            dti_total_error_add(&error, result_at(matrices, at), truth->product[i * truth->n + j]);
+        const uint64_t row = row_at(truth, i) * truth->n;
+        for (uint64_t j = 0; j < truth->n; j++)
+            dti_total_error_add(&error, result_at(matrices, memory + matrices->c_at, row + j),
+                                truth->product[i * truth->n + j]);
     }
     dti_total_error_end(&error, &item->total);
     if (dti_operands_are_scaled(matrices->dtype))

@@ -93,7 +93,7 @@ static bool affine_arrays_are_right(const struct dti_quant_candidate *row,
     const struct dti_quant_bench *const bench = row->way->bench;
     bool right = true;
     if (dti_quant_plan_request(row->way->plan)->scheme.per != DTI_PER_CHANNEL)
-        return affine_is_right(row, arrays, 0, 0, bench->request->n, random);
+        return affine_is_right(row, arrays, 0, 0, bench->frame.request->n, random);
     for (uint64_t i = 0; i < PARTS && right; i++) {
         const uint64_t at = i == 0 ? bench->rows - 1 : dti_splitmix(random) % bench->rows;
         right = affine_is_right(row, arrays, at, at * bench->columns, bench->columns, random);
@@ -111,7 +111,7 @@ static bool block_is_right(const struct dti_quant_candidate *row, const struct a
                            const struct dti_block_recipe *recipe, uint64_t block)
 {
     const struct dti_block_format *const format = recipe->format;
-    const uint64_t first = block * format->length, left = row->way->bench->request->n - first;
+    const uint64_t first = block * format->length, left = row->way->bench->frame.request->n - first;
     const size_t n = left < format->length ? (size_t)left : format->length;
     uint32_t numbers[DTI_BLOCK_LENGTH_MAX];
     struct dti_quantized_block want;
@@ -132,7 +132,7 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     const struct dti_quant_way *const way = row->way;
     const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(way->plan)->scheme;
     struct dti_block_recipe recipe = scheme->blocks;
-    const uint64_t n = way->bench->request->n;
+    const uint64_t n = way->bench->frame.request->n;
     const uint64_t blocks = (n + recipe.format->length - 1) / recipe.format->length;
     bool right = true;
     if (scheme->tensor_scale) {
@@ -147,19 +147,19 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     return right;
 }
 
-enum dti_status dti_quant_candidate_verify(const struct dti_quant_candidate *row,
+enum dti_status dti_quant_candidate_verify(struct dti_quant_candidate *row,
                                            struct dti_error *reterr)
 {
     struct dti_quant_way *const way = row->way;
     const struct dti_quant_bench *const bench = way->bench;
-    const struct dti_bench_item *const item = &bench->table->items[row->item];
+    const struct dti_bench_item *const item = &bench->frame.table->items[row->item];
     unsigned char *const set = dti_quant_set(bench, 0);
     const struct arrays arrays = {.numbers = set,
                                   .codes = set + way->codes_at,
                                   .scales = set + way->scales_at,
                                   .zeros = set + way->zeros_at,
                                   .back = set + bench->back_at};
-    uint64_t random = bench->request->seed;
+    uint64_t random = bench->frame.request->seed;
     if (row->back) {
         memset(set + bench->back_at, POISON, (size_t)bench->bytes);
     } else {

@@ -4,18 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/cast_buffers.h"
 #include "bench/workloads/matmul_parts.h"
 #include "bench/workloads/quant_bench.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/kernel.h"
 
-enum { PAGE = 4096, ROW = 4096, POISON = 0xA5 };
+enum { PAGE = 4096, ROW = 4096 };
 
 /* Rows of 4096, unless the user said how many there are. */
 static void find_shape(struct dti_quant_bench *bench)
 {
-    const struct dti_bench_request *const request = bench->request;
+    const struct dti_bench_request *const request = bench->frame.request;
     bench->rows = request->m > 0 ? request->m : request->n % ROW == 0 ? request->n / ROW : 1;
     bench->columns = bench->rows > 0 ? request->n / bench->rows : 0;
 }
@@ -35,7 +34,7 @@ static enum dti_status add_way(struct dti_quant_bench *bench, const char *name, 
     *way =
         (struct dti_quant_way){.bench = bench, .name = name, .words = words, .has_back = has_back};
     const enum dti_status status =
-        dti_quant_plan_new(&way->plan, request, bench->request->level, reterr);
+        dti_quant_plan_new(&way->plan, request, bench->frame.request->level, reterr);
     if (status != DTI_OK)
         return status;
     dti_quant_plan_sizes(way->plan, &way->sizes);
@@ -45,16 +44,6 @@ static enum dti_status add_way(struct dti_quant_bench *bench, const char *name, 
         !place(&bench->set_size, zeros, &way->zeros_at))
         bench->set_size = SIZE_MAX;
     return DTI_OK;
-}
-
-static struct dti_quant_request array_of(uint64_t outer, uint64_t length, uint64_t inner)
-{
-    return (struct dti_quant_request){.number = *dti_format_get(DTI_FP32),
-                                      .layout = {.packing = DTI_PACKING_LOW},
-                                      .order = DTI_BLOCK_LOW,
-                                      .outer = outer,
-                                      .length = length,
-                                      .inner = inner};
 }
 
 /* A scale that is there before the numbers are. */
@@ -73,7 +62,7 @@ static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype 
                                   struct dti_error *reterr)
 {
     const struct dti_format *const format = dti_format_get(dtype);
-    struct dti_quant_request request = array_of(1, bench->request->n, 1);
+    struct dti_quant_request request = dti_quantizing_request(1, bench->frame.request->n, 1);
     const enum dti_quant_symmetry symmetry =
         format->kind == DTI_KIND_UINT ? DTI_SYMMETRY_NONE : DTI_SYMMETRY_FULL;
     if (!dti_affine_recipe_init(&request.scheme.affine, format, symmetry))
@@ -85,7 +74,7 @@ static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype 
     struct dti_quant_request given = request;
     fix_scale(&given.scheme);
     status = add_way(bench, "given", "fp32, per tensor, by a given scale", false, &given, reterr);
-    struct dti_quant_request by_rows = array_of(1, bench->rows, bench->columns);
+    struct dti_quant_request by_rows = dti_quantizing_request(1, bench->rows, bench->columns);
     by_rows.scheme = request.scheme;
     by_rows.scheme.per = DTI_PER_CHANNEL;
     if (status == DTI_OK)
@@ -99,7 +88,7 @@ static enum dti_status add_block(struct dti_quant_bench *bench, enum dti_block b
 {
     static const uint32_t one = UINT32_C(0x3f800000); /* 1 in fp32 */
     const struct dti_block_format *const format = &dti_block_formats[block];
-    struct dti_quant_request request = array_of(1, bench->request->n, 1);
+    struct dti_quant_request request = dti_quantizing_request(1, bench->frame.request->n, 1);
     request.scheme.block = format;
     request.scheme.blocks = (struct dti_block_recipe){.format = format, .tensor_scale = one};
     request.scheme.per = DTI_PER_GROUP;
@@ -131,7 +120,7 @@ enum dti_status dti_quant_bench_open(struct dti_quant_bench *bench,
 {
     uint64_t unused;
     enum dti_status status = DTI_OK;
-    bench->request = request;
+    bench->frame.request = request;
     find_shape(bench);
     if (!dti_mul_u64(request->n, sizeof(float), &bench->bytes) ||
         !place(&bench->set_size, bench->bytes, &unused) ||
@@ -146,81 +135,56 @@ enum dti_status dti_quant_bench_open(struct dti_quant_bench *bench,
         status = add_block(bench, request->blocks[i], reterr);
     /* in and out together as much as fp32 to 8 bits */
     bench->copy_bytes = bench->bytes / 8 * 5 + 1;
-    bench->sets = 1;
-    if (request->cache == DTI_BENCH_COLD)
-        bench->sets =
-            (size_t)(2 * (uint64_t)dti_last_cache_bytes() / (bench->bytes / 4 * 5 + 1) + 1);
     return status;
+}
+
+/* What fp32 and 8 bits have together counts. */
+static struct dti_bench_shape shape_of(const struct dti_quant_bench *bench)
+{
+    return (struct dti_bench_shape){.operands = 1,
+                                    .bytes = {bench->set_size},
+                                    .counted = bench->bytes / 4 * 5 + 1,
+                                    .cache = bench->frame.request->cache};
 }
 
 void dti_quant_bench_close(struct dti_quant_bench *bench)
 {
     for (size_t i = 0; i < bench->way_count; i++)
         dti_quant_plan_free(bench->ways[i].plan);
-    dti_bench_memory_free(bench->copied);
-    if (bench->arena.data)
-        dti_arena_free(&bench->arena);
+    dti_bench_memory_free(&bench->copied);
+    dti_bench_memory_free(&bench->memory);
 }
 
 uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench)
 {
-    uint64_t bytes, copied;
-    if (!dti_mul_u64(bench->set_size, bench->sets, &bytes) ||
-        !dti_mul_u64(2 * bench->copy_bytes, bench->sets, &copied) ||
-        !dti_add_u64(bytes, copied, &bytes))
+    const struct dti_bench_shape shape = shape_of(bench);
+    uint64_t set, bytes;
+    if (!dti_add_u64(bench->set_size, 2 * bench->copy_bytes, &set) ||
+        !dti_mul_u64(set, dti_bench_sets(shape.cache, shape.counted), &bytes))
         return UINT64_MAX;
     return bytes;
 }
 
-/* Each member touches what it will use; the numbers are those of the pool again and again. */
-struct quant_filling {
-    const struct dti_quant_bench *bench;
-    const float *pool;
-};
-
-static void fill_job(void *context, size_t member, size_t size)
-{
-    const struct quant_filling *const filling = context;
-    const struct dti_quant_bench *const bench = filling->bench;
-    for (size_t set = 0; set < bench->sets; set++) {
-        unsigned char *const at = dti_quant_set(bench, set);
-        const size_t numbers = (size_t)(bench->bytes / sizeof(float));
-        const struct dti_share share = dti_share_of(numbers, DTI_MATRIX_POOL, member, size);
-        for (size_t done = 0; done < share.count; done += DTI_MATRIX_POOL) {
-            const size_t left = share.count - done;
-            const size_t count = left < DTI_MATRIX_POOL ? left : DTI_MATRIX_POOL;
-            memcpy(at + (share.first + done) * sizeof(float), filling->pool, count * sizeof(float));
-        }
-        const size_t rest = (size_t)(bench->set_size - bench->back_at);
-        const struct dti_share results = dti_share_of(rest, PAGE, member, size);
-        memset(at + bench->back_at + results.first, POISON, results.count);
-    }
-}
-
 enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr)
 {
-    const uint64_t huge = dti_huge_page_bytes();
-    struct quant_filling filling = {.bench = bench};
+    const struct dti_bench_request *const request = bench->frame.request;
+    struct dti_team *const team = bench->frame.team;
     float *pool;
-    enum dti_status status =
-        dti_arena_new(&bench->arena, bench->set_size * (uint64_t)bench->sets, reterr);
+    enum dti_status status = dti_bench_memory_new(&bench->memory, shape_of(bench), team, reterr);
     if (status == DTI_OK)
-        status = dti_matrix_pool_new(&pool, bench->request->seed, reterr);
+        status = dti_matrix_pool_new(&pool, request->seed, reterr);
     if (status != DTI_OK)
         return status;
-    filling.pool = pool;
-    dti_in_team(bench->team, fill_job, &filling);
+    dti_bench_memory_fill(&bench->memory, 0, bench->bytes, pool, DTI_MATRIX_POOL * sizeof *pool,
+                          team);
     free(pool);
-    status = dti_bench_memory_new(&bench->copied, 2, bench->copy_bytes, bench->request->cache,
-                                  bench->team, reterr);
-    const uint64_t huge_now = dti_huge_page_bytes();
-    bench->huge_page_bytes = huge_now > huge ? huge_now - huge : 0;
-    return status;
+    return dti_bench_memory_new(
+        &bench->copied, dti_bench_alike(2, bench->copy_bytes, request->cache), team, reterr);
 }
 
-enum dti_status dti_quant_candidate_run(const struct dti_quant_candidate *row, size_t set,
-                                        struct dti_error *reterr)
+enum dti_status dti_quant_candidate_run(void *row_, size_t set, struct dti_error *reterr)
 {
+    const struct dti_quant_candidate *const row = row_;
     struct dti_quant_way *const way = row->way;
     const struct dti_quant_bench *const bench = way->bench;
     unsigned char *const at = dti_quant_set(bench, set);
@@ -232,10 +196,10 @@ enum dti_status dti_quant_candidate_run(const struct dti_quant_candidate *row, s
     if (!request->scheme.block)
         array.zero_points = zeros;
     if (row->back)
-        return dti_quant_array_back(way->plan, bench->team, &array, at + bench->back_at,
+        return dti_quant_array_back(way->plan, bench->frame.team, &array, at + bench->back_at,
                                     bench->stores, reterr);
     const enum dti_status status =
-        dti_quant_array(way->plan, bench->team, at, &array, bench->stores, NULL, reterr);
+        dti_quant_array(way->plan, bench->frame.team, at, &array, bench->stores, NULL, reterr);
     way->tensor_scale = array.tensor_scale;
     return status;
 }

@@ -9,34 +9,27 @@
 #include "dtinfo/library.h"
 #include "dtinfo/resident.h"
 
-static struct dti_bench_device *add(struct bench_job *job, const char *id, struct dti_gpu *gpu)
+static void add(struct bench_job *job, const char *id, struct dti_gpu *gpu,
+                struct dti_runner *runner)
 {
     struct dti_bench_device *const device = &job->asked.devices[job->asked.device_count++];
+    *device = (struct dti_bench_device){.gpu = gpu, .runner = runner};
     (void)snprintf(device->id, sizeof device->id, "%s", id);
-    device->gpu = gpu;
-    device->runner = NULL;
-    return device;
 }
 
-/* Plans want a runner, which has its device. */
-static enum dti_status add_runner(struct bench_job *job, unsigned number, struct dti_error *reterr)
-{
-    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = number};
-    struct dti_runner *runner;
-    const enum dti_status status = dti_runner_open(&runner, &wish, reterr);
-    if (status == DTI_OK)
-        add(job, dti_runner_device(runner), dti_runner_gpu(runner))->runner = runner;
-    return status;
-}
-
+/* Plans of casts want a runner, which has its device. */
 static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dti_error *reterr)
 {
+    const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = number};
     struct dti_gpu *gpu;
-    if (!job->asked.setup.kind)
-        return add_runner(job, number, reterr);
-    const enum dti_status status = dti_gpu_open(&gpu, number, reterr);
-    if (status == DTI_OK)
-        (void)add(job, dti_gpu_facts(gpu)->id, gpu);
+    struct dti_runner *runner;
+    const bool casts = job->asked.setup.kind->casts;
+    const enum dti_status status =
+        casts ? dti_runner_open(&runner, &wish, reterr) : dti_gpu_open(&gpu, number, reterr);
+    if (status == DTI_OK && casts)
+        add(job, dti_runner_device(runner), dti_runner_gpu(runner), runner);
+    else if (status == DTI_OK)
+        add(job, dti_gpu_facts(gpu)->id, gpu, NULL);
     return status;
 }
 
@@ -52,7 +45,7 @@ static enum dti_status check_loader(const char *why, struct dti_error *reterr)
 static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
 {
     struct dti_gpu_list list;
-    (void)add(job, "cpu", NULL);
+    add(job, "cpu", NULL, NULL);
     const enum dti_status status = dti_gpu_probe(&list, reterr);
     if (status != DTI_OK)
         return status;
@@ -89,7 +82,7 @@ enum dti_status dti_bench_devices_open(struct bench_job *job, const char *text,
             return status;
         (void)snprintf(job->device_reason, sizeof job->device_reason, "cpu: %s", error.text);
     }
-    (void)add(job, "cpu", NULL);
+    add(job, "cpu", NULL, NULL);
     return DTI_OK;
 }
 

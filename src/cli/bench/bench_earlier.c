@@ -3,7 +3,6 @@
  * --baseline and --compare: the other document is read before anything is measured. */
 #include <string.h>
 
-#include "answers/bench_document.h"
 #include "cli/bench/bench_lists.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/input.h"
@@ -25,8 +24,7 @@ static enum dti_status read_then(struct dti_bench_comparison *comparison,
     dti_input_close(&input);
     if (status == DTI_OK)
         status = dti_bench_records_read(&comparison->then, text.data, text.length,
-                                        setup->kind ? &dti_schema_bench_table : &dti_schema_bench,
-                                        dti_bench_name(setup), label, reterr);
+                                        dti_bench_schema(setup), setup->kind->name, label, reterr);
     dti_buffer_free(&text);
     if (status == DTI_OK && comparison->then.count == 0)
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s has no results", label);

@@ -11,7 +11,6 @@
 static const char default_pairs[] = "fp32:bf16,fp32:fp16,bf16:fp32,fp16:fp32,fp64:fp32,"
                                     "fp32:fp8_e4m3fn,fp32:fp8_e5m2,fp8_e4m3fn:fp32,"
                                     "fp32:int8,int8:fp32";
-static const char default_sizes[] = "4KiB,1MiB,64MiB";
 
 /* A run of the default suite takes about a minute. */
 static const uint64_t suite_nanoseconds = 42000000000, least_nanoseconds = 1000000000,
@@ -72,7 +71,7 @@ static enum dti_status parse_pairs(struct bench_job *job, const char *list,
 static void share_time(struct bench_job *job)
 {
     const uint64_t subjects =
-        job->asked.setup.kind ? job->asked.level_count : job->asked.pair_count;
+        job->asked.setup.kind->casts ? job->asked.pair_count : job->asked.level_count;
     const uint64_t measurements =
         subjects * job->asked.thread_count * job->asked.size_count * job->asked.device_count;
     const uint64_t share = suite_nanoseconds / measurements;
@@ -121,20 +120,16 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
     enum dti_status status = dti_bench_parse_levels(ret, args->level, reterr);
     ret->asked.setup.level = ret->asked.levels[0];
     if (status == DTI_OK)
-        status = dti_bench_parse_sizes(ret,
-                                       args->size ? args->size
-                                       : kind     ? kind->sizes
-                                                  : default_sizes,
-                                       reterr);
+        status = dti_bench_parse_sizes(ret, args->size ? args->size : kind->sizes, reterr);
     if (status == DTI_OK)
         status = dti_bench_parse_threads(ret, args->threads ? args->threads : "1", reterr);
-    if (status == DTI_OK && kind && operand_count > 0)
+    if (status == DTI_OK && !kind->casts && operand_count > 0)
         status = no_operand(kind, operands[0], reterr);
-    for (int i = 0; !kind && i < operand_count && status == DTI_OK; i++)
+    for (int i = 0; i < operand_count && status == DTI_OK; i++)
         status = parse_pairs(ret, operands[i], reterr);
-    if (status == DTI_OK && !kind && operand_count == 0)
+    if (status == DTI_OK && kind->casts && operand_count == 0)
         status = parse_pairs(ret, default_pairs, reterr);
-    if (status == DTI_OK && kind && (args->dtypes || kind->dtypes[0] != '\0'))
+    if (status == DTI_OK && (args->dtypes || kind->dtypes[0] != '\0'))
         status = dti_bench_parse_dtypes(ret, args->dtypes ? args->dtypes : kind->dtypes, reterr);
     if (status == DTI_OK && args->time)
         status = dti_bench_parse_time(ret, args->time, reterr);

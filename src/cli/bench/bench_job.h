@@ -30,7 +30,7 @@ struct bench_job {
     const struct dti_context *cx;
 };
 
-/* kind: NULL for casts. dti_bench_job_end() gives devices back. */
+/* dti_bench_job_end() gives devices back. */
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
                                    const struct bench_args *args, char **operands,
                                    int operand_count, const struct dti_context *cx,

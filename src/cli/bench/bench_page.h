@@ -18,7 +18,7 @@ struct bench_shown {
 /* bench_human.c, bench_table_human.c: the head; what is measured next; a measurement that is done.
  */
 void dti_bench_human_begin(const struct bench_job *job);
-void dti_bench_human_pair(const struct bench_job *job, const struct dti_bench_pair *pair);
+void dti_bench_human_pair(const struct bench_shown *first);
 void dti_bench_human_result(const struct bench_shown *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_shown *done);

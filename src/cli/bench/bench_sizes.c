@@ -64,7 +64,7 @@ static bool parse_product(const struct bench_word *word, struct dti_bench_size *
 static enum dti_status parse_size(const struct bench_job *job, const struct bench_word *word,
                                   struct dti_bench_size *ret, struct dti_error *reterr)
 {
-    if (!job->asked.setup.kind || job->asked.setup.kind->size_is == DTI_BENCH_BYTES) {
+    if (job->asked.setup.kind->size_is == DTI_BENCH_BYTES) {
         const enum dti_status status =
             dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
         if (status == DTI_OK) {

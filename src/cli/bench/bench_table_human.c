@@ -138,7 +138,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     const struct dti_context *const cx = done->job->cx;
     const struct dti_bench_item *const item = &done->result.table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->result.bench, at, place);
+    dti_bench_time(&time, &done->result.table->bench, at, place);
     const bool no_bytes = item->bytes_read + item->bytes_written == 0;
     if (time.samples == 0 || (per_element(done) && no_bytes))
         memcpy(seconds, "-", 2);
@@ -178,13 +178,14 @@ static void put_details(const struct bench_shown *done, size_t at, enum dti_benc
     char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
     const struct dti_bench_item *const item = &done->result.table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->result.bench, at, place);
+    dti_bench_time(&time, &done->result.table->bench, at, place);
     const bool sure = time.has_interval;
     (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
                    item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
-                   time.samples == 1 ? "" : "s", (unsigned long long)done->result.bench->passes[at],
-                   done->result.bench->passes[at] == 1 ? "" : "es",
-                   (unsigned long long)done->result.bench->discarded[at], sure ? "   " : "",
+                   time.samples == 1 ? "" : "s",
+                   (unsigned long long)done->result.table->bench.passes[at],
+                   done->result.table->bench.passes[at] == 1 ? "" : "es",
+                   (unsigned long long)done->result.table->bench.discarded[at], sure ? "   " : "",
                    sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
                    sure ? dti_bench_seconds(high, time.high) : "",
                    item->from_events ? "   by the device's clock" : "");
@@ -244,7 +245,7 @@ void dti_bench_human_table(const struct bench_shown *done)
     const struct dti_context *const cx = done->job->cx;
     put_heading(done);
     for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
-        if (dti_bench_tells(done->result.bench, (enum dti_bench_place)i))
+        if (dti_bench_tells(&done->result.table->bench, (enum dti_bench_place)i))
             put_place(done, (enum dti_bench_place)i);
     }
     for (size_t i = 0; i < table->note_count; i++)

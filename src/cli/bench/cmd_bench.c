@@ -96,17 +96,17 @@ static enum dti_status check_subject(const struct dti_bench_kind *kind,
         bool useful;
         const char *names;
     } rows[] = {
-        {!kind, "loss data round overflow"},
-        {kind && kind->dtypes[0] != '\0', "dtypes"},
-        {kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
-        {kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
+        {kind->casts, "loss data round overflow"},
+        {kind->dtypes[0] != '\0', "dtypes"},
+        {kind->size_is == DTI_BENCH_PRODUCT, "engine"},
+        {kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const given = dti_option_given(options, args, rows[i].names);
         if (given && !rows[i].useful)
             return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", given,
-                            kind ? kind->name : "cast",
-                            !kind && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
+                            kind->name,
+                            kind->casts && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
     }
     return args->engine ? check_engine(args->engine, reterr) : DTI_OK;
 }
@@ -116,12 +116,13 @@ enum { NAMES_SIZE = 128 };
 /* "'cast', 'expsin' or 'copy'" */
 static const char *subjects(char names[NAMES_SIZE])
 {
-    (void)snprintf(names, NAMES_SIZE, "'cast'");
-    for (size_t i = 0; i < dti_bench_kind_count; i++) {
-        const size_t used = strlen(names);
-        (void)snprintf(names + used, NAMES_SIZE - used, "%s '%s'",
-                       i + 1 < dti_bench_kind_count ? "," : " or", dti_bench_kinds[i]->name);
-    }
+    size_t used = 0;
+    for (size_t i = 0; i < dti_bench_kind_count && used < NAMES_SIZE; i++)
+        used += (size_t)snprintf(names + used, NAMES_SIZE - used, "%s'%s'",
+                                 i == 0                         ? ""
+                                 : i + 1 < dti_bench_kind_count ? ", "
+                                                                : " or ",
+                                 dti_bench_kinds[i]->name);
     return names;
 }
 
@@ -135,7 +136,6 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
                   subjects(names), DTI_QUOTED(word, length),
                   pair ? ", it belongs behind the word cast" : "");
     dti_nearest_init(&nearest, word, length);
-    dti_nearest_offer(&nearest, "cast");
     for (size_t i = 0; i < dti_bench_kind_count; i++)
         dti_nearest_offer(&nearest, dti_bench_kinds[i]->name);
     if (!pair)
@@ -146,9 +146,6 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
 static enum dti_status find_subject(const char *word, const struct dti_bench_kind **ret_kind,
                                     struct dti_error *reterr)
 {
-    *ret_kind = NULL;
-    if (strcmp(word, "cast") == 0)
-        return DTI_OK;
     for (size_t i = 0; i < dti_bench_kind_count; i++) {
         if (strcmp(word, dti_bench_kinds[i]->name) == 0) {
             *ret_kind = dti_bench_kinds[i];
@@ -178,8 +175,8 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
 {
     struct dti_bench_kernel kernel;
     if (cx->output != DTI_OUTPUT_HUMAN) {
-        dti_document_bench(cx->json, NULL);
-        dti_put_bench_end(cx->json, NULL);
+        dti_bench_begin(cx->json, NULL);
+        dti_bench_end(cx->json, NULL, NULL);
         return dti_json_write(cx->json, cx->out, reterr);
     }
     struct dti_table *const table = dti_table_titled("kernel|operation|level|here");
@@ -209,7 +206,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     status = find_subject(operands[0], &kind, reterr);
     if (status != DTI_OK)
         return status;
-    if (args->list && kind)
+    if (args->list && !kind->casts)
         return dti_fail(reterr, DTI_USAGE,
                         "--list shows the kernels of all benchmarks; give it alone");
     if (args->list)

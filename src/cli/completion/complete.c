@@ -155,7 +155,6 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {
-            offer(c, "", "cast", "casts of arrays");
             for (size_t i = 0; i < dti_bench_kind_count; i++)
                 offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
             break;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The way every workload goes: prepared, measured, verified, ended. */
+#include "bench/measure/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size)
+{
+    const size_t grains = n / grain + (n % grain > 0);
+    const size_t each = grains / size, more = grains % size;
+    const size_t first = (each * member + (member < more ? member : more)) * grain;
+    const size_t count = (each + (member < more)) * grain;
+    if (first >= n)
+        return (struct dti_share){.first = n, .count = 0};
+    return (struct dti_share){.first = first, .count = count < n - first ? count : n - first};
+}
+
+void dti_in_team(struct dti_team *team, void (*job)(void *, size_t, size_t), void *context)
+{
+    if (team)
+        dti_team_run(team, job, context);
+    else
+        job(context, 0, 1);
+}
+
+static const struct dti_bench_workload *workload_of(const struct dti_bench_kind *kind,
+                                                    const struct dti_bench_request *request)
+{
+    return request->gpu || request->runner ? kind->device : kind->cpu;
+}
+
+enum dti_status dti_bench_check(const struct dti_bench_kind *kind,
+                                const struct dti_bench_request *request, struct dti_error *reterr)
+{
+    const struct dti_bench_workload *const workload = workload_of(kind, request);
+    return workload->check ? workload->check(request, reterr) : DTI_OK;
+}
+
+static enum dti_status measure(struct dti_frame *frame, const struct dti_bench_workload *workload,
+                               struct dti_error *reterr)
+{
+    struct dti_bench_table *const table = frame->table;
+    enum dti_status status = workload->prepare(frame, reterr);
+    if (status != DTI_OK || table->count == 0)
+        return status;
+    status = dti_bench_run(&table->bench, frame->candidates, table->count, frame->team,
+                           &frame->request->options, reterr);
+    if (status == DTI_DEVICE_FAILED) { /* the pass knows more */
+        if (reterr)
+            *reterr = frame->error;
+        return frame->error.status;
+    }
+    return status == DTI_OK ? workload->verify(frame, reterr) : status;
+}
+
+enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_bench_kind *kind,
+                                  const struct dti_bench_request *request, struct dti_team *team,
+                                  struct dti_error *reterr)
+{
+    enum { LINE = 64 }; /* equal candidates cost the same */
+    const struct dti_bench_workload *const workload = workload_of(kind, request);
+    const size_t size = (workload->size + LINE - 1) / LINE * LINE;
+    struct dti_frame *const frame = aligned_alloc(LINE, size);
+    if (!frame)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    memset(frame, 0, size);
+    memset(ret, 0, sizeof *ret);
+    frame->request = request;
+    frame->table = ret;
+    frame->team = team;
+    frame->threads = team ? dti_team_size(team) : 1;
+    frame->gpu = request->gpu;
+    atomic_init(&frame->failed, false);
+    const enum dti_status status = measure(frame, workload, reterr);
+    if (workload->end)
+        workload->end(frame);
+    dti_frame_close(frame);
+    free(frame);
+    if (status != DTI_OK)
+        dti_bench_table_free(ret);
+    return status;
+}
+
+static void put(char *ret, size_t size, const char *text)
+{
+    (void)snprintf(ret, size, "%s", text ? text : "");
+}
+
+struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry)
+{
+    const size_t at = frame->table->count;
+    struct dti_bench_item *const item = dti_bench_add_item(
+        frame->table, entry->role, frame->gpu ? dti_gpu_facts(frame->gpu)->id : "cpu");
+    if (!item)
+        return NULL;
+    put(item->dtype, sizeof item->dtype, entry->dtype);
+    put(item->engine, sizeof item->engine, entry->engine);
+    put(item->kernel, sizeof item->kernel, entry->kernel);
+    put(item->arithmetic, sizeof item->arithmetic, entry->arithmetic);
+    item->bytes_read = entry->bytes_read;
+    item->bytes_written = entry->bytes_written;
+    item->operations = entry->operations;
+    item->limit = entry->limit;
+    item->from_events = entry->by_events;
+    frame->candidates[at] = (struct dti_bench_candidate){.run = entry->run,
+                                                         .context = entry->context,
+                                                         .sets = entry->sets,
+                                                         .subject = !entry->limit};
+    if (entry->pass) {
+        frame->contexts[at].work = (struct dti_bench_work){frame, entry->pass, entry->context,
+                                                           entry->sets, entry->by_events};
+        frame->candidates[at].timed = dti_frame_time;
+        frame->candidates[at].context = &frame->contexts[at].work;
+    }
+    return item;
+}
+
+static void again_job(void *candidate_, size_t member, size_t size)
+{
+    const struct dti_bench_candidate *const candidate = candidate_;
+    candidate->run(candidate->context, 0, member, size);
+}
+
+void dti_frame_again(struct dti_frame *frame, size_t at)
+{
+    dti_in_team(frame->team, again_job, &frame->candidates[at]);
+}
