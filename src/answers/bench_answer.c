@@ -129,17 +129,17 @@ enum dti_status dti_bench_records_add(struct dti_bench_records *records,
             .loss_report = item->loss,
             .with_alloc = setup->with_alloc,
             .bytes = kind->casts                        ? table->items[0].bytes_read
-                     : kind->size_is == DTI_BENCH_BYTES ? result->n
+                     : kind->size_is == DTI_BENCH_BYTES ? result->request->n
                                                         : 0,
-            .elements = result->n,
-            .m = product ? result->m : 0,
-            .n = result->n,
-            .k = result->k,
+            .elements = result->request->n,
+            .m = product ? result->request->m : 0,
+            .n = result->request->n,
+            .k = result->request->k,
             .threads = result->threads,
         };
         if (kind->casts) {
-            subject.src = result->src->name;
-            subject.dst = result->dst->name;
+            subject.src = result->request->cast->src.name;
+            subject.dst = result->request->cast->dst.name;
             subject.data = setup->data;
             subject.round = setup->round;
             subject.overflow = setup->overflow;

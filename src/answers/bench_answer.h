@@ -32,10 +32,9 @@ struct dti_bench_setup {
 /* One measurement. */
 struct dti_bench_result {
     const struct dti_bench_setup *setup;
-    const struct dti_format *src, *dst; /* of a cast */
-    uint64_t m, n, k;                   /* of all else, as requests have them */
-    const char *device;                 /* "cpu", "cuda:0" */
-    enum dti_level level;
+    const struct dti_bench_request *request;
+    const char *size;   /* "64 MiB", "2000x2000" */
+    const char *device; /* "cpu", "cuda:0" */
     size_t threads;
     const struct dti_bench_table *table;
     enum dti_bench_place place; /* the rounds that are told of */

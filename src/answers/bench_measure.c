@@ -10,58 +10,53 @@
 
 /* One measurement. */
 struct bench_step {
+    const struct dti_bench_job *job;
     const struct dti_bench_sink *sink;
-    struct dti_bench_done done;
     struct dti_bench_cast cast;
     struct dti_bench_request request;
+    struct dti_bench_result result;
     bool first; /* of its pair */
 };
 
-/* Everything but what is measured there. Threads are the CPU's; levels of casts are compared within
- * a measurement. */
+/* Threads are the CPU's; levels of casts are compared within a measurement. */
 static void step_init(struct bench_step *ret, const struct dti_bench_job *job, size_t pair,
-                      size_t size, size_t device, size_t level, size_t threads)
+                      size_t size_at, size_t device_at, size_t level, size_t threads)
 {
-    const struct dti_bench_device *const on = &job->devices[device];
-    const bool gpu = on->gpu || on->runner;
-    const uint64_t seed = job->setup.seed;
+    const struct dti_bench_device *const device = &job->devices[device_at];
+    const struct dti_bench_size *const size = &job->sizes[size_at];
+    const struct dti_bench_setup *const setup = &job->setup;
     *ret = (struct bench_step){
-        .done = {.job = job,
-                 .size = &job->sizes[size],
-                 .device = on,
-                 .result = {.setup = &job->setup,
-                            .src = &job->pairs[pair].src,
-                            .dst = &job->pairs[pair].dst,
-                            .m = job->sizes[size].m,
-                            .n = job->sizes[size].n,
-                            .k = job->sizes[size].k,
-                            .device = on->id,
-                            .level = job->levels[level],
-                            .threads = gpu ? 1 : job->threads[threads]}},
+        .job = job,
         .cast = {.src = job->pairs[pair].src,
                  .dst = job->pairs[pair].dst,
                  .policy = job->policy,
                  .level_count = job->level_count,
-                 .loss = job->setup.loss,
+                 .loss = setup->loss,
                  .data = job->data},
         .request = {.dtypes = job->dtypes,
                     .dtype_count = job->dtype_count,
                     .blocks = job->blocks,
                     .block_count = job->block_count,
-                    .m = job->sizes[size].m,
-                    .n = job->sizes[size].n,
-                    .k = job->sizes[size].k,
+                    .m = size->m,
+                    .n = size->n,
+                    .k = size->k,
+                    .cast = setup->kind->casts ? &ret->cast : NULL,
                     .level = job->levels[level],
                     .cache = job->cache,
-                    .with_alloc = job->setup.with_alloc,
-                    .engine = job->setup.engine,
-                    .seed = seed,
-                    .gpu = on->runner ? NULL : on->gpu,
-                    .runner = on->runner,
-                    .options = {.nanoseconds = job->setup.nanoseconds,
-                                .seed = seed,
-                                .cpus = job->setup.cpus}},
-        .first = size + device + threads == 0,
+                    .with_alloc = setup->with_alloc,
+                    .engine = setup->engine,
+                    .seed = setup->seed,
+                    .gpu = device->runner ? NULL : device->gpu,
+                    .runner = device->runner,
+                    .options = {.nanoseconds = setup->nanoseconds,
+                                .seed = setup->seed,
+                                .cpus = setup->cpus}},
+        .result = {.setup = setup,
+                   .request = &ret->request,
+                   .size = size->label,
+                   .device = device->id,
+                   .threads = device->gpu || device->runner ? 1 : job->threads[threads]},
+        .first = size_at + device_at + threads == 0,
     };
     memcpy(ret->cast.levels, job->levels, sizeof job->levels);
 }
@@ -85,7 +80,6 @@ static enum dti_status visit_all(const struct dti_bench_job *job, const struct d
                 struct bench_step step;
                 step_init(&step, job, casts ? i : 0, size, d, by_threads / job->thread_count,
                           by_threads % job->thread_count);
-                step.request.cast = casts ? &step.cast : NULL;
                 step.sink = sink;
                 status = visit(&step, reterr);
             }
@@ -97,50 +91,48 @@ static enum dti_status visit_all(const struct dti_bench_job *job, const struct d
 /* The usual sizes are left out where there is not the memory, but of casts. */
 static bool may_be_left_out(const struct bench_step *step)
 {
-    return step->done.job->usual_sizes && !step->done.job->setup.kind->casts;
+    return step->job->usual_sizes && !step->job->setup.kind->casts;
 }
 
 static enum dti_status check_one(struct bench_step *step, struct dti_error *reterr)
 {
-    const enum dti_status status =
-        dti_bench_check(step->done.job->setup.kind, &step->request, reterr);
+    const enum dti_status status = dti_bench_check(step->job->setup.kind, &step->request, reterr);
     return status == DTI_UNAVAILABLE && may_be_left_out(step) ? DTI_OK : status;
 }
 
 /* An engine that was asked for and is not there. */
-static enum dti_status check_engine(const struct dti_bench_done *done, const char *engine,
+static enum dti_status check_engine(const struct dti_bench_table *table, const char *engine,
                                     struct dti_error *reterr)
 {
-    for (size_t i = 0; i < done->result.table->count; i++) {
-        if (!done->result.table->items[i].limit)
+    for (size_t i = 0; i < table->count; i++) {
+        if (!table->items[i].limit)
             return DTI_OK;
     }
     return dti_fail_word(reterr, DTI_UNAVAILABLE, engine, strlen(engine), "no engine %s here%s%s",
-                         DTI_QUOTED(engine, strlen(engine)),
-                         done->result.table->note_count > 0 ? ": " : "",
-                         done->result.table->note_count > 0 ? done->result.table->notes[0] : "");
+                         DTI_QUOTED(engine, strlen(engine)), table->note_count > 0 ? ": " : "",
+                         table->note_count > 0 ? table->notes[0] : "");
 }
 
 /* A thread alone is not tied to a CPU: the system finds it a quiet one. */
 static enum dti_status measure(struct bench_step *step, struct dti_bench_table *table,
                                struct dti_error *reterr)
 {
-    struct dti_bench_done *const done = &step->done;
-    const struct dti_bench_setup *const setup = &done->job->setup;
+    struct dti_bench_result *const result = &step->result;
+    const struct dti_bench_setup *const setup = &step->job->setup;
     struct dti_team *team = NULL;
     enum dti_status status = DTI_OK;
-    if (done->result.threads > 1)
-        status = dti_team_new(&team, done->result.threads, DTI_WAIT_SPIN, true, reterr);
+    if (result->threads > 1)
+        status = dti_team_new(&team, result->threads, DTI_WAIT_SPIN, true, reterr);
     if (status == DTI_OK)
         status = dti_bench_measure(table, setup->kind, &step->request, team, reterr);
     dti_team_free(team);
     if (status != DTI_OK)
         return status;
-    done->result.table = table;
+    result->table = table;
     if (setup->engine)
-        status = check_engine(done, setup->engine, reterr);
+        status = check_engine(table, setup->engine, reterr);
     if (status == DTI_OK)
-        status = step->sink->done(step->sink->context, done, reterr);
+        status = step->sink->done(step->sink->context, result, reterr);
     dti_bench_table_free(table);
     return status;
 }
@@ -148,15 +140,15 @@ static enum dti_status measure(struct bench_step *step, struct dti_bench_table *
 static enum dti_status measure_one(struct bench_step *step, struct dti_error *reterr)
 {
     const struct dti_bench_sink *const sink = step->sink;
-    const struct dti_bench_kind *const kind = step->done.job->setup.kind;
+    const struct dti_bench_kind *const kind = step->job->setup.kind;
     struct dti_error error = {.status = DTI_OK};
     enum dti_status status = DTI_OK;
     if (kind->casts && step->first)
-        status = sink->begin(sink->context, &step->done, reterr);
+        status = sink->begin(sink->context, &step->result, reterr);
     if (status != DTI_OK)
         return status;
     if (may_be_left_out(step) && dti_bench_check(kind, &step->request, &error) == DTI_UNAVAILABLE) {
-        sink->left_out(sink->context, step->done.size, &error);
+        sink->left_out(sink->context, &step->result, &error);
         return DTI_OK;
     }
     struct dti_bench_table *const table = calloc(1, sizeof *table);

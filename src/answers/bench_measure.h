@@ -49,23 +49,16 @@ struct dti_bench_job {
         device_count;
 };
 
-/* One measurement that is done. */
-struct dti_bench_done {
-    const struct dti_bench_job *job;
-    const struct dti_bench_size *size;
-    const struct dti_bench_device *device;
-    struct dti_bench_result result; /* but for its place */
-};
-
-/* Where that goes. */
+/* Where measurements go; the place of a result is not set. */
 struct dti_bench_sink {
     void *context;
-    /* The measurements of a cast begin: nothing is done but to name its dtypes. */
-    enum dti_status (*begin)(void *context, const struct dti_bench_done *done,
+    /* The measurements of a cast begin: there is no table yet. */
+    enum dti_status (*begin)(void *context, const struct dti_bench_result *first,
                              struct dti_error *reterr);
-    enum dti_status (*done)(void *context, const struct dti_bench_done *done,
+    enum dti_status (*done)(void *context, const struct dti_bench_result *result,
                             struct dti_error *reterr);
-    void (*left_out)(void *context, const struct dti_bench_size *size, const struct dti_error *why);
+    void (*left_out)(void *context, const struct dti_bench_result *what,
+                     const struct dti_error *why);
 };
 
 /* Says what cannot be measured before anything is; measures it all. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "answers/bench_answer.h"
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"cast\","
@@ -281,10 +281,9 @@ static void documents_and_structs_agree(void)
     (void)snprintf(table.items[0].engine, sizeof table.items[0].engine, "onednn 2.6.3");
     const struct dti_bench_setup setup = {
         .kind = &dti_bench_kind_matmul, .cache = "cold", .with_alloc = true, .cpus = 1};
+    const struct dti_bench_request request = {.m = 1, .n = 2048, .k = 1024};
     const struct dti_bench_result result = {.setup = &setup,
-                                            .m = 1,
-                                            .n = 2048,
-                                            .k = 1024,
+                                            .request = &request,
                                             .device = "cuda:1",
                                             .threads = 3,
                                             .table = &table,

@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 
-#include "bench/measure/arena.h"
 #include "dtinfo/bench_table.h"
 #include "dtinfo/copy.h"
 #include "dtinfo/matmul.h"
@@ -41,21 +40,23 @@ struct dti_bench_shape dti_bench_alike(size_t operands, uint64_t bytes, enum dti
 size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes);
 
 struct dti_bench_memory {
-    struct dti_arena arena;
-    size_t sets, set_size, at[DTI_BENCH_OPERANDS_MAX];
+    unsigned char *data; /* aligned to 2 MiB; NULL: there is none */
+    void *mapping;
+    size_t size, sets, set_size, at[DTI_BENCH_OPERANDS_MAX];
     bool in_cache; /* one set is within the last cache */
     uint64_t huge_page_bytes;
 };
-/* DTI_UNAVAILABLE when there is not so much memory. */
+/* Whether there is so much memory; fails with DTI_UNAVAILABLE, saying how much there is. */
+enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr);
 enum dti_status dti_bench_memory_check(struct dti_bench_shape shape, struct dti_error *reterr);
-/* The same; touched by the team's members, each its share. */
+/* The same, or DTI_NO_MEMORY; touched by the team's members, each its share. */
 enum dti_status dti_bench_memory_new(struct dti_bench_memory *ret, struct dti_bench_shape shape,
                                      struct dti_team *team, struct dti_error *reterr);
 void dti_bench_memory_free(struct dti_bench_memory *memory); /* all zero is fine */
 static inline void *dti_bench_memory_at(const struct dti_bench_memory *memory, size_t set,
                                         size_t operand)
 {
-    return memory->arena.data + set * memory->set_size + memory->at[operand];
+    return memory->data + set * memory->set_size + memory->at[operand];
 }
 /* Repeats a pool in the first bytes of an operand, in all sets. */
 void dti_bench_memory_fill(const struct dti_bench_memory *memory, size_t operand, uint64_t bytes,

@@ -57,7 +57,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
                 all = UINT64_MAX;
         }
     }
-    return status == DTI_OK ? dti_arena_check(all, reterr) : status;
+    return status == DTI_OK ? dti_host_has_memory(all, reterr) : status;
 }
 
 /* The engines that are there; a note for those that are not. */
@@ -177,7 +177,7 @@ static enum dti_status verify_quantizing(const struct dti_matmul_product *produc
                                          struct dti_error *reterr)
 {
     struct dti_matrices matrices = product->matrices;
-    if (!product->numbers.arena.data)
+    if (!product->numbers.data)
         return DTI_OK;
     unsigned char *const memory = malloc((size_t)matrices.c_at);
     if (!memory)

@@ -15,7 +15,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     enum dti_status status = dti_quant_bench_open(bench, request, reterr);
     if (status == DTI_OK)
-        status = dti_arena_check(dti_quant_bench_bytes(bench), reterr);
+        status = dti_host_has_memory(dti_quant_bench_bytes(bench), reterr);
     dti_quant_bench_close(bench);
     free(bench);
     return status;

@@ -44,7 +44,7 @@ static enum dti_status check_memory(const struct dti_cast_device *device, struct
                                "%s has %llu bytes of memory left, and %llu are needed",
                                dti_gpu_facts(gpu)->id, (unsigned long long)there,
                                (unsigned long long)bytes);
-    return dti_arena_check(both, reterr);
+    return dti_host_has_memory(both, reterr);
 }
 
 /* Sizes, and how many sets take turns so that the device's cache does not help. */

@@ -150,7 +150,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     uint64_t on_device = 0, on_host = 0;
     enum dti_status status = lay_out(&device, request, &on_device, &on_host, reterr);
     if (status == DTI_OK)
-        status = dti_arena_check(on_host, reterr);
+        status = dti_host_has_memory(on_host, reterr);
     return status == DTI_OK ? dti_device_has_memory(request->gpu, on_device, reterr) : status;
 }
 

@@ -70,7 +70,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
         struct dti_matrices matrices;
         uint64_t bytes;
         size_t sets;
-        if (!dti_cublaslt_has(dtype) || (large && is_large(request)))
+        if (!dti_cublaslt_row(dtype) || (large && is_large(request)))
             continue;
         status = lay_out(request, dtype, large, &matrices, &sets, reterr);
         if (status == DTI_OK &&
@@ -105,7 +105,7 @@ static enum dti_status upload(const struct planned *product, const unsigned char
     const struct dti_matrices *const matrices = &product->matrices;
     unsigned char *transposed = NULL;
     enum dti_status status = DTI_OK;
-    if (dti_cublaslt_wants_columns(matrices->dtype))
+    if (dti_cublaslt_row(matrices->dtype)->by_columns)
         status = transpose(matrices, memory, &transposed, reterr);
     for (size_t set = 0; set < product->sets && status == DTI_OK; set++) {
         const dti_gpu_address at = product->memory + set * matrices->bytes;
@@ -157,7 +157,7 @@ static enum dti_status fill(struct planned *product, struct dti_error *reterr)
     const struct dti_matrices *const matrices = &product->matrices;
     unsigned char *memory = NULL;
     enum dti_status status = DTI_OK;
-    if (dti_cublaslt_wants_scales(matrices->dtype))
+    if (dti_cublaslt_row(matrices->dtype)->scales)
         status = dti_gpu_alloc(gpu, sizeof matrices->scales, &product->scales, reterr);
     if (status == DTI_OK)
         status = dti_cublaslt_plan_new(&product->plan, device->cublaslt, matrices->dtype,
@@ -190,7 +190,7 @@ static enum dti_status add_product(struct planned **ret, struct matmul_device *d
 {
     struct dti_frame *const frame = &device->frame;
     const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
-    const unsigned least = dti_cublaslt_least_capability(dtype);
+    const unsigned least = dti_cublaslt_row(dtype)->least_capability;
     struct planned *const product = &device->products[device->count];
     char kernel[DTI_BENCH_WORDS];
     if (facts->major * 10 + facts->minor < least)
@@ -219,7 +219,7 @@ static enum dti_status add_product(struct planned **ret, struct matmul_device *d
     entry.limit = large;
     entry.engine = dti_cublaslt_title(device->cublaslt);
     entry.kernel = kernel;
-    entry.arithmetic = dti_cublaslt_arithmetic(dtype);
+    entry.arithmetic = dti_cublaslt_row(dtype)->arithmetic;
     entry.pass = multiply;
     entry.by_events = true;
     entry.context = product;
@@ -279,7 +279,7 @@ static enum dti_status add_dtype(struct matmul_device *device, enum dti_dtype dt
     const char *const name = dti_format_get(dtype)->name;
     struct dti_error error = {.text = ""};
     struct planned *product;
-    if (!dti_cublaslt_has(dtype)) {
+    if (!dti_cublaslt_row(dtype)) {
         dti_bench_add_note(table, "%s: no engine has such a product", name);
         return DTI_OK;
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 #include "dtinfo/device.h"
 #include "dtinfo/library.h"
 #include "dtinfo/resident.h"

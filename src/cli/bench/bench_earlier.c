@@ -3,7 +3,7 @@
  * --baseline and --compare: the other document is read before anything is measured. */
 #include <string.h>
 
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/input.h"
 

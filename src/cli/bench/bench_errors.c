@@ -24,7 +24,7 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
 {
     char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
     enum { DIGITS = 10 };
-    const bool product = done->result.setup->kind->size_is == DTI_BENCH_PRODUCT;
+    const bool product = done->result->setup->kind->size_is == DTI_BENCH_PRODUCT;
     const char *const which = product ? "at worst " : "";
     (void)digits(got, item->sum, DIGITS);
     if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {

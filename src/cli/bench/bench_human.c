@@ -62,8 +62,8 @@ void dti_bench_human_pair(const struct bench_shown *first)
     const struct bench_job *const job = first->job;
     struct dti_line line = dti_context_line(job->cx);
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", first->result.src->name,
-                   first->result.dst->name);
+    dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", first->result->request->cast->src.name,
+                   first->result->request->cast->dst.name);
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_DIM, "  %9s  %7s  %-*s%s  %10s  %7s  %7s  %8s%s", "size",
                    "threads", COLUMN_LEVEL, "level", has_stores(job->cx) ? "  stores  " : "",
@@ -81,7 +81,7 @@ static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *
                             const char *role, enum dti_bench_place place, double *ret_share)
 {
     struct dti_bench_figure ratio;
-    const bool known = dti_bench_share(&ratio, done->result.table, row, role, place);
+    const bool known = dti_bench_share(&ratio, done->result->table, row, role, place);
     *ret_share = known ? ratio.median : 0;
     return known ? dti_bench_percent(text, ratio.median, 0) : "-";
 }
@@ -109,7 +109,7 @@ static void put_comparison(struct dti_line *line, const struct bench_shown *done
                            enum dti_bench_place place)
 {
     char text[CELL];
-    const enum dti_style style = compare(text, done->result.table, row, place);
+    const enum dti_style style = compare(text, done->result->table, row, place);
     if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
         dti_line_end(line);
         *line = dti_context_line(done->job->cx);
@@ -125,7 +125,7 @@ static void row_name(char text[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *row)
 {
     const bool own = row->where == DTI_BENCH_ON_CPU, whole = row->where == DTI_BENCH_WHOLE;
-    const char *const name = own ? dti_level_name(row->level) : done->result.device;
+    const char *const name = own ? dti_level_name(row->level) : done->result->device;
     if (whole && row->loss)
         (void)snprintf(text, CELL, "  + copies, loss");
     else
@@ -137,7 +137,7 @@ static void row_name(char text[CELL], const struct bench_shown *done,
 static double put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
                           enum dti_bench_place place)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     const struct dti_bench_item *const row = &table->items[at];
     char name[CELL], copy[DTI_TEXT_SIZE], shape[DTI_TEXT_SIZE];
     char element[DTI_TEXT_SIZE], rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
@@ -175,7 +175,7 @@ static void put_bar(const struct dti_context *cx, struct dti_line *line, double 
 /* -v: every candidate with its own time, and what was thrown away. */
 static void put_details(const struct bench_shown *done, enum dti_bench_place place)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     const struct dti_bench *const bench = &table->bench;
     struct dti_line line = dti_context_line(done->job->cx);
     char rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE], pages[DTI_TEXT_SIZE];
@@ -210,11 +210,11 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
 static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 {
     char size[DTI_TEXT_SIZE];
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     for (size_t i = 0; i < table->count && !table->items[i].limit; i++) {
         struct dti_line line = dti_context_line(done->job->cx);
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %9s  %7zu  ",
-                       dti_bench_bytes(size, table->items[0].bytes_read), done->result.threads);
+                       dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
         const double share = put_figures(&line, done, i, place);
         const struct dti_bench_item *const row = &table->items[i];
         if (i == 0 || (row->where == DTI_BENCH_WHOLE && !row->loss))
@@ -232,7 +232,7 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 void dti_bench_human_result(const struct bench_shown *done)
 {
     for (unsigned place = 0; place < DTI_BENCH_PLACES; place++) {
-        if (dti_bench_tells(&done->result.table->bench, (enum dti_bench_place)place))
+        if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)place))
             put_rows(done, (enum dti_bench_place)place);
     }
 }

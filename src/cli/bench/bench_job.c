@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 #include "cli/shared/choices.h"
 #include "dtinfo/nearest.h"
 
@@ -19,53 +19,37 @@ static const uint64_t suite_nanoseconds = 42000000000, least_nanoseconds = 10000
 static enum dti_status look_up(const struct bench_job *job, const char *text, size_t length,
                                struct dti_format *ret, struct dti_error *reterr)
 {
-    char name[64];
-    const char *note = NULL;
     const struct bench_word word = {.text = text, .length = length};
     if (length == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "a cast is SRC:DST, as in fp32:bf16; a dtype is missing beside the colon");
-    if (length >= sizeof name)
-        return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", &word, reterr);
-    memcpy(name, text, length);
-    name[length] = '\0';
-    const enum dti_status status = dti_format_lookup(name, ret, &note, reterr);
-    if (status != DTI_OK)
+    const enum dti_status status = dti_bench_look_up(job, &word, ret, reterr);
+    if (status != DTI_OK || ret->kind != DTI_KIND_COMPLEX)
         return status;
-    if (note)
-        dti_warn(job->cx, "%s", note);
-    if (ret->kind != DTI_KIND_COMPLEX)
-        return DTI_OK;
     return dti_fail_word(reterr, DTI_WRONG_KIND, text, length,
                          "%s is a pair of numbers; measure its parts, %s", ret->name,
                          dti_format_get(ret->component)->name);
 }
 
-static enum dti_status parse_pairs(struct bench_job *job, const char *list,
-                                   struct dti_error *reterr)
+static enum dti_status take_pair(struct bench_job *job, const struct bench_word *word,
+                                 struct dti_error *reterr)
 {
-    while (list) {
-        const struct bench_word word = dti_bench_next_word(&list);
-        const char *const colon = memchr(word.text, ':', word.length);
-        if (!colon)
-            return dti_bench_refuse(DTI_USAGE, "a cast is SRC:DST, as in fp32:bf16", &word, reterr);
-        if (job->asked.pair_count == DTI_BENCH_PAIRS_MAX)
-            return dti_bench_too_many("casts", reterr);
-        struct dti_bench_pair *const pair = &job->asked.pairs[job->asked.pair_count];
-        const size_t first = (size_t)(colon - word.text);
-        enum dti_status status = look_up(job, word.text, first, &pair->src, reterr);
-        if (status == DTI_OK)
-            status = look_up(job, colon + 1, word.length - first - 1, &pair->dst, reterr);
-        if (status == DTI_OK && job->args->overflow == DTI_OVERFLOW_WRAP &&
-            !dti_format_is_integer(&pair->dst))
-            status = dti_fail(reterr, DTI_USAGE,
-                              "--overflow wrap is for integer dtypes; %s is a float: use saturate",
-                              pair->dst.name);
-        if (status != DTI_OK)
-            return status;
-        job->asked.pair_count++;
-    }
-    return DTI_OK;
+    const char *const colon = memchr(word->text, ':', word->length);
+    if (!colon)
+        return dti_bench_refuse(DTI_USAGE, "a cast is SRC:DST, as in fp32:bf16", word, reterr);
+    if (job->asked.pair_count == DTI_BENCH_PAIRS_MAX)
+        return dti_bench_too_many("casts", reterr);
+    struct dti_bench_pair *const pair = &job->asked.pairs[job->asked.pair_count++];
+    const size_t first = (size_t)(colon - word->text);
+    enum dti_status status = look_up(job, word->text, first, &pair->src, reterr);
+    if (status == DTI_OK)
+        status = look_up(job, colon + 1, word->length - first - 1, &pair->dst, reterr);
+    if (status == DTI_OK && job->args->overflow == DTI_OVERFLOW_WRAP &&
+        !dti_format_is_integer(&pair->dst))
+        status = dti_fail(reterr, DTI_USAGE,
+                          "--overflow wrap is for integer dtypes; %s is a float: use saturate",
+                          pair->dst.name);
+    return status;
 }
 
 static void share_time(struct bench_job *job)
@@ -118,19 +102,21 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
         .cx = cx,
     };
     enum dti_status status = dti_bench_parse_levels(ret, args->level, reterr);
-    ret->asked.setup.level = ret->asked.levels[0];
     if (status == DTI_OK)
-        status = dti_bench_parse_sizes(ret, args->size ? args->size : kind->sizes, reterr);
+        status = dti_bench_each_word(ret, args->size ? args->size : kind->sizes,
+                                     dti_bench_take_size, reterr);
     if (status == DTI_OK)
-        status = dti_bench_parse_threads(ret, args->threads ? args->threads : "1", reterr);
+        status = dti_bench_each_word(ret, args->threads ? args->threads : "1",
+                                     dti_bench_take_threads, reterr);
     if (status == DTI_OK && !kind->casts && operand_count > 0)
         status = no_operand(kind, operands[0], reterr);
     for (int i = 0; i < operand_count && status == DTI_OK; i++)
-        status = parse_pairs(ret, operands[i], reterr);
+        status = dti_bench_each_word(ret, operands[i], take_pair, reterr);
     if (status == DTI_OK && kind->casts && operand_count == 0)
-        status = parse_pairs(ret, default_pairs, reterr);
+        status = dti_bench_each_word(ret, default_pairs, take_pair, reterr);
     if (status == DTI_OK && (args->dtypes || kind->dtypes[0] != '\0'))
-        status = dti_bench_parse_dtypes(ret, args->dtypes ? args->dtypes : kind->dtypes, reterr);
+        status = dti_bench_each_word(ret, args->dtypes ? args->dtypes : kind->dtypes,
+                                     dti_bench_take_dtype, reterr);
     if (status == DTI_OK && args->time)
         status = dti_bench_parse_time(ret, args->time, reterr);
     if (status == DTI_OK)
@@ -138,9 +124,4 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
     if (status == DTI_OK && !args->time)
         share_time(ret);
     return status;
-}
-
-void dti_bench_job_end(struct bench_job *job)
-{
-    dti_bench_devices_close(job);
 }

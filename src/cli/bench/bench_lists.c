@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Words between commas; threads, levels and seconds. */
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,23 +34,53 @@ enum dti_status dti_bench_too_many(const char *what, struct dti_error *reterr)
     return dti_fail(reterr, DTI_USAGE, "too many %s for one run; measure them in parts", what);
 }
 
-enum dti_status dti_bench_parse_threads(struct bench_job *job, const char *list,
-                                        struct dti_error *reterr)
+enum dti_status dti_bench_each_word(struct bench_job *job, const char *list, bench_take_fn *take,
+                                    struct dti_error *reterr)
 {
-    while (list) {
+    enum dti_status status = DTI_OK;
+    while (list && status == DTI_OK) {
         const struct bench_word word = dti_bench_next_word(&list);
-        size_t number;
-        if (job->asked.thread_count == DTI_BENCH_THREADS_MAX)
-            return dti_bench_too_many("numbers of threads", reterr);
-        const enum dti_status status = dti_amount_threads(word.text, word.length, &number, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (number > dti_cpu_count())
-            dti_warn(job->cx,
-                     "%zu threads take turns on %zu CPU%s; that measures the system as well",
-                     number, dti_cpu_count(), dti_cpu_count() == 1 ? "" : "s");
-        job->asked.threads[job->asked.thread_count++] = number;
+        status = take(job, &word, reterr);
     }
+    return status;
+}
+
+enum dti_status dti_bench_look_up(const struct bench_job *job, const struct bench_word *word,
+                                  struct dti_format *ret, struct dti_error *reterr)
+{
+    char name[BENCH_NAME_SIZE];
+    const char *note = NULL;
+    if (!dti_bench_word_copy(name, word))
+        return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", word, reterr);
+    const enum dti_status status = dti_format_lookup(name, ret, &note, reterr);
+    if (status == DTI_OK && note)
+        dti_warn(job->cx, "%s", note);
+    return status;
+}
+
+bool dti_bench_word_copy(char ret[BENCH_NAME_SIZE], const struct bench_word *word)
+{
+    if (word->length >= BENCH_NAME_SIZE)
+        return false;
+    memcpy(ret, word->text, word->length);
+    ret[word->length] = '\0';
+    return true;
+}
+
+enum dti_status dti_bench_take_threads(struct bench_job *job, const struct bench_word *word,
+                                       struct dti_error *reterr)
+{
+    size_t number;
+    const size_t cpus = dti_cpu_count();
+    if (job->asked.thread_count == DTI_BENCH_THREADS_MAX)
+        return dti_bench_too_many("numbers of threads", reterr);
+    const enum dti_status status = dti_amount_threads(word->text, word->length, &number, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (number > cpus)
+        dti_warn(job->cx, "%zu threads take turns on %zu CPU%s; that measures the system as well",
+                 number, cpus, cpus == 1 ? "" : "s");
+    job->asked.threads[job->asked.thread_count++] = number;
     return DTI_OK;
 }
 
@@ -80,31 +110,38 @@ static void add_level(struct bench_job *job, enum dti_level level)
     job->asked.level_count++;
 }
 
+static enum dti_status take_level(struct bench_job *job, const struct bench_word *word,
+                                  struct dti_error *reterr)
+{
+    const enum dti_level highest = job->asked.setup.level;
+    enum dti_level level;
+    char name[32] = "";
+    memcpy(name, word->text, word->length < sizeof name ? word->length : sizeof name - 1);
+    if (dti_bench_word_is(word, "all")) {
+        for (unsigned i = 0; i < DTI_LEVEL_COUNT; i++) {
+            if (dti_level_includes(highest, (enum dti_level)i))
+                add_level(job, (enum dti_level)i);
+        }
+        return DTI_OK;
+    }
+    enum dti_status status = dti_level_lookup(name, &level, reterr);
+    if (status == DTI_OK && !dti_level_includes(highest, level))
+        status = no_level(level, highest, reterr);
+    if (status == DTI_OK)
+        add_level(job, level);
+    return status;
+}
+
 enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
                                        struct dti_error *reterr)
 {
-    enum dti_level highest;
-    enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), &highest, reterr);
+    enum dti_level *const level = &job->asked.setup.level; /* the highest there is, */
+    enum dti_status status = dti_level_choose(getenv("DTINFO_CPU"), level, reterr);
     if (status == DTI_OK && !list)
-        add_level(job, highest);
-    while (status == DTI_OK && list) {
-        const struct bench_word word = dti_bench_next_word(&list);
-        enum dti_level level;
-        char name[32] = "";
-        memcpy(name, word.text, word.length < sizeof name ? word.length : sizeof name - 1);
-        if (dti_bench_word_is(&word, "all")) {
-            for (unsigned i = 0; i < DTI_LEVEL_COUNT; i++) {
-                if (dti_level_includes(highest, (enum dti_level)i))
-                    add_level(job, (enum dti_level)i);
-            }
-            continue;
-        }
-        status = dti_level_lookup(name, &level, reterr);
-        if (status == DTI_OK && !dti_level_includes(highest, level))
-            status = no_level(level, highest, reterr);
-        if (status == DTI_OK)
-            add_level(job, level);
-    }
+        add_level(job, *level);
+    if (status == DTI_OK)
+        status = dti_bench_each_word(job, list, take_level, reterr);
+    *level = job->asked.levels[0]; /* the highest that was asked for */
     return status;
 }
 

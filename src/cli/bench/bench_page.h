@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pages of `bench`, which grow while it measures. */
+ * The pages of `bench`, which grow while it measures; sizes, figures, bars and lines on them. */
 #ifndef DTINFO_CLI_BENCH_PAGE_H
 #define DTINFO_CLI_BENCH_PAGE_H
 
 #include "cli/bench/bench_job.h"
-#include "cli/bench/bench_words.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/table.h"
 
 /* One measurement that is done. */
 struct bench_shown {
     const struct bench_job *job;
-    const struct dti_bench_size *size;
-    const struct dti_bench_device *device;
-    struct dti_bench_result result;
+    const struct dti_bench_result *result;
 };
 
 /* bench_human.c, bench_table_human.c: the head; what is measured next; a measurement that is done.
@@ -36,5 +35,25 @@ void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench
 void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
                          enum dti_bench_place place);
 void dti_bench_put_doubts(const struct bench_job *job);
+
+/* bench_words.c: "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
+const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
+const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned decimals);
+/* With three significant digits and no exponent: "0.0477", "12.3", "1230". */
+const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number);
+/* "12.3 ms", "480 ns". */
+const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds);
+/* "64 %" of a share of 1. */
+const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned decimals);
+/* A bar of `cells` characters for a share of 1, longer beyond that up to a quarter more. */
+enum { BENCH_BAR_SIZE = 128, BENCH_BAR_CELLS = 20 };
+const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8);
+/* Whether the locale's characters are UTF-8, as the environment tells. */
+bool dti_bench_utf8(void);
+
+/* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
+ */
+void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
+                         const char *text, const char *between);
 
 #endif

@@ -28,11 +28,11 @@ static enum dti_status end_document(const struct bench_job *job,
 }
 
 /* Its result at each of the places that are told of: into the document, and to be compared. */
-static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_done *done,
+static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_result *done,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    struct dti_bench_result result = done->result;
+    struct dti_bench_result result = *done;
     for (unsigned i = 0; i < DTI_BENCH_PLACES && status == DTI_OK; i++) {
         result.place = (enum dti_bench_place)i;
         if (!dti_bench_tells(&result.table->bench, result.place))
@@ -45,19 +45,20 @@ static enum dti_status put_places(struct bench_job_run *run, const struct dti_be
     return status;
 }
 
-static enum dti_status put_done(void *run_, const struct dti_bench_done *done,
+static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
                                 struct dti_error *reterr)
 {
     struct bench_job_run *const run = run_;
     const struct bench_job *const job = run->job;
-    const struct bench_shown shown = {job, done->size, done->device, done->result};
+    const struct bench_shown shown = {job, done};
+    const struct dti_bench_table *const table = done->table;
+    const uint64_t wanted = done->request->n;
     const bool casts = job->asked.setup.kind->casts;
-    const uint64_t used =
-        done->result.table->count > 0 ? done->result.table->items[0].bytes_read : 0;
-    if (casts && used != done->size->n)
+    const uint64_t used = casts ? table->items[0].bytes_read : wanted;
+    if (used != wanted)
         dti_warn(
             job->cx, "--size %llu is not a whole number of elements of %s; %llu bytes are used",
-            (unsigned long long)done->size->n, done->result.src->name, (unsigned long long)used);
+            (unsigned long long)wanted, done->request->cast->src.name, (unsigned long long)used);
     if (job->cx->output == DTI_OUTPUT_HUMAN)
         (casts ? dti_bench_human_result : dti_bench_human_table)(&shown);
     if (job->cx->output == DTI_OUTPUT_JSONL)
@@ -68,22 +69,21 @@ static enum dti_status put_done(void *run_, const struct dti_bench_done *done,
     return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
 }
 
-static enum dti_status put_pair(void *run_, const struct dti_bench_done *done,
+static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
                                 struct dti_error *reterr)
 {
     const struct bench_job_run *const run = run_;
     if (run->job->cx->output == DTI_OUTPUT_HUMAN)
-        dti_bench_human_pair(
-            &(struct bench_shown){run->job, done->size, done->device, done->result});
+        dti_bench_human_pair(&(struct bench_shown){run->job, done});
     return dti_standard_flush(run->job->cx->out, reterr);
 }
 
-static void tell_left_out(void *run_, const struct dti_bench_size *size,
+static void tell_left_out(void *run_, const struct dti_bench_result *what,
                           const struct dti_error *why)
 {
     char words[DTI_ERROR_TEXT];
     const struct bench_job_run *const run = run_;
-    dti_warn(run->job->cx, "%s is left out: %s", size->label, dti_error_words(words, why));
+    dti_warn(run->job->cx, "%s is left out: %s", what->size, dti_error_words(words, why));
 }
 
 static void begin(const struct bench_job *job)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bench/bench_lists.h"
-#include "cli/bench/bench_words.h"
+#include "cli/bench/bench_job.h"
+#include "cli/bench/bench_page.h"
 #include "cli/shared/amount.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/nearest.h"
@@ -61,9 +61,12 @@ static bool parse_product(const struct bench_word *word, struct dti_bench_size *
     return true;
 }
 
-static enum dti_status parse_size(const struct bench_job *job, const struct bench_word *word,
-                                  struct dti_bench_size *ret, struct dti_error *reterr)
+enum dti_status dti_bench_take_size(struct bench_job *job, const struct bench_word *word,
+                                    struct dti_error *reterr)
 {
+    if (job->asked.size_count == DTI_BENCH_SIZES_MAX)
+        return dti_bench_too_many("sizes", reterr);
+    struct dti_bench_size *const ret = &job->asked.sizes[job->asked.size_count++];
     if (job->asked.setup.kind->size_is == DTI_BENCH_BYTES) {
         const enum dti_status status =
             dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
@@ -91,22 +94,6 @@ static enum dti_status parse_size(const struct bench_job *job, const struct benc
     return DTI_OK;
 }
 
-enum dti_status dti_bench_parse_sizes(struct bench_job *job, const char *list,
-                                      struct dti_error *reterr)
-{
-    while (list) {
-        const struct bench_word word = dti_bench_next_word(&list);
-        if (job->asked.size_count == DTI_BENCH_SIZES_MAX)
-            return dti_bench_too_many("sizes", reterr);
-        const enum dti_status status =
-            parse_size(job, &word, &job->asked.sizes[job->asked.size_count], reterr);
-        if (status != DTI_OK)
-            return status;
-        job->asked.size_count++;
-    }
-    return DTI_OK;
-}
-
 /* Whether the kind has a dtype, as its own lists say. */
 static bool offers(const struct dti_bench_kind *kind, const char *name)
 {
@@ -122,73 +109,33 @@ static bool offers(const struct dti_bench_kind *kind, const char *name)
     return false;
 }
 
-static enum dti_status not_offered(const struct bench_job *job, const char *name,
-                                   const struct bench_word *word, struct dti_error *reterr)
+enum dti_status dti_bench_take_dtype(struct bench_job *job, const struct bench_word *word,
+                                     struct dti_error *reterr)
 {
-    const char *const more = job->asked.setup.kind->more;
-    return dti_fail_word(reterr, DTI_WRONG_KIND, word->text, word->length,
-                         "'bench %s' has no %s; it measures %s%s%s", job->asked.setup.kind->name,
-                         name, job->asked.setup.kind->dtypes, more ? "," : "", more ? more : "");
-}
-
-static enum dti_status add_block(struct bench_job *job, const struct dti_block_format *format,
-                                 const struct bench_word *word, struct dti_error *reterr)
-{
-    if (!offers(job->asked.setup.kind, format->name))
-        return not_offered(job, format->name, word, reterr);
-    for (size_t i = 0; i < job->asked.block_count; i++) {
-        if (job->asked.blocks[i] == format->id)
-            return DTI_OK;
-    }
-    if (job->asked.block_count == DTI_BENCH_DTYPES_MAX)
-        return dti_bench_too_many("dtypes", reterr);
-    job->asked.blocks[job->asked.block_count++] = format->id;
-    return DTI_OK;
-}
-
-static enum dti_status add_dtype(struct bench_job *job, const struct dti_format *format,
-                                 const struct bench_word *word, struct dti_error *reterr)
-{
-    if (format->id == DTI_NONE || !offers(job->asked.setup.kind, format->name))
-        return not_offered(job, format->name, word, reterr);
-    for (size_t i = 0; i < job->asked.dtype_count; i++) {
-        if (job->asked.dtypes[i] == format->id)
-            return DTI_OK;
-    }
-    if (job->asked.dtype_count == DTI_BENCH_DTYPES_MAX)
-        return dti_bench_too_many("dtypes", reterr);
-    job->asked.dtypes[job->asked.dtype_count++] = format->id;
-    return DTI_OK;
-}
-
-static enum dti_status parse_dtype(struct bench_job *job, const struct bench_word *word,
-                                   struct dti_error *reterr)
-{
-    char name[64];
-    struct dti_format format;
-    const char *note = NULL;
-    if (word->length >= sizeof name)
-        return dti_bench_refuse(DTI_UNKNOWN_DTYPE, "dtypes have short names", word, reterr);
-    memcpy(name, word->text, word->length);
-    name[word->length] = '\0';
-    const struct dti_block_format *const block = dti_block_lookup(name);
-    if (block)
-        return add_block(job, block, word, reterr);
-    const enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
+    char name[BENCH_NAME_SIZE];
+    struct dti_format format = {.id = DTI_NONE};
+    struct dti_bench_job *const asked = &job->asked;
+    const struct dti_bench_kind *const kind = asked->setup.kind;
+    const struct dti_block_format *const block =
+        dti_bench_word_copy(name, word) ? dti_block_lookup(name) : NULL;
+    const enum dti_status status = block ? DTI_OK : dti_bench_look_up(job, word, &format, reterr);
     if (status != DTI_OK)
         return status;
-    if (note)
-        dti_warn(job->cx, "%s", note);
-    return add_dtype(job, &format, word, reterr);
-}
-
-enum dti_status dti_bench_parse_dtypes(struct bench_job *job, const char *list,
-                                       struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    while (list && status == DTI_OK) {
-        const struct bench_word word = dti_bench_next_word(&list);
-        status = parse_dtype(job, &word, reterr);
+    const char *const found = block ? block->name : format.name;
+    if ((!block && format.id == DTI_NONE) || !offers(kind, found))
+        return dti_fail_word(reterr, DTI_WRONG_KIND, word->text, word->length,
+                             "'bench %s' has no %s; it measures %s%s%s", kind->name, found,
+                             kind->dtypes, kind->more ? "," : "", kind->more ? kind->more : "");
+    size_t *const count = block ? &asked->block_count : &asked->dtype_count;
+    for (size_t i = 0; i < *count; i++) {
+        if (block ? asked->blocks[i] == block->id : asked->dtypes[i] == format.id)
+            return DTI_OK;
     }
-    return status;
+    if (*count == DTI_BENCH_DTYPES_MAX)
+        return dti_bench_too_many("dtypes", reterr);
+    if (block)
+        asked->blocks[(*count)++] = block->id;
+    else
+        asked->dtypes[(*count)++] = format.id;
+    return DTI_OK;
 }

@@ -50,17 +50,17 @@ void dti_bench_human_table_begin(const struct bench_job *job)
 
 static bool per_element(const struct bench_shown *done)
 {
-    return done->result.setup->kind->size_is == DTI_BENCH_ELEMENTS;
+    return done->result->setup->kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
 /* Arrays that are moved have none to show, and what is done with them is told in its place. */
 static bool has_operations(const struct bench_shown *done)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     bool some = table->count == 0;
     for (size_t i = 0; i < table->count && !some; i++)
         some = table->items[i].operations > 0;
-    return some && done->result.setup->kind->size_is != DTI_BENCH_BYTES;
+    return some && done->result->setup->kind->size_is != DTI_BENCH_BYTES;
 }
 
 static int name_width(const struct bench_shown *done)
@@ -80,7 +80,7 @@ static void put_name(char name[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *item)
 {
     const bool own = !item->limit && item->dtype[0] != '\0';
-    const bool alone = own && strcmp(item->role, done->result.setup->kind->name) == 0;
+    const bool alone = own && strcmp(item->role, done->result->setup->kind->name) == 0;
     const char *const first = own ? item->dtype : item->role;
     const char *const second = alone ? "" : own ? item->role : item->dtype;
     (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
@@ -91,12 +91,13 @@ static void put_heading(const struct bench_shown *done)
     const struct dti_context *const cx = done->job->cx;
     struct dti_line line = dti_context_line(cx);
     dti_line_end(&line);
-    if (done->device->gpu)
-        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->size->label, done->device->id);
+    if (done->result->request->gpu)
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->result->size, done->result->device);
     else
         dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s   %zu thread%s   level %s",
-                       done->size->label, done->device->id, done->result.threads,
-                       done->result.threads == 1 ? "" : "s", dti_level_name(done->result.level));
+                       done->result->size, done->result->device, done->result->threads,
+                       done->result->threads == 1 ? "" : "s",
+                       dti_level_name(done->result->request->level));
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
                    engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
@@ -112,13 +113,13 @@ static double put_share(char text[CELL], const struct bench_shown *done, size_t 
 {
     char share[DTI_TEXT_SIZE];
     struct dti_bench_figure ratio;
-    if (!dti_bench_of_limit(&ratio, done->result.table, at, place)) {
+    if (!dti_bench_of_limit(&ratio, done->result->table, at, place)) {
         memcpy(text, "-", 2);
         return 0;
     }
     dti_bench_percent(share, ratio.median, 0);
     (void)snprintf(text, CELL, "%5s %s", share,
-                   done->result.table->items[done->result.table->items[at].beside].role);
+                   done->result->table->items[done->result->table->items[at].beside].role);
     return ratio.median;
 }
 
@@ -136,14 +137,14 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
     char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE], bar[BENCH_BAR_SIZE];
     const struct dti_context *const cx = done->job->cx;
-    const struct dti_bench_item *const item = &done->result.table->items[at];
+    const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, &done->result.table->bench, at, place);
+    dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool no_bytes = item->bytes_read + item->bytes_written == 0;
     if (time.samples == 0 || (per_element(done) && no_bytes))
         memcpy(seconds, "-", 2);
     else if (per_element(done))
-        (void)dti_bench_three(seconds, time.median * 1e9 / (double)done->size->n);
+        (void)dti_bench_three(seconds, time.median * 1e9 / (double)done->result->request->n);
     else
         (void)dti_bench_seconds(seconds, time.median);
     put_rate(bytes, (double)item->bytes_read + (double)item->bytes_written, time.median);
@@ -151,8 +152,8 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     const double of_limit = put_share(share, done, at, place);
     put_name(name, done, item);
     /* of "vfmadd231ps zmm, registers alone" the instruction */
-    const bool by_kernel =
-        item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
+    const bool by_kernel = item->limit && item->kernel[0] != '\0' &&
+                           (item->operations > 0 || done->result->request->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
     struct dti_line line = dti_context_line(cx);
@@ -176,16 +177,16 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
 static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
     char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
-    const struct dti_bench_item *const item = &done->result.table->items[at];
+    const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, &done->result.table->bench, at, place);
+    dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool sure = time.has_interval;
     (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
                    item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
                    time.samples == 1 ? "" : "s",
-                   (unsigned long long)done->result.table->bench.passes[at],
-                   done->result.table->bench.passes[at] == 1 ? "" : "es",
-                   (unsigned long long)done->result.table->bench.discarded[at], sure ? "   " : "",
+                   (unsigned long long)done->result->table->bench.passes[at],
+                   done->result->table->bench.passes[at] == 1 ? "" : "es",
+                   (unsigned long long)done->result->table->bench.discarded[at], sure ? "   " : "",
                    sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
                    sure ? dti_bench_seconds(high, time.high) : "",
                    item->from_events ? "   by the device's clock" : "");
@@ -195,7 +196,7 @@ static void put_details(const struct bench_shown *done, size_t at, enum dti_benc
 /* Of limits those that something is shown beside. */
 static bool is_shown(const struct bench_shown *done, size_t at)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     bool beside = !table->items[at].limit || done->job->cx->verbose;
     for (size_t i = 0; i < table->count && !beside; i++)
         beside = table->items[i].beside == at;
@@ -208,15 +209,15 @@ static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place pla
     static const double beyond_rounding = 1.05;
     struct dti_bench_figure ratio;
     bool exceeded = false;
-    for (size_t i = 0; i < done->result.table->count && !exceeded; i++)
-        exceeded = dti_bench_of_limit(&ratio, done->result.table, i, place) &&
+    for (size_t i = 0; i < done->result->table->count && !exceeded; i++)
+        exceeded = dti_bench_of_limit(&ratio, done->result->table, i, place) &&
                    ratio.median > beyond_rounding;
     return exceeded;
 }
 
 static void put_place(const struct bench_shown *done, enum dti_bench_place place)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     size_t first = SIZE_MAX;
     for (size_t limits = 0; limits < 2; limits++) {
         for (size_t i = 0; i < table->count; i++) {
@@ -241,16 +242,16 @@ static void put_place(const struct bench_shown *done, enum dti_bench_place place
 void dti_bench_human_table(const struct bench_shown *done)
 {
     char text[CELL], pages[DTI_TEXT_SIZE] = "no";
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     const struct dti_context *const cx = done->job->cx;
     put_heading(done);
     for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
-        if (dti_bench_tells(&done->result.table->bench, (enum dti_bench_place)i))
+        if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)i))
             put_place(done, (enum dti_bench_place)i);
     }
     for (size_t i = 0; i < table->note_count; i++)
         dti_bench_put_words(cx, DTI_STYLE_DIM, 2, table->notes[i], " ");
-    if (!cx->verbose || table->memory == 0 || done->device->gpu)
+    if (!cx->verbose || table->memory == 0 || done->result->request->gpu)
         return;
     dti_bench_percent(pages, (double)table->huge_page_bytes / (double)table->memory, 0);
     (void)snprintf(text, sizeof text, "%zu set%s of buffers, %s on huge pages, verified",

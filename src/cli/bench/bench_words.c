@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_words.h"
+#include "cli/bench/bench_page.h"
 #include "dtinfo/ascii.h"
 
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
