@@ -208,16 +208,6 @@ DTI_WORDS(ratio_words, [DTI_BENCH_LESS] = "less", [DTI_BENCH_MORE] = "more",
 DTI_WORDS(speed_words, [DTI_BENCH_LESS] = "faster", [DTI_BENCH_MORE] = "slower",
           [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
 
-static const char *place_words(size_t index)
-{
-    return index < DTI_BENCH_PLACES ? dti_bench_place_name((enum dti_bench_place)index) : NULL;
-}
-
-static const char *stop_words(size_t index)
-{
-    return index <= DTI_BENCH_ROUNDS ? dti_bench_stop_name((enum dti_bench_stop)index) : NULL;
-}
-
 /* But casts, which are the first. */
 static const char *kind_words(size_t index)
 {

@@ -99,7 +99,7 @@ static void a_wrong_result_is_found(void)
     struct dti_runner *const runner = open_runner();
     struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4 * N, runner);
     const struct dti_request wanted = {.src = cast.src, .cast = {.dst = cast.dst}};
-    struct dti_cast_device m = {
+    struct dti_bench_cast_device m = {
         .frame = {.request = &request}, .sizes = {N, 4 * N, 2 * N}, .sets = 1};
     const char *why = NULL;
     m.src = calloc(N, 4);
@@ -110,9 +110,9 @@ static void a_wrong_result_is_found(void)
     CHECK(dti_plan_set_runner(m.plan, runner, &why, &error) == DTI_OK && !why);
     CHECK(dti_resident_new(&m.resident, m.plan, N, 1, false, &error) == DTI_OK);
     CHECK(dti_resident_put(m.resident, 0, m.src, &error) == DTI_OK);
-    CHECK(dti_cast_device_verify(&m.frame, &error) == DTI_OK);
+    CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_OK);
     m.src[4 * (N - 1) + 3] = 0x40; /* 2.0 is not what the device has */
-    CHECK(dti_cast_device_verify(&m.frame, &error) == DTI_BUG);
+    CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_BUG);
     CHECK(strstr(error.text, "in the device's memory") != NULL);
     dti_resident_free(m.resident);
     dti_plan_free(m.plan);

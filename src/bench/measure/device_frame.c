@@ -70,8 +70,8 @@ uint64_t dti_device_cache_bytes(struct dti_gpu *gpu)
     return bytes == DTI_UNKNOWN ? CACHE_BYTES_IF_UNKNOWN : bytes;
 }
 
-bool dti_device_lay_out(const struct dti_bench_request *request, uint64_t bytes,
-                        uint64_t *ret_stride, size_t *ret_sets)
+bool dti_device_pairs_lay_out(struct dti_device_pairs *ret, const struct dti_bench_request *request,
+                              uint64_t bytes, uint64_t *ret_size)
 {
     uint64_t padded, both, sets = 1;
     if (!dti_add_u64(bytes, ALIGNMENT - 1, &padded) ||
@@ -79,8 +79,9 @@ bool dti_device_lay_out(const struct dti_bench_request *request, uint64_t bytes,
         return false;
     if (request->cache == DTI_BENCH_COLD)
         sets = 2 * (dti_device_cache_bytes(request->gpu) / (both > 0 ? both : 1)) + 2;
-    *ret_stride = both / 2;
-    *ret_sets = sets < SETS_MAX ? (size_t)sets : SETS_MAX;
+    *ret = (struct dti_device_pairs){.stride = both / 2,
+                                     .sets = sets < SETS_MAX ? (size_t)sets : SETS_MAX};
+    *ret_size = ret->sets * both;
     return true;
 }
 

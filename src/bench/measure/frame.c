@@ -68,6 +68,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     memset(frame, 0, size);
     memset(ret, 0, sizeof *ret);
+    frame->workload = workload;
     frame->request = request;
     frame->table = ret;
     frame->team = team;

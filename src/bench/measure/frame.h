@@ -83,6 +83,7 @@ struct dti_bench_entry {
 };
 
 struct dti_frame;
+struct dti_bench_workload;
 
 /* What the contexts of some candidates are. */
 union dti_bench_context {
@@ -106,6 +107,7 @@ union dti_bench_context {
 };
 
 struct dti_frame {
+    const struct dti_bench_workload *workload;
     const struct dti_bench_request *request;
     struct dti_bench_table *table;
     struct dti_team *team; /* NULL: this thread alone */
@@ -122,6 +124,7 @@ struct dti_frame {
 
 /* What a kind does on the CPU or on a device. */
 struct dti_bench_workload {
+    const void *own; /* what is the kind's, where several kinds share the functions */
     size_t size; /* of its state, which begins with a struct dti_frame and is all zero at first */
     enum dti_status (*check)(const struct dti_bench_request *request, struct dti_error *reterr);
     /* Adds candidates, whose work is then measured, if there are any. */
@@ -161,10 +164,20 @@ enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct d
 void dti_frame_close(struct dti_frame *frame);
 /* `timed` of a candidate, of a struct dti_bench_work. */
 double dti_frame_time(void *work, size_t set, uint64_t passes);
-/* How far apart two operands of `bytes` are, and how many pairs of them take turns so that a cold
- * cache does not help; false when they are more than there can be. */
-bool dti_device_lay_out(const struct dti_bench_request *request, uint64_t bytes,
-                        uint64_t *ret_stride, size_t *ret_sets);
+/* Pairs of operands on a device, as many as take turns so that a cold cache does not help. */
+struct dti_device_pairs {
+    dti_gpu_address memory;
+    uint64_t stride; /* from an operand to the next */
+    size_t sets;
+};
+/* Everything but the memory; false when they are more than there can be. */
+bool dti_device_pairs_lay_out(struct dti_device_pairs *ret, const struct dti_bench_request *request,
+                              uint64_t bytes, uint64_t *ret_size);
+static inline dti_gpu_address dti_device_pairs_at(const struct dti_device_pairs *pairs, size_t set,
+                                                  size_t operand)
+{
+    return pairs->memory + (set * 2 + operand) * pairs->stride;
+}
 /* The bytes of the device's second cache, or a guess. */
 uint64_t dti_device_cache_bytes(struct dti_gpu *gpu);
 /* Whether a device has so much memory left; DTI_UNAVAILABLE. */

@@ -16,6 +16,10 @@ enum { OPERANDS = 2, PAGE = 4096, POISON = 0x5A };
 struct copying {
     struct dti_frame frame;
     struct dti_bench_memory memory; /* source and destination */
+    struct making {
+        struct dti_frame *frame;
+        bool huge_pages;
+    } makings[2];
 };
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
@@ -25,8 +29,11 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
                                   reterr);
 }
 
-static void make(struct dti_frame *frame, size_t member, size_t size, bool huge_pages)
+static void make_pass(void *context, size_t set, size_t member, size_t size)
 {
+    const struct making *const making = context;
+    struct dti_frame *const frame = making->frame;
+    (void)set;
     const struct dti_share share = dti_share_of((size_t)frame->request->n, PAGE, member, size);
     if (share.count == 0)
         return;
@@ -39,37 +46,25 @@ static void make(struct dti_frame *frame, size_t member, size_t size, bool huge_
     const size_t over = (size_t)((uintptr_t)mapping % HUGE_PAGE);
     unsigned char *const data = mapping + (over > 0 ? HUGE_PAGE - over : 0);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(data, share.count, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-#else
-    (void)huge_pages;
+    (void)madvise(data, share.count, making->huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
     for (size_t at = 0; at < share.count; at += PAGE)
         ((volatile unsigned char *)data)[at] = 1;
     (void)munmap(mapping, share.count + HUGE_PAGE);
 }
 
-static void small_pages_pass(void *frame, size_t set, size_t member, size_t size)
+static void add_making(struct copying *copying, bool huge_pages)
 {
-    (void)set;
-    make(frame, member, size, false);
-}
-
-static void huge_pages_pass(void *frame, size_t set, size_t member, size_t size)
-{
-    (void)set;
-    make(frame, member, size, true);
-}
-
-static void add_making(struct copying *copying, const char *pages, dti_bench_fn *run)
-{
-    (void)dti_frame_add(&copying->frame,
-                        &(struct dti_bench_entry){.role = "first touch",
-                                                  .engine = pages,
-                                                  .kernel = "mapped, touched, unmapped",
-                                                  .bytes_written = copying->frame.request->n,
-                                                  .run = run,
-                                                  .context = &copying->frame,
-                                                  .sets = copying->memory.sets});
+    struct making *const making = &copying->makings[huge_pages];
+    *making = (struct making){&copying->frame, huge_pages};
+    (void)dti_frame_add(&copying->frame, &(struct dti_bench_entry){
+                                             .role = "first touch",
+                                             .engine = huge_pages ? "huge pages" : "4 KiB pages",
+                                             .kernel = "mapped, touched, unmapped",
+                                             .bytes_written = copying->frame.request->n,
+                                             .run = make_pass,
+                                             .context = making,
+                                             .sets = copying->memory.sets});
 }
 
 /* In their rows' order within each role. */
@@ -96,12 +91,10 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
                                            (size_t)request->n);
         }
     }
-    add_making(copying, "4 KiB pages", small_pages_pass);
+    add_making(copying, false);
 #ifdef MADV_HUGEPAGE
     if (request->n / frame->threads >= HUGE_PAGE)
-        add_making(copying, "huge pages", huge_pages_pass);
-#else
-    (void)huge_pages_pass;
+        add_making(copying, true);
 #endif
     return DTI_OK;
 }

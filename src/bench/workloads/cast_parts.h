@@ -21,7 +21,7 @@ unsigned char *dti_cast_pool_new(const struct dti_bench_request *request,
                                  const struct dti_plan *plan, size_t *ret_bytes);
 
 /* The state on a device. */
-struct dti_cast_device {
+struct dti_bench_cast_device {
     struct dti_frame frame;
     struct dti_plan *plan, *judge; /* on the device, and on the CPU alone */
     struct dti_resident *resident;
@@ -33,6 +33,6 @@ struct dti_cast_device {
 extern const struct dti_bench_workload dti_cast_on_device;
 /* Casts once more in both ways, and compares all of the results with the CPU's; DTI_BUG when they
  * differ. */
-enum dti_status dti_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr);
+enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr);
 
 #endif

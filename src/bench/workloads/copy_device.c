@@ -14,17 +14,10 @@ enum { OPERANDS = 2, WORD = 8, POISON = 0x5A, FILLED = 0x3C };
 struct copy_device {
     struct dti_frame frame;
     struct dti_gpu_event *other;
-    dti_gpu_address memory;
-    uint64_t stride; /* from an operand on the device to the next */
-    size_t sets;
+    struct dti_device_pairs pairs;
     unsigned char *pinned[OPERANDS];
     struct dti_bench_memory pageable;
 };
-
-static dti_gpu_address operand_at(const struct copy_device *device, size_t set, size_t operand)
-{
-    return device->memory + (set * OPERANDS + operand) * device->stride;
-}
 
 static size_t bytes_of(const struct copy_device *device)
 {
@@ -34,21 +27,21 @@ static size_t bytes_of(const struct copy_device *device)
 static enum dti_status upload_pinned(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
-    return dti_gpu_upload(device->frame.streams[0], operand_at(device, set, 0), device->pinned[0],
-                          bytes_of(device), reterr);
+    return dti_gpu_upload(device->frame.streams[0], dti_device_pairs_at(&device->pairs, set, 0),
+                          device->pinned[0], bytes_of(device), reterr);
 }
 
 static enum dti_status download_pinned(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
-    return dti_gpu_download(device->frame.streams[0], device->pinned[1], operand_at(device, set, 1),
-                            bytes_of(device), reterr);
+    return dti_gpu_download(device->frame.streams[0], device->pinned[1],
+                            dti_device_pairs_at(&device->pairs, set, 1), bytes_of(device), reterr);
 }
 
 static enum dti_status upload_pageable(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
-    return dti_gpu_upload(device->frame.streams[0], operand_at(device, set, 0),
+    return dti_gpu_upload(device->frame.streams[0], dti_device_pairs_at(&device->pairs, set, 0),
                           dti_bench_memory_at(&device->pageable, 0, 0), bytes_of(device), reterr);
 }
 
@@ -56,7 +49,7 @@ static enum dti_status download_pageable(void *context, size_t set, struct dti_e
 {
     struct copy_device *const device = context;
     return dti_gpu_download(device->frame.streams[0], dti_bench_memory_at(&device->pageable, 0, 1),
-                            operand_at(device, set, 1), bytes_of(device), reterr);
+                            dti_device_pairs_at(&device->pairs, set, 1), bytes_of(device), reterr);
 }
 
 /* The second stream takes the way back; the first one waits for it at the end. */
@@ -69,8 +62,9 @@ static enum dti_status both_ways(void *context, size_t set, struct dti_error *re
     if (status == DTI_OK)
         status = upload_pinned(device, set, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(device->frame.streams[1], device->pinned[1],
-                                  operand_at(device, set, 1), bytes_of(device), reterr);
+        status =
+            dti_gpu_download(device->frame.streams[1], device->pinned[1],
+                             dti_device_pairs_at(&device->pairs, set, 1), bytes_of(device), reterr);
     if (status == DTI_OK)
         status = dti_gpu_record(device->frame.streams[1], device->other, reterr);
     if (status == DTI_OK)
@@ -81,8 +75,8 @@ static enum dti_status both_ways(void *context, size_t set, struct dti_error *re
 static enum dti_status copy_by_engine(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
-    return dti_gpu_copy(device->frame.streams[0], operand_at(device, set, 1),
-                        operand_at(device, set, 0), bytes_of(device), reterr);
+    return dti_gpu_copy(device->frame.streams[0], dti_device_pairs_at(&device->pairs, set, 1),
+                        dti_device_pairs_at(&device->pairs, set, 0), bytes_of(device), reterr);
 }
 
 /* The kernel takes whole words: what is left is not copied, nor counted. */
@@ -91,8 +85,8 @@ static enum dti_status copy_by_kernel(void *context, size_t set, struct dti_erro
     struct copy_device *const device = context;
     struct dti_gpu_cast_args args;
     memset(&args, 0, sizeof args);
-    args.src = operand_at(device, set, 0);
-    args.dst = operand_at(device, set, 1);
+    args.src = dti_device_pairs_at(&device->pairs, set, 0);
+    args.dst = dti_device_pairs_at(&device->pairs, set, 1);
     args.n = bytes_of(device) / WORD;
     args.bits = WORD;
     return dti_gpu_launch(device->frame.streams[0], DTI_GPU_COPY, &args, sizeof args,
@@ -102,8 +96,8 @@ static enum dti_status copy_by_kernel(void *context, size_t set, struct dti_erro
 static enum dti_status fill_on_device(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
-    return dti_gpu_fill(device->frame.streams[0], operand_at(device, set, 1), FILLED,
-                        bytes_of(device), reterr);
+    return dti_gpu_fill(device->frame.streams[0], dti_device_pairs_at(&device->pairs, set, 1),
+                        FILLED, bytes_of(device), reterr);
 }
 
 static enum dti_status fill_on_host(void *context, size_t set, struct dti_error *reterr)
@@ -132,23 +126,22 @@ static const struct way {
 };
 
 /* Everything but the memory; how much of the device's and of the host's there must be. */
-static enum dti_status lay_out(struct copy_device *device, const struct dti_bench_request *request,
-                               uint64_t *ret_device, uint64_t *ret_host, struct dti_error *reterr)
+static enum dti_status lay_out(struct dti_device_pairs *pairs,
+                               const struct dti_bench_request *request, uint64_t *ret_device,
+                               uint64_t *ret_host, struct dti_error *reterr)
 {
-    if (!dti_device_lay_out(request, request->n, &device->stride, &device->sets))
+    if (!dti_device_pairs_lay_out(pairs, request, request->n, ret_device))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
                         (unsigned long long)request->n);
-    const uint64_t both = OPERANDS * device->stride;
-    *ret_device = device->sets * both;
-    *ret_host = 2 * both; /* pinned and pageable */
+    *ret_host = 2 * OPERANDS * pairs->stride; /* pinned and pageable */
     return DTI_OK;
 }
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    struct copy_device device;
+    struct dti_device_pairs pairs;
     uint64_t on_device = 0, on_host = 0;
-    enum dti_status status = lay_out(&device, request, &on_device, &on_host, reterr);
+    enum dti_status status = lay_out(&pairs, request, &on_device, &on_host, reterr);
     if (status == DTI_OK)
         status = dti_host_has_memory(on_host, reterr);
     return status == DTI_OK ? dti_device_has_memory(request->gpu, on_device, reterr) : status;
@@ -159,9 +152,9 @@ static enum dti_status take_memory(struct copy_device *device, struct dti_error 
     struct dti_frame *const frame = &device->frame;
     const size_t bytes = bytes_of(device);
     uint64_t on_device = 0, on_host = 0;
-    enum dti_status status = lay_out(device, frame->request, &on_device, &on_host, reterr);
+    enum dti_status status = lay_out(&device->pairs, frame->request, &on_device, &on_host, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_alloc(frame->gpu, on_device, &device->memory, reterr);
+        status = dti_gpu_alloc(frame->gpu, on_device, &device->pairs.memory, reterr);
     for (size_t i = 0; i < OPERANDS && status == DTI_OK; i++) {
         void *pinned = NULL;
         status = dti_gpu_host_alloc(frame->gpu, bytes, &pinned, reterr);
@@ -173,7 +166,7 @@ static enum dti_status take_memory(struct copy_device *device, struct dti_error 
         status = dti_bench_memory_new(
             &device->pageable, dti_bench_alike(OPERANDS, bytes, DTI_BENCH_HOT), NULL, reterr);
     frame->table->memory = on_device + on_host;
-    frame->table->sets = device->sets;
+    frame->table->sets = device->pairs.sets;
     return status;
 }
 
@@ -186,8 +179,8 @@ static enum dti_status first_result(struct copy_device *device, struct dti_error
     if (status != DTI_OK)
         return status;
     memset(&args, 0, sizeof args);
-    args.src = operand_at(device, 0, 0);
-    args.dst = operand_at(device, 0, 1);
+    args.src = dti_device_pairs_at(&device->pairs, 0, 0);
+    args.dst = dti_device_pairs_at(&device->pairs, 0, 1);
     args.n = 1;
     args.bits = 8;
     const uint64_t start = dti_clock_now();
@@ -230,7 +223,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
                                                           .pass = way->run,
                                                           .by_events = !way->host_works,
                                                           .context = device,
-                                                          .sets = device->sets});
+                                                          .sets = device->pairs.sets});
     }
     return status;
 }
@@ -326,7 +319,7 @@ static void end(struct dti_frame *frame)
     dti_gpu_event_free(device->other);
     for (size_t i = 0; i < OPERANDS; i++)
         dti_gpu_host_free(frame->gpu, device->pinned[i]);
-    dti_gpu_free(frame->gpu, device->memory);
+    dti_gpu_free(frame->gpu, device->pairs.memory);
     if (!dti_gpu_hangs()) /* else it may still be written to */
         dti_bench_memory_free(&device->pageable);
 }

@@ -21,9 +21,8 @@ struct math_device;
 struct math_device_data {
     struct math_device *device;
     struct dti_math_data of;
-    uint64_t stride; /* from an operand to the next */
-    dti_gpu_address memory, sums;
-    size_t sets;
+    struct dti_device_pairs pairs;
+    dti_gpu_address sums;
     uint32_t parts;
     size_t item;
 };
@@ -35,11 +34,6 @@ struct math_device {
     size_t data_count;
 };
 
-static dti_gpu_address operand_at(const struct math_device_data *data, size_t set, size_t operand)
-{
-    return data->memory + (set * OPERANDS + operand) * data->stride;
-}
-
 /* Everything about a dtype's operands but the memory; its size. */
 static enum dti_status lay_out(struct math_device_data *data,
                                const struct dti_bench_request *request, enum dti_dtype dtype,
@@ -48,10 +42,9 @@ static enum dti_status lay_out(struct math_device_data *data,
     *data = (struct math_device_data){
         .of = {.dtype = dtype, .width = dti_format_get(dtype)->width / 8}};
     if (!dti_mul_u64(request->n, data->of.width, &data->of.bytes) ||
-        !dti_device_lay_out(request, data->of.bytes, &data->stride, &data->sets))
+        !dti_device_pairs_lay_out(&data->pairs, request, data->of.bytes, ret_size))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements are more than there can be here",
                         (unsigned long long)request->n);
-    *ret_size = data->sets * OPERANDS * data->stride;
     return DTI_OK;
 }
 
@@ -89,9 +82,10 @@ static enum dti_status fill(struct math_device_data *data, struct dti_error *ret
         device->work->make_pool(pool, data->of.dtype, dti_math_pool_used(request), request->seed);
         dti_bench_repeat(array, bytes, pool, pool_bytes);
     }
-    for (size_t i = 0; i < data->sets * OPERANDS && status == DTI_OK; i++)
+    for (size_t i = 0; i < data->pairs.sets * OPERANDS && status == DTI_OK; i++)
         status = dti_gpu_upload(device->frame.streams[0],
-                                operand_at(data, i / OPERANDS, i % OPERANDS), array, bytes, reterr);
+                                dti_device_pairs_at(&data->pairs, i / OPERANDS, i % OPERANDS),
+                                array, bytes, reterr);
     if (status == DTI_OK)
         status = dti_gpu_finish(device->frame.streams[0], reterr);
     free(pool);
@@ -116,8 +110,8 @@ static enum dti_status open_data(struct math_device *device, enum dti_dtype dtyp
     const uint64_t threads = processors * THREADS_EACH;
     data->parts = (uint32_t)(chunks < threads ? chunks : threads);
     frame->table->memory += size;
-    frame->table->sets = device->data[0].sets;
-    status = dti_gpu_alloc(frame->gpu, size, &data->memory, reterr);
+    frame->table->sets = device->data[0].pairs.sets;
+    status = dti_gpu_alloc(frame->gpu, size, &data->pairs.memory, reterr);
     if (status == DTI_OK && device->work->dot)
         status = dti_gpu_alloc(frame->gpu, (uint64_t)data->parts * 8, &data->sums, reterr);
     return status == DTI_OK ? fill(data, reterr) : status;
@@ -129,8 +123,8 @@ static enum dti_status launch(const struct math_device_data *data, enum dti_gpu_
     const struct dti_frame *const frame = &data->device->frame;
     struct dti_gpu_math_args args;
     memset(&args, 0, sizeof args);
-    args.a = operand_at(data, set, operand);
-    args.b = operand_at(data, set, 1);
+    args.a = dti_device_pairs_at(&data->pairs, set, operand);
+    args.b = dti_device_pairs_at(&data->pairs, set, 1);
     args.dst = kernel == DTI_GPU_EXPSIN ? args.b : data->sums;
     args.n = frame->request->n;
     args.dtype = (uint32_t)data->of.dtype;
@@ -149,8 +143,8 @@ static enum dti_status kernel_pass(void *context, size_t set, struct dti_error *
 static enum dti_status copy_pass(void *context, size_t set, struct dti_error *reterr)
 {
     const struct math_device_data *const data = context;
-    return dti_gpu_copy(data->device->frame.streams[0], operand_at(data, set, 1),
-                        operand_at(data, set, 0), (size_t)data->of.bytes, reterr);
+    return dti_gpu_copy(data->device->frame.streams[0], dti_device_pairs_at(&data->pairs, set, 1),
+                        dti_device_pairs_at(&data->pairs, set, 0), (size_t)data->of.bytes, reterr);
 }
 
 static enum dti_status read_pass(void *context, size_t set, struct dti_error *reterr)
@@ -186,7 +180,7 @@ static void add_data(struct math_device_data *data)
         .pass = kernel_pass,
         .by_events = true,
         .context = data,
-        .sets = data->sets,
+        .sets = data->pairs.sets,
     };
     data->item = frame->table->count;
     struct dti_bench_item *const item = dti_frame_add(frame, &entry);
@@ -201,12 +195,11 @@ static void add_data(struct math_device_data *data)
         item->beside = data->item + 1;
 }
 
-static enum dti_status prepare(struct math_device *device, const struct dti_math_work *work,
-                               struct dti_error *reterr)
+static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_frame *const frame = &device->frame;
+    struct math_device *const device = (struct math_device *)frame;
     const struct dti_bench_request *const request = frame->request;
-    device->work = work;
+    device->work = frame->workload->own;
     enum dti_status status = dti_gpu_load(frame->gpu, &(double){0}, reterr);
     if (status == DTI_OK)
         status = dti_frame_open(frame, 1, reterr);
@@ -277,13 +270,15 @@ static enum dti_status verify_data(struct math_device_data *data, struct dti_err
     if (!a || !b || !sums)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK && !dot)
-        status = dti_gpu_fill(stream, operand_at(data, 0, 1), 0xff, bytes, reterr);
+        status = dti_gpu_fill(stream, dti_device_pairs_at(&data->pairs, 0, 1), 0xff, bytes, reterr);
     if (status == DTI_OK)
         status = kernel_pass(data, 0, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(stream, a, operand_at(data, 0, 0), bytes, reterr);
+        status =
+            dti_gpu_download(stream, a, dti_device_pairs_at(&data->pairs, 0, 0), bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_download(stream, b, operand_at(data, 0, 1), bytes, reterr);
+        status =
+            dti_gpu_download(stream, b, dti_device_pairs_at(&data->pairs, 0, 1), bytes, reterr);
     if (status == DTI_OK && dot)
         status = dti_gpu_download(stream, sums, data->sums, sum_bytes, reterr);
     if (status == DTI_OK)
@@ -309,28 +304,20 @@ static void end(struct dti_frame *frame)
 {
     struct math_device *const device = (struct math_device *)frame;
     for (size_t i = 0; i < device->data_count; i++) {
-        dti_gpu_free(frame->gpu, device->data[i].memory);
+        dti_gpu_free(frame->gpu, device->data[i].pairs.memory);
         dti_gpu_free(frame->gpu, device->data[i].sums);
     }
 }
 
-static enum dti_status prepare_expsin(struct dti_frame *frame, struct dti_error *reterr)
-{
-    return prepare((struct math_device *)frame, &dti_expsin_work, reterr);
-}
-
-static enum dti_status prepare_dot(struct dti_frame *frame, struct dti_error *reterr)
-{
-    return prepare((struct math_device *)frame, &dti_dot_work, reterr);
-}
-
-const struct dti_bench_workload dti_expsin_on_device = {.size = sizeof(struct math_device),
+const struct dti_bench_workload dti_expsin_on_device = {.own = &dti_expsin_work,
+                                                        .size = sizeof(struct math_device),
                                                         .check = check,
-                                                        .prepare = prepare_expsin,
+                                                        .prepare = prepare,
                                                         .verify = verify,
                                                         .end = end},
-                                dti_dot_on_device = {.size = sizeof(struct math_device),
+                                dti_dot_on_device = {.own = &dti_dot_work,
+                                                     .size = sizeof(struct math_device),
                                                      .check = check,
-                                                     .prepare = prepare_dot,
+                                                     .prepare = prepare,
                                                      .verify = verify,
                                                      .end = end};

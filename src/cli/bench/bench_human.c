@@ -71,11 +71,6 @@ void dti_bench_human_pair(const struct bench_shown *first)
     dti_line_end(&line);
 }
 
-static const char *mad_of(char text[DTI_TEXT_SIZE], const struct dti_bench_figure *time)
-{
-    return time->has_mad ? dti_bench_percent(text, time->mad, 1) : "-";
-}
-
 /* The rate of a row beside the best row of a role, "-" when there is none. */
 static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *done, size_t row,
                             const char *role, enum dti_bench_place place, double *ret_share)
@@ -158,18 +153,8 @@ static double put_figures(struct dti_line *line, const struct bench_shown *done,
                    share_of(copy, done, at, "copy", place, &share),
                    share_of(shape, done, at, "shape", place, &unused));
     if (has_mad(done->job->cx))
-        dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", mad_of(mad, &time));
+        dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     return share;
-}
-
-static void put_bar(const struct dti_context *cx, struct dti_line *line, double share)
-{
-    char bar[BENCH_BAR_SIZE];
-    if (share <= 0 || cx->width < COLUMNS_BAR)
-        return;
-    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
-    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
-                 dti_bench_bar(bar, share, dti_bench_utf8()));
 }
 
 /* -v: every candidate with its own time, and what was thrown away. */
@@ -192,7 +177,7 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
         dti_line_print(&line, DTI_STYLE_DIM,
                        "%8s GB/s   MAD %s   %zu sample%s of %llu pass%s, %llu discarded",
                        dti_bench_fixed(rate, time.median > 0 ? bytes / time.median * 1e-9 : 0, 1),
-                       mad_of(mad, &time), time.samples, time.samples == 1 ? "" : "s",
+                       dti_bench_mad(mad, &time), time.samples, time.samples == 1 ? "" : "s",
                        (unsigned long long)bench->passes[i], bench->passes[i] == 1 ? "" : "es",
                        (unsigned long long)bench->discarded[i]);
         dti_line_end(&line);
@@ -217,10 +202,10 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
                        dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
         const double share = put_figures(&line, done, i, place);
         const struct dti_bench_item *const row = &table->items[i];
-        if (i == 0 || (row->where == DTI_BENCH_WHOLE && !row->loss))
-            put_bar(done->job->cx, &line, share);
-        else
+        if (i > 0 && (row->where != DTI_BENCH_WHOLE || row->loss))
             put_comparison(&line, done, i, place);
+        else if (share > 0 && done->job->cx->width >= COLUMNS_BAR)
+            dti_bench_put_bar(&line, share);
         dti_line_end(&line);
     }
     if (!done->job->cx->quiet)

@@ -45,11 +45,11 @@ const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number);
 const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds);
 /* "64 %" of a share of 1. */
 const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned decimals);
-/* A bar of `cells` characters for a share of 1, longer beyond that up to a quarter more. */
+/* "1.5 %", or "-" where it is not known. */
+const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_figure *time);
+/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to a quarter more. */
 enum { BENCH_BAR_SIZE = 128, BENCH_BAR_CELLS = 20 };
-const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8);
-/* Whether the locale's characters are UTF-8, as the environment tells. */
-bool dti_bench_utf8(void);
+void dti_bench_put_bar(struct dti_line *line, double share);
 
 /* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
  */

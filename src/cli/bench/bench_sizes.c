@@ -33,51 +33,40 @@ static bool parse_factors(const struct bench_word *word, uint64_t factors[FACTOR
     return false;
 }
 
-/* n elements in all, in m rows; the label keeps how they were written. */
-static bool parse_elements(const struct bench_word *word, struct dti_bench_size *ret)
+/* n elements in all, in m rows; or a product of matrices, of which 1000 is a square one. */
+static bool parse_shape(const struct bench_word *word, bool product, struct dti_bench_size *ret)
 {
-    uint64_t factors[FACTORS_MAX];
+    uint64_t factors[FACTORS_MAX], n = 1;
     size_t count;
-    if (!parse_factors(word, factors, &count))
+    if (!parse_factors(word, factors, &count) || (product && count == 2))
         return false;
-    ret->m = count > 1 ? factors[0] : 0;
-    ret->n = 1;
-    for (size_t i = 0; i < count; i++) {
-        if (!dti_mul_u64(ret->n, factors[i], &ret->n))
+    for (size_t i = 0; i < count && !product; i++) {
+        if (!dti_mul_u64(n, factors[i], &n))
             return false;
     }
+    ret->m = product || count > 1 ? factors[0] : 0;
+    ret->n = !product ? n : count == 1 ? factors[0] : factors[1];
+    ret->k = !product ? 0 : count == 1 ? factors[0] : factors[2];
     return true;
 }
 
-static bool parse_product(const struct bench_word *word, struct dti_bench_size *ret)
-{
-    uint64_t factors[FACTORS_MAX];
-    size_t count;
-    if (!parse_factors(word, factors, &count) || count == 2)
-        return false;
-    ret->m = factors[0];
-    ret->n = factors[count == 1 ? 0 : 1];
-    ret->k = factors[count == 1 ? 0 : 2];
-    return true;
-}
-
+/* Of elements the label keeps how they were written. */
 enum dti_status dti_bench_take_size(struct bench_job *job, const struct bench_word *word,
                                     struct dti_error *reterr)
 {
+    char text[DTI_TEXT_SIZE];
     if (job->asked.size_count == DTI_BENCH_SIZES_MAX)
         return dti_bench_too_many("sizes", reterr);
     struct dti_bench_size *const ret = &job->asked.sizes[job->asked.size_count++];
+    const bool product = job->asked.setup.kind->size_is == DTI_BENCH_PRODUCT;
     if (job->asked.setup.kind->size_is == DTI_BENCH_BYTES) {
         const enum dti_status status =
             dti_amount_bytes("--size", word->text, word->length, &ret->n, reterr);
-        if (status == DTI_OK) {
-            char text[DTI_TEXT_SIZE];
+        if (status == DTI_OK)
             (void)snprintf(ret->label, sizeof ret->label, "%s", dti_bench_bytes(text, ret->n));
-        }
         return status;
     }
-    const bool product = job->asked.setup.kind->size_is == DTI_BENCH_PRODUCT;
-    if (!(product ? parse_product(word, ret) : parse_elements(word, ret)))
+    if (!parse_shape(word, product, ret))
         return dti_bench_refuse(DTI_USAGE,
                                 product ? "--size takes products of matrices, as in 1000 (square) "
                                           "or 1x2048x1024 (MxNxK)"

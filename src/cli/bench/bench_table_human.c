@@ -135,7 +135,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
 {
     char share[CELL], name[CELL];
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
-    char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE], bar[BENCH_BAR_SIZE];
+    char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE];
     const struct dti_context *const cx = done->job->cx;
     const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
@@ -163,13 +163,9 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
                    has_operations(done) ? COLUMN_OPERATIONS : 0,
                    has_operations(done) ? operations : "", share);
     if (has_mad(cx))
-        dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s",
-                       time.has_mad ? dti_bench_percent(mad, time.mad, 1) : "-");
-    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR) {
-        dti_line_put(&line, DTI_STYLE_PLAIN, "  ");
-        dti_line_put(&line, of_limit >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
-                     dti_bench_bar(bar, of_limit, dti_bench_utf8()));
-    }
+        dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
+    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
+        dti_bench_put_bar(&line, of_limit);
     dti_line_end(&line);
 }
 

@@ -72,8 +72,32 @@ const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned
     return buffer;
 }
 
-const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
+const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_figure *time)
 {
+    return time->has_mad ? dti_bench_percent(buffer, time->mad, 1) : "-";
+}
+
+/* Whether the locale's characters are UTF-8, as the environment tells. */
+static bool is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *const terminal = getenv("TERM");
+    if (terminal && strcmp(terminal, "dumb") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const value = getenv(variables[i]);
+        if (!value || value[0] == '\0')
+            continue;
+        const char *const charset = strchr(value, '.');
+        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
+    }
+    return false;
+}
+
+void dti_bench_put_bar(struct dti_line *line, double share)
+{
+    char buffer[BENCH_BAR_SIZE];
+    const bool utf8 = is_utf8();
     /* U+2588 is a full block, U+258F down to U+2589 are one to seven eighths of one */
     const unsigned parts = utf8 ? 8 : 1;
     const double most = 1.25 * BENCH_BAR_CELLS * parts;
@@ -91,23 +115,8 @@ const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
         length += sizeof eighths;
     }
     buffer[length] = '\0';
-    return buffer;
-}
-
-bool dti_bench_utf8(void)
-{
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *const terminal = getenv("TERM");
-    if (terminal && strcmp(terminal, "dumb") == 0)
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const value = getenv(variables[i]);
-        if (!value || value[0] == '\0')
-            continue;
-        const char *const charset = strchr(value, '.');
-        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
-    }
-    return false;
+    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
+    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, buffer);
 }
 
 enum { CELL = 256 };

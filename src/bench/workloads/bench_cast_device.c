@@ -11,7 +11,7 @@
 enum { POISON = 0x5A };
 
 /* Both plans; the one on the device says so when there is none. */
-static enum dti_status make_plans(struct dti_cast_device *device, struct dti_error *reterr)
+static enum dti_status make_plans(struct dti_bench_cast_device *device, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = device->frame.request;
     const char *why = NULL;
@@ -26,7 +26,8 @@ static enum dti_status make_plans(struct dti_cast_device *device, struct dti_err
     return status;
 }
 
-static enum dti_status check_memory(const struct dti_cast_device *device, struct dti_error *reterr)
+static enum dti_status check_memory(const struct dti_bench_cast_device *device,
+                                    struct dti_error *reterr)
 {
     struct dti_gpu *const gpu = device->frame.gpu;
     const struct dti_cast_sizes *const sizes = &device->sizes;
@@ -48,7 +49,7 @@ static enum dti_status check_memory(const struct dti_cast_device *device, struct
 }
 
 /* Sizes, and how many sets take turns so that the device's cache does not help. */
-static enum dti_status begin(struct dti_cast_device *device, struct dti_error *reterr)
+static enum dti_status begin(struct dti_bench_cast_device *device, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = device->frame.request;
     struct dti_gpu *const gpu = dti_runner_gpu(request->runner);
@@ -69,7 +70,7 @@ static enum dti_status begin(struct dti_cast_device *device, struct dti_error *r
 
 static void end(struct dti_frame *frame)
 {
-    struct dti_cast_device *const device = (struct dti_cast_device *)frame;
+    struct dti_bench_cast_device *const device = (struct dti_bench_cast_device *)frame;
     struct dti_runner *const runner = frame->request->runner;
     dti_resident_free(device->resident);
     dti_gpu_free(frame->gpu, device->there);
@@ -82,13 +83,13 @@ static void end(struct dti_frame *frame)
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    struct dti_cast_device device = {.frame = {.request = request}};
+    struct dti_bench_cast_device device = {.frame = {.request = request}};
     const enum dti_status status = begin(&device, reterr);
     end(&device.frame);
     return status;
 }
 
-static enum dti_status take_memory(struct dti_cast_device *device, struct dti_error *reterr)
+static enum dti_status take_memory(struct dti_bench_cast_device *device, struct dti_error *reterr)
 {
     struct dti_frame *const frame = &device->frame;
     const struct dti_bench_request *const request = frame->request;
@@ -124,20 +125,22 @@ static enum dti_status take_memory(struct dti_cast_device *device, struct dti_er
 
 static enum dti_status cast_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_cast(((struct dti_cast_device *)context)->resident, set, false, reterr);
+    return dti_resident_cast(((struct dti_bench_cast_device *)context)->resident, set, false,
+                             reterr);
 }
 
 static enum dti_status cast_pass_with_loss(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_cast(((struct dti_cast_device *)context)->resident, set, true, reterr);
+    return dti_resident_cast(((struct dti_bench_cast_device *)context)->resident, set, true,
+                             reterr);
 }
 
 static enum dti_status copy_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_copy(((struct dti_cast_device *)context)->resident, set, reterr);
+    return dti_resident_copy(((struct dti_bench_cast_device *)context)->resident, set, reterr);
 }
 
-static enum dti_status run_plan(const struct dti_cast_device *device, struct dti_loss *loss,
+static enum dti_status run_plan(const struct dti_bench_cast_device *device, struct dti_loss *loss,
                                 struct dti_error *reterr)
 {
     return dti_plan_run(device->plan, device->dst, device->src, device->sizes.elements, 0,
@@ -161,7 +164,7 @@ static enum dti_status whole_pass_with_loss(void *device, size_t set, struct dti
 /* There and back at the same time, as far as the device can. */
 static enum dti_status link_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    const struct dti_cast_device *const device = context;
+    const struct dti_bench_cast_device *const device = context;
     (void)set;
     const enum dti_status status = dti_gpu_upload(device->frame.streams[0], device->there,
                                                   device->src, device->sizes.src_bytes, reterr);
@@ -170,7 +173,7 @@ static enum dti_status link_pass(void *context, size_t set, struct dti_error *re
                             : status;
 }
 
-static void add(struct dti_cast_device *device, dti_bench_pass_fn *pass, bool loss)
+static void add(struct dti_bench_cast_device *device, dti_bench_pass_fn *pass, bool loss)
 {
     char text[DTI_PLAN_TEXT_SIZE];
     const struct dti_cast_sizes *const sizes = &device->sizes;
@@ -196,7 +199,7 @@ static void add(struct dti_cast_device *device, dti_bench_pass_fn *pass, bool lo
 
 static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_cast_device *const device = (struct dti_cast_device *)frame;
+    struct dti_bench_cast_device *const device = (struct dti_bench_cast_device *)frame;
     struct dti_bench_table *const table = frame->table;
     const bool loss = frame->request->cast->loss;
     enum dti_status status = begin(device, reterr);
@@ -223,7 +226,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
 }
 
 /* All of dst, a piece at a time. */
-static enum dti_status compare(const struct dti_cast_device *device, const char *how,
+static enum dti_status compare(const struct dti_bench_cast_device *device, const char *how,
                                struct dti_error *reterr)
 {
     enum { PIECE = 256 * DTI_TILE };
@@ -253,9 +256,9 @@ static enum dti_status compare(const struct dti_cast_device *device, const char 
 }
 
 /* The last set, as a measurement leaves it, and the whole way. */
-enum dti_status dti_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr)
+enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_cast_device *const device = (struct dti_cast_device *)frame;
+    struct dti_bench_cast_device *const device = (struct dti_bench_cast_device *)frame;
     const size_t set = device->sets - 1;
     memset(device->dst, POISON, device->sizes.dst_bytes);
     enum dti_status status = dti_resident_poison(device->resident, set, POISON, reterr);
@@ -274,8 +277,8 @@ enum dti_status dti_cast_device_verify(struct dti_frame *frame, struct dti_error
     return status == DTI_OK ? compare(device, "there and back", reterr) : status;
 }
 
-const struct dti_bench_workload dti_cast_on_device = {.size = sizeof(struct dti_cast_device),
+const struct dti_bench_workload dti_cast_on_device = {.size = sizeof(struct dti_bench_cast_device),
                                                       .check = check,
                                                       .prepare = prepare,
-                                                      .verify = dti_cast_device_verify,
+                                                      .verify = dti_bench_cast_device_verify,
                                                       .end = end};
