@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Everything that a job asks for, one measurement after another. */
-#include "answers/bench_measure.h"
+#include "answers/bench_answer.h"
 
 #include <stdlib.h>
 #include <string.h>

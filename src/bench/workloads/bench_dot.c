@@ -87,14 +87,13 @@ static double exact_of_numbers(uint64_t n, uint64_t seed)
 static void judge_in_all(struct dti_bench_item *item, enum dti_dtype dtype,
                          const struct dti_bench_request *request)
 {
-    struct dti_total_error error;
+    struct dti_total_error error = {.squares = 0};
     double factor = 1;
     if (dti_operands_are_scaled(dtype)) {
         const float scale = scale_of(dtype, dti_math_pool_used(request), request->seed);
         item->scales[0] = item->scales[1] = scale;
         factor = (double)scale * (double)scale;
     }
-    dti_total_error_init(&error);
     dti_total_error_add(&error, item->sum * factor, exact_of_numbers(request->n, request->seed));
     dti_total_error_end(&error, &item->total);
 }

@@ -106,10 +106,9 @@ static double result_at(const struct dti_matrices *matrices, const unsigned char
 void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_bench_item *item,
                               const struct dti_matrices *matrices, const unsigned char *memory)
 {
-    struct dti_total_error error;
+    struct dti_total_error error = {.squares = 0};
     if (matrices->result == DTI_FP64)
         return;
-    dti_total_error_init(&error);
     for (uint64_t i = 0; i < truth->rows; i++) {
         const uint64_t row = row_at(truth, i) * truth->n;
         for (uint64_t j = 0; j < truth->n; j++)

@@ -41,17 +41,6 @@ struct dti_quant_bench {
     enum dti_stores stores;
 };
 
-/* quant_ways.c: all that are asked for, and where everything lies; no memory of arrays yet.
- * dti_quant_bench_close() afterwards in any case. DTI_USAGE when a table has not the room. */
-enum dti_status dti_quant_bench_open(struct dti_quant_bench *bench,
-                                     const struct dti_bench_request *request,
-                                     struct dti_error *reterr);
-void dti_quant_bench_close(struct dti_quant_bench *bench);
-/* Bytes of everything that will be taken; UINT64_MAX when that is too much to count. */
-uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench);
-/* Takes and fills the memory. */
-enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr);
-
 /* One pass of a struct dti_quant_candidate over the buffers number `set`. The team is the array's:
  * what it takes to bring it together is part of the time. */
 enum dti_status dti_quant_candidate_run(void *row, size_t set, struct dti_error *reterr);

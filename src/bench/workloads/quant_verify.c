@@ -4,6 +4,7 @@
  * back of a part of them. */
 #include <string.h>
 
+#include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/quant_bench.h"
 
@@ -28,13 +29,6 @@ static float float_at(const unsigned char *array, uint64_t i)
     float number;
     memcpy(&number, array + i * sizeof number, sizeof number);
     return number;
-}
-
-static uint32_t code_of(float number)
-{
-    uint32_t code;
-    memcpy(&code, &number, sizeof code);
-    return code;
 }
 
 /* Of n numbers, which are finite. */
@@ -75,7 +69,7 @@ static bool affine_is_right(const struct dti_quant_candidate *row, const struct 
     if (!scheme->fixed) {
         float min, max;
         range_of(arrays->numbers, first, n, &min, &max);
-        dti_affine_choose(&scheme->affine, code_of(min), code_of(max), &scale);
+        dti_affine_choose(&scheme->affine, dti_operand_bits(min), dti_operand_bits(max), &scale);
     }
     if (word_at(arrays->scales, at) != scale.scale ||
         word_at(arrays->zeros, at) != (uint32_t)scale.zero_point)
@@ -138,8 +132,8 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     if (scheme->tensor_scale) {
         float min, max;
         range_of(arrays->numbers, 0, n, &min, &max);
-        recipe.tensor_scale = dti_nv_tensor_scale(code_of(-min > max ? -min : max));
-        right = code_of(way->tensor_scale) == recipe.tensor_scale;
+        recipe.tensor_scale = dti_nv_tensor_scale(dti_operand_bits(-min > max ? -min : max));
+        right = dti_operand_bits(way->tensor_scale) == recipe.tensor_scale;
     }
     for (uint64_t i = 0; i < PARTS && right; i++)
         right = block_is_right(row, arrays, &recipe,

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CLI_BENCH_JOB_H
 #define DTINFO_CLI_BENCH_JOB_H
 
-#include "answers/bench_measure.h"
+#include "answers/bench_answer.h"
 #include "cli/shell/command.h"
 
 struct bench_args {
@@ -50,10 +50,6 @@ struct bench_word {
     size_t length;
 };
 
-/* The next word of a list; *list moves behind its comma, or becomes NULL at the end. */
-struct bench_word dti_bench_next_word(const char **list);
-bool dti_bench_word_is(const struct bench_word *word, const char *text);
-
 /* "what; 'word' is not", and "too many ... for one run". */
 enum dti_status dti_bench_refuse(enum dti_status code, const char *what,
                                  const struct bench_word *word, struct dti_error *reterr);
@@ -66,9 +62,6 @@ enum dti_status dti_bench_each_word(struct bench_job *job, const char *list, ben
                                     struct dti_error *reterr);
 /* Some of the dtypes that the kind offers; sizes as it takes them. */
 bench_take_fn dti_bench_take_threads, dti_bench_take_size, dti_bench_take_dtype;
-/* The word as a text; false when it is too long to be a name. */
-enum { BENCH_NAME_SIZE = 64 };
-bool dti_bench_word_copy(char ret[BENCH_NAME_SIZE], const struct bench_word *word);
 /* A dtype by its name, with a warning where that has two meanings. */
 enum dti_status dti_bench_look_up(const struct bench_job *job, const struct bench_word *word,
                                   struct dti_format *ret, struct dti_error *reterr);

@@ -21,7 +21,7 @@ void dti_bench_human_pair(const struct bench_shown *first);
 void dti_bench_human_result(const struct bench_shown *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_shown *done);
-/* bench_verdicts.c */
+/* bench_earlier.c */
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx);
 

@@ -53,26 +53,22 @@ static bool per_element(const struct bench_shown *done)
     return done->result->setup->kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
-/* Arrays that are moved have none to show, and what is done with them is told in its place. */
-static bool has_operations(const struct bench_shown *done)
+struct columns {
+    int name, engine, operations;
+};
+
+/* Arrays that are moved have no operations to show, and what is done with them is told in their
+ * place. */
+static struct columns columns_of(const struct bench_shown *done)
 {
     const struct dti_bench_table *const table = done->result->table;
     bool some = table->count == 0;
     for (size_t i = 0; i < table->count && !some; i++)
         some = table->items[i].operations > 0;
-    return some && done->result->setup->kind->size_is != DTI_BENCH_BYTES;
-}
-
-static int name_width(const struct bench_shown *done)
-{
-    return has_operations(done) ? COLUMN_NAME : per_element(done) ? COLUMN_BOTH : COLUMN_ROLE;
-}
-
-static int engine_width(const struct bench_shown *done)
-{
-    return has_operations(done) ? COLUMN_ENGINE
-           : per_element(done)  ? COLUMN_ENGINE_SHORT
-                                : COLUMN_ENGINE_LONG;
+    if (some && done->result->setup->kind->size_is != DTI_BENCH_BYTES)
+        return (struct columns){COLUMN_NAME, COLUMN_ENGINE, COLUMN_OPERATIONS};
+    return per_element(done) ? (struct columns){COLUMN_BOTH, COLUMN_ENGINE_SHORT, 0}
+                             : (struct columns){COLUMN_ROLE, COLUMN_ENGINE_LONG, 0};
 }
 
 /* "fp32", where nothing else is measured; "int8 quantize"; of limits "read fp32" */
@@ -89,6 +85,7 @@ static void put_name(char name[CELL], const struct bench_shown *done,
 static void put_heading(const struct bench_shown *done)
 {
     const struct dti_context *const cx = done->job->cx;
+    const struct columns columns = columns_of(done);
     struct dti_line line = dti_context_line(cx);
     dti_line_end(&line);
     if (done->result->request->gpu)
@@ -99,10 +96,9 @@ static void put_heading(const struct bench_shown *done)
                        done->result->threads == 1 ? "" : "s",
                        dti_level_name(done->result->request->level));
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
-                   engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
-                   has_operations(done) ? COLUMN_OPERATIONS : 0,
-                   has_operations(done) ? "GFLOP/s" : "", "of limit",
+    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", columns.name, "",
+                   columns.engine, "engine", per_element(done) ? "ns/element" : "time", "GB/s",
+                   columns.operations, columns.operations > 0 ? "GFLOP/s" : "", "of limit",
                    has_mad(cx) ? "     MAD" : "");
     dti_line_end(&line);
 }
@@ -138,6 +134,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE];
     const struct dti_context *const cx = done->job->cx;
     const struct dti_bench_item *const item = &done->result->table->items[at];
+    const struct columns columns = columns_of(done);
     struct dti_bench_figure time;
     dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool no_bytes = item->bytes_read + item->bytes_written == 0;
@@ -158,10 +155,9 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
     struct dti_line line = dti_context_line(cx);
     dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
-                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
-                   engine_width(done), engine_length, engine, seconds, bytes,
-                   has_operations(done) ? COLUMN_OPERATIONS : 0,
-                   has_operations(done) ? operations : "", share);
+                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", columns.name, name, columns.engine,
+                   engine_length, engine, seconds, bytes, columns.operations,
+                   columns.operations > 0 ? operations : "", share);
     if (has_mad(cx))
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
