@@ -104,7 +104,7 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place);
 /* time of `over` / time of `under`, over the rounds at a place in which both have a sample; the
- * interval likewise. */
+ * interval likewise. under: SIZE_MAX for one second. */
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
                      size_t under, enum dti_bench_place place);
 

@@ -97,19 +97,16 @@ struct dti_bench_device {
 /* Everything is measured with every number of threads, on every device, at every size. */
 struct dti_bench_job {
     struct dti_bench_setup setup;
-    enum dti_bench_data data;
-    enum dti_bench_cache cache;
-    struct dti_policy policy;                         /* of casts */
+    struct dti_bench_request request; /* but for what differs between measurements, */
+    struct dti_bench_cast cast;       /* and so of casts: its levels are those of all */
     struct dti_bench_pair pairs[DTI_BENCH_PAIRS_MAX]; /* casts, */
     enum dti_dtype dtypes[DTI_BENCH_DTYPES_MAX];      /* all others, */
     enum dti_block blocks[DTI_BENCH_DTYPES_MAX];      /* and block formats */
     struct dti_bench_size sizes[DTI_BENCH_SIZES_MAX];
     bool usual_sizes; /* those that there is no memory for may be left out, but of casts */
     size_t threads[DTI_BENCH_THREADS_MAX];
-    enum dti_level levels[DTI_BENCH_LEVELS_MAX]; /* the most demanding first */
     struct dti_bench_device devices[DTI_BENCH_DEVICES_MAX];
-    size_t pair_count, dtype_count, block_count, size_count, thread_count, level_count,
-        device_count;
+    size_t pair_count, size_count, thread_count, device_count;
 };
 
 /* Where measurements go; the place of a result is not set. */

@@ -27,30 +27,8 @@ static void step_init(struct bench_step *ret, const struct dti_bench_job *job, s
     const struct dti_bench_setup *const setup = &job->setup;
     *ret = (struct bench_step){
         .job = job,
-        .cast = {.src = job->pairs[pair].src,
-                 .dst = job->pairs[pair].dst,
-                 .policy = job->policy,
-                 .level_count = job->level_count,
-                 .loss = setup->loss,
-                 .data = job->data},
-        .request = {.dtypes = job->dtypes,
-                    .dtype_count = job->dtype_count,
-                    .blocks = job->blocks,
-                    .block_count = job->block_count,
-                    .m = size->m,
-                    .n = size->n,
-                    .k = size->k,
-                    .cast = setup->kind->casts ? &ret->cast : NULL,
-                    .level = job->levels[level],
-                    .cache = job->cache,
-                    .with_alloc = setup->with_alloc,
-                    .engine = setup->engine,
-                    .seed = setup->seed,
-                    .gpu = device->runner ? NULL : device->gpu,
-                    .runner = device->runner,
-                    .options = {.nanoseconds = setup->nanoseconds,
-                                .seed = setup->seed,
-                                .cpus = setup->cpus}},
+        .cast = job->cast,
+        .request = job->request,
         .result = {.setup = setup,
                    .request = &ret->request,
                    .size = size->label,
@@ -58,7 +36,18 @@ static void step_init(struct bench_step *ret, const struct dti_bench_job *job, s
                    .threads = device->gpu || device->runner ? 1 : job->threads[threads]},
         .first = size_at + device_at + threads == 0,
     };
-    memcpy(ret->cast.levels, job->levels, sizeof job->levels);
+    ret->cast.src = job->pairs[pair].src;
+    ret->cast.dst = job->pairs[pair].dst;
+    ret->request.cast = setup->kind->casts ? &ret->cast : NULL;
+    ret->request.dtypes = job->dtypes;
+    ret->request.blocks = job->blocks;
+    ret->request.m = size->m;
+    ret->request.n = size->n;
+    ret->request.k = size->k;
+    ret->request.level = job->cast.levels[level];
+    ret->request.gpu = device->runner ? NULL : device->gpu;
+    ret->request.runner = device->runner;
+    ret->request.options.nanoseconds = setup->nanoseconds;
 }
 
 typedef enum dti_status visit_fn(struct bench_step *step, struct dti_error *reterr);
@@ -69,7 +58,7 @@ static enum dti_status visit_all(const struct dti_bench_job *job, const struct d
                                  visit_fn *visit, struct dti_error *reterr)
 {
     const bool casts = job->setup.kind->casts;
-    const size_t last = casts ? job->size_count : 1, levels = casts ? 1 : job->level_count;
+    const size_t last = casts ? job->size_count : 1, levels = casts ? 1 : job->cast.level_count;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < (casts ? job->pair_count : job->size_count); i++) {
         for (size_t d = 0; d < job->device_count; d++) {

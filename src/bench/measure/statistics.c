@@ -92,10 +92,8 @@ static void summarize_in_order(struct dti_bench_figure *ret, double *samples, si
     ret->high = high > ret->high ? high : ret->high;
 }
 
-/* Of the rounds in which each of both has a sample: the one divided by the other; of one alone,
- * where the other is SIZE_MAX, its samples. */
-static void summarize_rounds(struct dti_bench_figure *ret, const struct dti_bench *bench,
-                             size_t over, size_t under, enum dti_bench_place place)
+void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
+                     size_t under, enum dti_bench_place place)
 {
     double samples[DTI_BENCH_ROUNDS_MAX];
     size_t count = 0;
@@ -111,19 +109,13 @@ static void summarize_rounds(struct dti_bench_figure *ret, const struct dti_benc
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place)
 {
-    summarize_rounds(ret, bench, candidate, SIZE_MAX, place);
-    if (ret->has_interval) {
-        const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;
-        ret->low -= more * (ret->median - ret->low) + floor;
-        ret->high += more * (ret->high - ret->median) + floor;
-        ret->low = ret->low > 0 ? ret->low : 0;
-    }
-}
-
-void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
-                     size_t under, enum dti_bench_place place)
-{
-    summarize_rounds(ret, bench, over, under, place);
+    dti_bench_ratio(ret, bench, candidate, SIZE_MAX, place);
+    if (!ret->has_interval)
+        return;
+    const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;
+    ret->low -= more * (ret->median - ret->low) + floor;
+    ret->high += more * (ret->high - ret->median) + floor;
+    ret->low = ret->low > 0 ? ret->low : 0;
 }
 
 enum dti_bench_verdict dti_bench_judge(const struct dti_bench_figure *ratio)

@@ -125,46 +125,31 @@ static enum dti_status take_memory(struct dti_bench_cast_device *device, struct 
 
 static enum dti_status cast_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_cast(((struct dti_bench_cast_device *)context)->resident, set, false,
-                             reterr);
-}
-
-static enum dti_status cast_pass_with_loss(void *context, size_t set, struct dti_error *reterr)
-{
-    return dti_resident_cast(((struct dti_bench_cast_device *)context)->resident, set, true,
-                             reterr);
+    const struct dti_bench_cast_way *const way = context;
+    return dti_resident_cast(way->device->resident, set, way->loss, reterr);
 }
 
 static enum dti_status copy_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_resident_copy(((struct dti_bench_cast_device *)context)->resident, set, reterr);
+    return dti_resident_copy(((struct dti_bench_cast_way *)context)->device->resident, set, reterr);
 }
 
-static enum dti_status run_plan(const struct dti_bench_cast_device *device, struct dti_loss *loss,
-                                struct dti_error *reterr)
+static enum dti_status whole_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    return dti_plan_run(device->plan, device->dst, device->src, device->sizes.elements, 0,
-                        DTI_STORES_CACHED, loss, reterr);
-}
-
-static enum dti_status whole_pass(void *device, size_t set, struct dti_error *reterr)
-{
-    (void)set;
-    return run_plan(device, NULL, reterr);
-}
-
-static enum dti_status whole_pass_with_loss(void *device, size_t set, struct dti_error *reterr)
-{
+    const struct dti_bench_cast_way *const way = context;
+    const struct dti_bench_cast_device *const device = way->device;
     struct dti_loss loss;
     (void)set;
     dti_loss_init(&loss);
-    return run_plan(device, &loss, reterr);
+    return dti_plan_run(device->plan, device->dst, device->src, device->sizes.elements, 0,
+                        DTI_STORES_CACHED, way->loss ? &loss : NULL, reterr);
 }
 
 /* There and back at the same time, as far as the device can. */
 static enum dti_status link_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    const struct dti_bench_cast_device *const device = context;
+    const struct dti_bench_cast_device *const device =
+        ((struct dti_bench_cast_way *)context)->device;
     (void)set;
     const enum dti_status status = dti_gpu_upload(device->frame.streams[0], device->there,
                                                   device->src, device->sizes.src_bytes, reterr);
@@ -179,7 +164,7 @@ static void add(struct dti_bench_cast_device *device, dti_bench_pass_fn *pass, b
     const struct dti_cast_sizes *const sizes = &device->sizes;
     const uint64_t half = ((uint64_t)sizes->src_bytes + sizes->dst_bytes) / 2;
     const bool within = pass == copy_pass, copies = within || pass == link_pass;
-    const bool resident = within || pass == cast_pass || pass == cast_pass_with_loss;
+    const bool resident = within || pass == cast_pass;
     struct dti_bench_item *const item = dti_frame_add(
         &device->frame,
         &(struct dti_bench_entry){.role = copies ? "copy" : "cast",
@@ -191,7 +176,7 @@ static void add(struct dti_bench_cast_device *device, dti_bench_pass_fn *pass, b
                                   .limit = copies,
                                   .pass = pass,
                                   .by_events = resident,
-                                  .context = device,
+                                  .context = &device->ways[loss],
                                   .sets = resident ? device->sets : 1});
     item->where = resident ? DTI_BENCH_RESIDENT : DTI_BENCH_WHOLE;
     item->loss = loss;
@@ -207,12 +192,14 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
         status = take_memory(device, reterr);
     if (status != DTI_OK)
         return status;
+    for (size_t i = 0; i < 2; i++)
+        device->ways[i] = (struct dti_bench_cast_way){device, i == 1};
     add(device, cast_pass, false);
     add(device, whole_pass, false);
     if (loss && dti_resident_counts(device->plan))
-        add(device, cast_pass_with_loss, true);
+        add(device, cast_pass, true);
     if (loss)
-        add(device, whole_pass_with_loss, true);
+        add(device, whole_pass, true);
     add(device, copy_pass, false);
     add(device, link_pass, false);
     const uint64_t l2 = dti_gpu_facts(frame->gpu)->l2_bytes;
@@ -261,9 +248,11 @@ enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti
     struct dti_bench_cast_device *const device = (struct dti_bench_cast_device *)frame;
     const size_t set = device->sets - 1;
     memset(device->dst, POISON, device->sizes.dst_bytes);
+    struct dti_bench_cast_way *const way = &device->ways[0];
+    *way = (struct dti_bench_cast_way){device, false};
     enum dti_status status = dti_resident_poison(device->resident, set, POISON, reterr);
     if (status == DTI_OK)
-        status = cast_pass(device, set, reterr);
+        status = cast_pass(way, set, reterr);
     if (status == DTI_OK)
         status = dti_resident_get(device->resident, set, device->dst, reterr);
     if (status == DTI_OK)
@@ -273,7 +262,7 @@ enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti
     if (status != DTI_OK)
         return status;
     memset(device->dst, POISON, device->sizes.dst_bytes);
-    status = run_plan(device, NULL, reterr);
+    status = whole_pass(way, 0, reterr);
     return status == DTI_OK ? compare(device, "there and back", reterr) : status;
 }
 

@@ -29,6 +29,10 @@ struct dti_bench_cast_device {
     struct dti_cast_sizes sizes;
     size_t sets;
     unsigned char *src, *dst; /* pinned memory of the host */
+    struct dti_bench_cast_way {
+        struct dti_bench_cast_device *device;
+        bool loss;
+    } ways[2]; /* without its loss report and with it */
 };
 extern const struct dti_bench_workload dti_cast_on_device;
 /* Casts once more in both ways, and compares all of the results with the CPU's; DTI_BUG when they

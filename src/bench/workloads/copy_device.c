@@ -253,20 +253,15 @@ static bool holds_only(const unsigned char *memory, size_t size, unsigned char b
     return memory[0] == byte && memcmp(memory, memory + 1, size - 1) == 0;
 }
 
-/* Megabytes a second of a lane in one direction, of PCI Express generations 1 to 6. */
-static uint64_t lane_rate(uint64_t generation)
-{
-    static const uint64_t rates[] = {0, 250, 500, 985, 1969, 3938, 7563};
-    return generation < sizeof rates / sizeof *rates ? rates[generation] : 0;
-}
-
 /* What the link to the device and its memory can carry at most. */
 static void note_limits(const struct dti_frame *frame)
 {
+    /* megabytes a second of a lane in one direction, of PCI Express generations 1 to 6 */
+    static const uint64_t rates[] = {0, 250, 500, 985, 1969, 3938, 7563};
     const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
-    const uint64_t lane = facts->pci_generation == DTI_UNKNOWN || facts->pci_width == DTI_UNKNOWN
-                              ? 0
-                              : lane_rate(facts->pci_generation);
+    const bool known =
+        facts->pci_generation < sizeof rates / sizeof *rates; /* DTI_UNKNOWN is not */
+    const uint64_t lane = known ? rates[facts->pci_generation] : 0;
     if (lane > 0 && facts->pci_width <= 32) {
         const uint64_t rate = lane * facts->pci_width;
         dti_bench_add_note(

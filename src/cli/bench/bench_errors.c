@@ -68,24 +68,30 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
     return true;
 }
 
+static void append(char text[12 * CELL], const char *words, const char *more)
+{
+    const size_t length = strlen(text);
+    (void)snprintf(text + length, 12 * CELL - length, "%s%s%s", length > 0 ? "; " : "", words,
+                   more);
+}
+
 /* What it computed in, and how well, below its row. */
 void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
                           size_t indent)
 {
     char text[12 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
-    size_t length = 0;
     if (item->arithmetic[0] != '\0')
-        length += (size_t)snprintf(text, sizeof text, "computed in %s", item->arithmetic);
-    if (item->has_ulp)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%sat most %s ulp off",
-                                   length > 0 ? "; " : "", dti_bench_three(ulp, item->max_ulp));
+        append(text, "computed in ", item->arithmetic);
+    if (item->has_ulp) {
+        append(text, "at most ", dti_bench_three(ulp, item->max_ulp));
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " ulp off");
+    }
     if (item->has_sum) {
         sum_words(sum, done, item);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                   length > 0 ? "; " : "", sum);
+        append(text, sum, "");
     }
     if (total_words(sum, item))
-        (void)snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? "; " : "", sum);
+        append(text, sum, "");
     if (text[0] != '\0')
         dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, indent, text, " ");
 }

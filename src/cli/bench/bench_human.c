@@ -18,16 +18,6 @@ enum {
     CELL = 256
 };
 
-static bool has_stores(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_STORES;
-}
-
-static bool has_mad(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_MAD;
-}
-
 void dti_bench_human_begin(const struct bench_job *job)
 {
     char text[CELL];
@@ -66,8 +56,9 @@ void dti_bench_human_pair(const struct bench_shown *first)
                    first->result->request->cast->dst.name);
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_DIM, "  %9s  %7s  %-*s%s  %10s  %7s  %7s  %8s%s", "size",
-                   "threads", COLUMN_LEVEL, "level", has_stores(job->cx) ? "  stores  " : "",
-                   "ns/element", "GB/s", "of copy", "of shape", has_mad(job->cx) ? "     MAD" : "");
+                   "threads", COLUMN_LEVEL, "level",
+                   job->cx->width >= COLUMNS_STORES ? "  stores  " : "", "ns/element", "GB/s",
+                   "of copy", "of shape", job->cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
 }
 
@@ -142,7 +133,7 @@ static double put_figures(struct dti_line *line, const struct bench_shown *done,
     const double bytes = (double)(row->bytes_read + row->bytes_written);
     row_name(name, done, row);
     dti_line_print(line, DTI_STYLE_PLAIN, "%-*.40s", COLUMN_LEVEL, name);
-    if (has_stores(done->job->cx))
+    if (done->job->cx->width >= COLUMNS_STORES)
         dti_line_put(line, DTI_STYLE_PLAIN,
                      row->where != DTI_BENCH_ON_CPU ? "          "
                      : row->stream                  ? "  streamed"
@@ -152,7 +143,7 @@ static double put_figures(struct dti_line *line, const struct bench_shown *done,
                    dti_bench_fixed(rate, bytes / time.median * 1e-9, 1),
                    share_of(copy, done, at, "copy", place, &share),
                    share_of(shape, done, at, "shape", place, &unused));
-    if (has_mad(done->job->cx))
+    if (done->job->cx->width >= COLUMNS_MAD)
         dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     return share;
 }

@@ -25,11 +25,13 @@ struct bench_job {
     const struct dti_context *cx;
 };
 
-/* dti_bench_devices_close() in any case. */
+/* dti_bench_job_end() in any case, which closes devices. */
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
                                    const struct bench_args *args, char **operands,
                                    int operand_count, const struct dti_context *cx,
                                    struct dti_error *reterr);
+
+void dti_bench_job_end(struct bench_job *job);
 
 /* bench_run.c: all of it, measured, compared, and told of. With --baseline DTI_ANSWER_NO when
  * something became slower. */
@@ -72,9 +74,5 @@ enum dti_status dti_bench_parse_time(struct bench_job *job, const char *text,
 /* "10%", "2.5%": 0.1, 0.025. */
 enum dti_status dti_bench_parse_regression(const char *text, double *ret_share,
                                            struct dti_error *reterr);
-/* bench_devices.c: what --device names. */
-enum dti_status dti_bench_devices_open(struct bench_job *job, const char *text,
-                                       struct dti_error *reterr);
-void dti_bench_devices_close(struct bench_job *job);
 
 #endif

@@ -104,17 +104,18 @@ static enum dti_status no_level(enum dti_level level, enum dti_level highest,
 
 static void add_level(struct bench_job *job, enum dti_level level)
 {
+    struct dti_bench_cast *const cast = &job->asked.cast;
     size_t at = 0;
-    for (; at < job->asked.level_count; at++) {
-        if (job->asked.levels[at] == level)
+    for (; at < cast->level_count; at++) {
+        if (cast->levels[at] == level)
             return;
-        if (dti_level_includes(level, job->asked.levels[at]))
+        if (dti_level_includes(level, cast->levels[at]))
             break;
     }
-    memmove(job->asked.levels + at + 1, job->asked.levels + at,
-            (job->asked.level_count - at) * sizeof *job->asked.levels);
-    job->asked.levels[at] = level;
-    job->asked.level_count++;
+    memmove(cast->levels + at + 1, cast->levels + at,
+            (cast->level_count - at) * sizeof *cast->levels);
+    cast->levels[at] = level;
+    cast->level_count++;
 }
 
 static enum dti_status take_level(struct bench_job *job, const struct bench_word *word,
@@ -148,7 +149,7 @@ enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
         add_level(job, *level);
     if (status == DTI_OK)
         status = dti_bench_each_word(job, list, take_level, reterr);
-    *level = job->asked.levels[0]; /* the highest that was asked for */
+    *level = job->asked.cast.levels[0]; /* the highest that was asked for */
     return status;
 }
 
@@ -301,7 +302,7 @@ enum dti_status dti_bench_take_dtype(struct bench_job *job, const struct bench_w
         return dti_fail_word(reterr, DTI_WRONG_KIND, word->text, word->length,
                              "'bench %s' has no %s; it measures %s%s%s", kind->name, found,
                              kind->dtypes, kind->more ? "," : "", kind->more ? kind->more : "");
-    size_t *const count = block ? &asked->block_count : &asked->dtype_count;
+    size_t *const count = block ? &asked->request.block_count : &asked->request.dtype_count;
     for (size_t i = 0; i < *count; i++) {
         if (block ? asked->blocks[i] == block->id : asked->dtypes[i] == format.id)
             return DTI_OK;

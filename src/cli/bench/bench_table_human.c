@@ -22,11 +22,6 @@ enum {
     CELL = 256
 };
 
-static bool has_mad(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_MAD;
-}
-
 void dti_bench_human_table_begin(const struct bench_job *job)
 {
     char text[2 * CELL], quoted[DTI_QUOTE_SIZE] = "";
@@ -99,7 +94,7 @@ static void put_heading(const struct bench_shown *done)
     dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", columns.name, "",
                    columns.engine, "engine", per_element(done) ? "ns/element" : "time", "GB/s",
                    columns.operations, columns.operations > 0 ? "GFLOP/s" : "", "of limit",
-                   has_mad(cx) ? "     MAD" : "");
+                   cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
 }
 
@@ -158,7 +153,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
                    "  %-*.40s %-*.*s %10s %9s%*s  %-13s", columns.name, name, columns.engine,
                    engine_length, engine, seconds, bytes, columns.operations,
                    columns.operations > 0 ? operations : "", share);
-    if (has_mad(cx))
+    if (cx->width >= COLUMNS_MAD)
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
         dti_bench_put_bar(&line, of_limit);

@@ -213,7 +213,7 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
     enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
     if (status == DTI_OK)
         status = dti_bench_run_job(job, reterr);
-    dti_bench_devices_close(job);
+    dti_bench_job_end(job);
     free(job);
     return status;
 }
