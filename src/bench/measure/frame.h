@@ -134,6 +134,12 @@ struct dti_bench_workload {
     void (*end)(struct dti_frame *frame); /* in any case; may be NULL */
 };
 
+#define DTI_WORKLOAD(own_, state, check_, prepare_, verify_, end_)                      \
+    {                                                                                   \
+        .own = (own_), .size = sizeof(state), .check = (check_), .prepare = (prepare_), \
+        .verify = (verify_), .end = (end_)                                              \
+    }
+
 /* NULL when there is no more room. */
 struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry);
 /* One pass of a candidate over the first set by the whole team. */
@@ -159,7 +165,7 @@ void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory
  * where the caches would not do, since they are half as fast otherwise. */
 bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
 
-/* device_frame.c: opens streams and events; a stream that is there is only lent. */
+/* Opens streams and events; a stream that is there is only lent. */
 enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);
 void dti_frame_close(struct dti_frame *frame);
 /* `timed` of a candidate, of a struct dti_bench_work. */

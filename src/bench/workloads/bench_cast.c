@@ -319,11 +319,8 @@ static void end(struct dti_frame *frame)
     }
 }
 
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct casting),
-                                                 .check = check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = end};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct casting, check, prepare, verify, end);
 
 const struct dti_bench_kind dti_bench_kind_cast = {
     .name = "cast",

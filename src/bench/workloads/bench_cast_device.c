@@ -266,8 +266,5 @@ enum dti_status dti_bench_cast_device_verify(struct dti_frame *frame, struct dti
     return status == DTI_OK ? compare(device, "there and back", reterr) : status;
 }
 
-const struct dti_bench_workload dti_cast_on_device = {.size = sizeof(struct dti_bench_cast_device),
-                                                      .check = check,
-                                                      .prepare = prepare,
-                                                      .verify = dti_bench_cast_device_verify,
-                                                      .end = end};
+const struct dti_bench_workload dti_cast_on_device = DTI_WORKLOAD(
+    NULL, struct dti_bench_cast_device, check, prepare, dti_bench_cast_device_verify, end);

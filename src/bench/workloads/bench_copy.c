@@ -146,11 +146,8 @@ static void end(struct dti_frame *frame)
     dti_bench_memory_free(&((struct copying *)frame)->memory);
 }
 
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct copying),
-                                                 .check = check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = end};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct copying, check, prepare, verify, end);
 
 const struct dti_bench_kind dti_bench_kind_copy = {
     .name = "copy",

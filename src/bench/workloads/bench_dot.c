@@ -168,7 +168,6 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
 static void note_in_turn(struct dti_bench_table *table, const struct dti_math_data *data,
                          uint64_t n)
 {
-    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
     const struct dti_format *const format = dti_format_get(data->dtype);
     const unsigned char *const a = dti_bench_memory_at(&data->memory, 0, 0);
     char text[DTI_TEXT_SIZE];
@@ -177,7 +176,7 @@ static void note_in_turn(struct dti_bench_table *table, const struct dti_math_da
     if (format->width != 16 || n > IN_TURN_MAX)
         return;
     for (uint64_t i = 0; i < n; i++) {
-        const double x = number_of(format, dti_storage_get(format, &layout, a, i));
+        const double x = dti_operand_number(format->id, a, i);
         sum = number_of(format, code_of(format, sum + x * x)); /* exact in fp64 before */
     }
     dti_fp64_to_value(sum, &value);
@@ -310,11 +309,8 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 
 const struct dti_math_work dti_dot_work = {
     .role = "dot", .dot = true, .kernel = DTI_GPU_DOT, .make_pool = make_pool};
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct dti_math),
-                                                 .check = dti_math_check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = dti_math_end};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct dti_math, dti_math_check, prepare, verify, dti_math_end);
 
 const struct dti_bench_kind dti_bench_kind_dot = {
     .name = "dot",

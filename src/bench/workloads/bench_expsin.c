@@ -141,11 +141,8 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 
 const struct dti_math_work dti_expsin_work = {
     .role = "expsin", .kernel = DTI_GPU_EXPSIN, .make_pool = make_pool};
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct dti_math),
-                                                 .check = dti_math_check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = dti_math_end};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct dti_math, dti_math_check, prepare, verify, dti_math_end);
 
 const struct dti_bench_kind dti_bench_kind_expsin = {
     .name = "expsin",

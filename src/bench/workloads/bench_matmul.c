@@ -80,7 +80,7 @@ static void open_engines(struct dti_matmuls *all)
 static bool engine_has(const struct dti_matmuls *all, enum dti_dtype dtype)
 {
     for (size_t i = 0; i < all->engine_count; i++) {
-        if (all->engines[i].function(&all->engines[i], dtype))
+        if (dti_engine_function(&all->engines[i], dtype))
             return true;
     }
     return false;
@@ -251,11 +251,8 @@ static void end(struct dti_frame *frame)
         dti_engine_close(&all->engines[i]);
 }
 
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct dti_matmuls),
-                                                 .check = check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = end};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct dti_matmuls, check, prepare, verify, end);
 
 const struct dti_bench_kind dti_bench_kind_matmul = {
     .name = "matmul",

@@ -307,13 +307,10 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     return DTI_OK;
 }
 
-static const struct dti_bench_workload on_cpu = {.size = sizeof(struct dti_quant_bench),
-                                                 .check = check,
-                                                 .prepare = prepare,
-                                                 .verify = verify,
-                                                 .end = end},
-                                       on_device = {.size = sizeof(struct dti_frame),
-                                                    .prepare = prepare_on_device};
+static const struct dti_bench_workload on_cpu = DTI_WORKLOAD(NULL, struct dti_quant_bench, check,
+                                                             prepare, verify, end),
+                                       on_device = DTI_WORKLOAD(NULL, struct dti_frame, NULL,
+                                                                prepare_on_device, NULL, NULL);
 
 const struct dti_bench_kind dti_bench_kind_quant = {
     .name = "quant",

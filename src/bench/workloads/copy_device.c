@@ -319,8 +319,5 @@ static void end(struct dti_frame *frame)
         dti_bench_memory_free(&device->pageable);
 }
 
-const struct dti_bench_workload dti_copy_on_device = {.size = sizeof(struct copy_device),
-                                                      .check = check,
-                                                      .prepare = prepare,
-                                                      .verify = verify,
-                                                      .end = end};
+const struct dti_bench_workload dti_copy_on_device =
+    DTI_WORKLOAD(NULL, struct copy_device, check, prepare, verify, end);

@@ -309,15 +309,8 @@ static void end(struct dti_frame *frame)
     }
 }
 
-const struct dti_bench_workload dti_expsin_on_device = {.own = &dti_expsin_work,
-                                                        .size = sizeof(struct math_device),
-                                                        .check = check,
-                                                        .prepare = prepare,
-                                                        .verify = verify,
-                                                        .end = end},
-                                dti_dot_on_device = {.own = &dti_dot_work,
-                                                     .size = sizeof(struct math_device),
-                                                     .check = check,
-                                                     .prepare = prepare,
-                                                     .verify = verify,
-                                                     .end = end};
+const struct dti_bench_workload dti_expsin_on_device =
+                                    DTI_WORKLOAD(&dti_expsin_work, struct math_device, check,
+                                                 prepare, verify, end),
+                                dti_dot_on_device = DTI_WORKLOAD(&dti_dot_work, struct math_device,
+                                                                 check, prepare, verify, end);

@@ -377,8 +377,5 @@ static void end(struct dti_frame *frame)
     dti_matmul_truth_free(device->truth);
 }
 
-const struct dti_bench_workload dti_matmul_on_device = {.size = sizeof(struct matmul_device),
-                                                        .check = check,
-                                                        .prepare = prepare,
-                                                        .verify = verify,
-                                                        .end = end};
+const struct dti_bench_workload dti_matmul_on_device =
+    DTI_WORKLOAD(NULL, struct matmul_device, check, prepare, verify, end);

@@ -89,7 +89,7 @@ static void add_product(struct dti_matmul_product *product, const struct dti_eng
     struct dti_bench_entry entry = dti_matmul_entry(&product->matrices);
     char title[DTI_BENCH_WORDS];
     if (engine) {
-        (void)snprintf(title, sizeof title, "%s%s%s", engine->function(engine, dtype),
+        (void)snprintf(title, sizeof title, "%s%s%s", dti_engine_function(engine, dtype),
                        engine->processor[0] != '\0' ? " for " : "", engine->processor);
     } else {
         (void)snprintf(title, sizeof title, "%s, %ux%u, %s", kernel->name, kernel->rows,
@@ -121,7 +121,7 @@ void dti_matmul_add_passes(struct dti_matmul_product *product)
     if (product->own)
         add_product(product, NULL);
     for (size_t i = 0; i < all->engine_count && fits_engines(matrices); i++) {
-        if (all->engines[i].function(&all->engines[i], matrices->dtype))
+        if (dti_engine_function(&all->engines[i], matrices->dtype))
             add_product(product, &all->engines[i]);
     }
     product->first_limit = all->frame.table->count;

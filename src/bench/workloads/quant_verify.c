@@ -45,6 +45,15 @@ static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, f
     *ret_max = max;
 }
 
+/* Whether element i came to a code, or back to a number. */
+static bool element_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
+                             const struct dti_format *format, uint64_t i, uint64_t code,
+                             uint32_t number)
+{
+    return row->back ? word_at(arrays->back, i) == number
+                     : dti_storage_get(format, &packed, arrays->codes, i) == code;
+}
+
 static bool affine_part_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                                  uint64_t first, uint64_t n, const struct dti_affine_scale *scale)
 {
@@ -53,8 +62,8 @@ static bool affine_part_is_right(const struct dti_quant_candidate *row, const st
     for (uint64_t i = first; i < first + n; i++) {
         struct dti_quantized want;
         dti_affine_quantize(affine, scale, word_at(arrays->numbers, i), &want);
-        if (row->back ? word_at(arrays->back, i) != dti_affine_dequantize(affine, scale, want.code)
-                      : dti_storage_get(&affine->code, &packed, arrays->codes, i) != want.code)
+        if (!element_is_right(row, arrays, &affine->code, i, want.code,
+                              dti_affine_dequantize(affine, scale, want.code)))
             return false;
     }
     return true;
@@ -113,10 +122,8 @@ static bool block_is_right(const struct dti_quant_candidate *row, const struct a
     dti_block_quantize(recipe, numbers, n, &want);
     bool right = scale_at(arrays->scales, format, block) == want.scale;
     for (size_t i = 0; i < n && right; i++)
-        right = row->back ? word_at(arrays->back, first + i) ==
-                                dti_block_dequantize(recipe, want.scale, want.code[i])
-                          : dti_storage_get(dti_format_get(format->code), &packed, arrays->codes,
-                                            first + i) == want.code[i];
+        right = element_is_right(row, arrays, dti_format_get(format->code), first + i, want.code[i],
+                                 dti_block_dequantize(recipe, want.scale, want.code[i]));
     return right;
 }
 

@@ -155,6 +155,7 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
     const struct dti_bench *const bench = &table->bench;
     struct dti_line line = dti_context_line(done->job->cx);
     char rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE], pages[DTI_TEXT_SIZE];
+    char samples[BENCH_SAMPLES_SIZE];
     for (size_t i = 0; i < table->count; i++) {
         const struct dti_bench_item *const row = &table->items[i];
         struct dti_bench_figure time;
@@ -165,12 +166,10 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
                        row->loss ? " with its loss report" : "");
         dti_line_end(&line);
         dti_line_to(&line, INDENT + 6);
-        dti_line_print(&line, DTI_STYLE_DIM,
-                       "%8s GB/s   MAD %s   %zu sample%s of %llu pass%s, %llu discarded",
+        dti_line_print(&line, DTI_STYLE_DIM, "%8s GB/s   MAD %s   %s",
                        dti_bench_fixed(rate, time.median > 0 ? bytes / time.median * 1e-9 : 0, 1),
-                       dti_bench_mad(mad, &time), time.samples, time.samples == 1 ? "" : "s",
-                       (unsigned long long)bench->passes[i], bench->passes[i] == 1 ? "" : "es",
-                       (unsigned long long)bench->discarded[i]);
+                       dti_bench_mad(mad, &time),
+                       dti_bench_samples(samples, bench, i, time.samples));
         dti_line_end(&line);
     }
     dti_line_print(

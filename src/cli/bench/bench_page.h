@@ -25,10 +25,6 @@ void dti_bench_human_table(const struct bench_shown *done);
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx);
 
-/* bench_errors.c: what a candidate computed in, and how well; nothing where nothing is known. */
-void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
-                          size_t indent);
-
 /* bench_doubts.c: below figures, each in a line of its own: where the threads were, what disturbed
  * them, how well the median of candidate `at` is known; and at the end, what makes figures of this
  * machine doubtful. */
@@ -47,6 +43,10 @@ const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds);
 const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned decimals);
 /* "1.5 %", or "-" where it is not known. */
 const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_figure *time);
+/* "12 samples of 3 passes, 1 discarded" */
+enum { BENCH_SAMPLES_SIZE = 96 };
+const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
+                              size_t at, size_t samples);
 /* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to a quarter more. */
 enum { BENCH_BAR_SIZE = 128, BENCH_BAR_CELLS = 20 };
 void dti_bench_put_bar(struct dti_line *line, double share);

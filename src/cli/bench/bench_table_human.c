@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Measurements of computations and copies as tables that grow while they are measured. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
+#include "cli/shared/human.h"
 
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
 enum {
@@ -163,21 +165,104 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
 /* -v: the function, the interval, the samples and what was thrown away. */
 static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
-    char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
+    char text[4 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE], samples[BENCH_SAMPLES_SIZE];
     const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
     dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool sure = time.has_interval;
-    (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
-                   item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
-                   time.samples == 1 ? "" : "s",
-                   (unsigned long long)done->result->table->bench.passes[at],
-                   done->result->table->bench.passes[at] == 1 ? "" : "es",
-                   (unsigned long long)done->result->table->bench.discarded[at], sure ? "   " : "",
-                   sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
-                   sure ? dti_bench_seconds(high, time.high) : "",
+    (void)snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", item->kernel,
+                   item->kernel[0] == '\0' ? "" : "   ",
+                   dti_bench_samples(samples, &done->result->table->bench, at, time.samples),
+                   sure ? "   " : "", sure ? dti_bench_seconds(low, time.low) : "",
+                   sure ? " to " : "", sure ? dti_bench_seconds(high, time.high) : "",
                    item->from_events ? "   by the device's clock" : "");
     dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, "   ");
+}
+
+static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned count)
+{
+    struct dti_value value;
+    dti_double_value(number, &value);
+    (void)dti_spell_digits(text, &value, count);
+    return text;
+}
+
+/* How far a sum is from the exact one, which is known as fp64. */
+static void sum_words(char text[4 * CELL], const struct bench_shown *done,
+                      const struct dti_bench_item *item)
+{
+    char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
+    enum { DIGITS = 10 };
+    const bool product = done->result->setup->kind->size_is == DTI_BENCH_PRODUCT;
+    const char *const which = product ? "at worst " : "";
+    (void)digits(got, item->sum, DIGITS);
+    if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
+        (void)snprintf(text, 4 * CELL, "all is exact that was checked");
+        return;
+    }
+    if (item->error == 0) {
+        (void)snprintf(text, 4 * CELL, "%s%s, exact to the last place of fp64", which, got);
+        return;
+    }
+    (void)digits(exact, item->exact, DIGITS);
+    const bool alike = strcmp(got, exact) == 0;
+    (void)snprintf(text, 4 * CELL, "%s%s%s%s%s off by %s (%s of %s)", which, got,
+                   alike ? "" : " instead of ", alike ? "" : exact, alike ? "," : ":",
+                   digits(error, item->error, 3), digits(relative, item->relative_error, 3),
+                   product ? "the sum of magnitudes" : "it");
+}
+
+/* The error of rounded or quantized operands as well. False where that is the same. */
+static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
+{
+    const struct dti_bench_total *const total = &item->total;
+    char a[DTI_TEXT_SIZE], b[DTI_TEXT_SIZE], c[DTI_TEXT_SIZE];
+    size_t length = 0;
+    enum { DIGITS = 10 };
+    if (total->elements == 0 || (total->elements == 1 && total->exact == item->exact))
+        return false;
+    if (item->scales[0] > 0)
+        length = (size_t)snprintf(text, 4 * CELL, "scales %s and %s; ",
+                                  digits(a, (double)item->scales[0], 3),
+                                  digits(b, (double)item->scales[1], 3));
+    if (total->elements == 1)
+        (void)snprintf(text + length, 4 * CELL - length,
+                       "in all %s instead of %s, relative error %s", digits(a, total->got, DIGITS),
+                       digits(b, total->exact, DIGITS), digits(c, total->relative, 3));
+    else
+        (void)snprintf(
+            text + length, 4 * CELL - length,
+            "in all relative error %s, SQNR %s dB, at most %s off", digits(a, total->relative, 3),
+            isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-", digits(c, total->largest, 3));
+    return true;
+}
+
+static void append(char text[12 * CELL], const char *words, const char *more)
+{
+    const size_t length = strlen(text);
+    (void)snprintf(text + length, 12 * CELL - length, "%s%s%s", length > 0 ? "; " : "", words,
+                   more);
+}
+
+/* What it computed in, and how well, below its row. */
+static void put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
+                       size_t indent)
+{
+    char text[12 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
+    if (item->arithmetic[0] != '\0')
+        append(text, "computed in ", item->arithmetic);
+    if (item->has_ulp) {
+        append(text, "at most ", dti_bench_three(ulp, item->max_ulp));
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " ulp off");
+    }
+    if (item->has_sum) {
+        sum_words(sum, done, item);
+        append(text, sum, "");
+    }
+    if (total_words(sum, item))
+        append(text, sum, "");
+    if (text[0] != '\0')
+        dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, indent, text, " ");
 }
 
 /* Of limits those that something is shown beside. */
@@ -213,7 +298,7 @@ static void put_place(const struct bench_shown *done, enum dti_bench_place place
             first = first == SIZE_MAX ? i : first;
             put_row(done, i, place);
             if (!done->job->cx->quiet)
-                dti_bench_put_errors(done, &table->items[i], INDENT);
+                put_errors(done, &table->items[i], INDENT);
             if (done->job->cx->verbose)
                 put_details(done, i, place);
         }

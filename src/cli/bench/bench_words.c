@@ -77,6 +77,15 @@ const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_fig
     return time->has_mad ? dti_bench_percent(buffer, time->mad, 1) : "-";
 }
 
+const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
+                              size_t at, size_t samples)
+{
+    (void)snprintf(buffer, BENCH_SAMPLES_SIZE, "%zu sample%s of %llu pass%s, %llu discarded",
+                   samples, samples == 1 ? "" : "s", (unsigned long long)bench->passes[at],
+                   bench->passes[at] == 1 ? "" : "es", (unsigned long long)bench->discarded[at]);
+    return buffer;
+}
+
 /* Whether the locale's characters are UTF-8, as the environment tells. */
 static bool is_utf8(void)
 {
