@@ -186,6 +186,11 @@ static void best_limit_has_the_highest_rate(void)
     CHECK(!dti_bench_of_limit(&share, table, 0, DTI_BENCH_FAR));
     subject->operations = 10, fast->operations = 100; /* 5 of 25 */
     CHECK(dti_bench_of_limit(&share, table, 0, DTI_BENCH_ALONE) && near(share.median, 0.2));
+    subject->operations = fast->operations = 0;
+    subject->bytes_written = 50; /* beside reading alone, what is written is left out */
+    CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.5));
+    fast->bytes_written = 400;
+    CHECK(near(dti_bench_least_seconds(table, 0, 2), 1.3));
     free(table);
 }
 
