@@ -282,7 +282,6 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {
-            (void)offer(c, "", "cast", "casts of arrays");
             for (size_t i = 0; i < dti_bench_kind_count; i++)
                 (void)offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
             break;
