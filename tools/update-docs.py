@@ -33,8 +33,13 @@ def scd(text):
     return re.sub(r"[\\*`#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\\g<0>", text)
 
 
+# An option's sentence may begin with words to type: `cpu, cuda ...`, `cast, copy: ...`.
+TYPED = re.compile(r"(cpu|cast|copy|expsin|dot|matmul|quant)[,:]")
+
+
 def sentence(text):
-    text = text[0].upper() + text[1:]
+    if not TYPED.match(text):
+        text = text[0].upper() + text[1:]
     return text if text.endswith(".") else text + "."
 
 
@@ -272,9 +277,9 @@ class Tables:
     def block_formats(self):
         rows = [[bold(block["name"]), scd(block["element"]), scd(block["scale"]),
                  str(block["block_elements"]), str(block["block_bytes"]),
-                 str(block["bits_per_weight"]), scd(block["summary"])]
+                 str(block["bits_per_weight"])]
                 for block in self.list["block_formats"]]
-        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight", ""],
+        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight"],
                      rows, right=(3, 4, 5))
 
     def names(self):
