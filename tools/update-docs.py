@@ -302,26 +302,11 @@ class Tables:
             out.append(f"| `{usage}` | {command['summary']} |")
         return out
 
-    def readme_exit_codes(self):
-        first = {}
-        for status in self.facts["statuses"]:
-            first.setdefault(status["exit"], status["meaning"])
-        out = ["| exit | meaning |", "|---|---|"]
-        out += [f"| {code} | {meaning} |" for code, meaning in first.items()]
-        return out + ["| 128+n | killed by signal n |"]
-
-    def readme_dtypes(self):
-        kinds = {}
-        for dtype in self.facts["dtypes"]:
-            kinds.setdefault(dtype["kind"], []).append(f"`{dtype['name']}`")
-        return [f"- {kind.replace('_', ' ')}: {' '.join(names)}" for kind, names in kinds.items()]
-
 
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
          "error-codes", "environment", "schemas", "members",
          "shared-members", "float-dtypes", "integer-dtypes",
-         "complex-dtypes", "block-formats", "names", "readme-commands", "readme-exit-codes",
-         "readme-dtypes"}
+         "complex-dtypes", "block-formats", "names", "readme-commands"}
 
 
 def part_of(where, mark, tables):
