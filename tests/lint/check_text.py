@@ -7,10 +7,9 @@ import sys
 import tree
 
 MAX_LINES = 400
-BINARY = (".bin", ".npy", ".png", ".gz")
-# Recorded output, fuzzer seeds and sample files are what they are.
-RECORDED = re.compile(r"tests/(cli/[^/]+/.*\.(stdout|stderr)(\.glob)?|fuzz/seeds/.*|data/machines/.*\.(txt|golden))$"
-                      r"|docs/sample/.*\.(safetensors|npy)$")
+BINARY = (".bin", ".npy", ".safetensors", ".png", ".gz")
+# Recorded output and fuzzer seeds are what they are.
+RECORDED = re.compile(r"tests/(cli/[^/]+/.*\.(stdout|stderr)(\.glob)?|fuzz/seeds/.*|data/machines/.*\.(txt|golden))$")
 TABS_ALLOWED = re.compile(r".*\.tsv$|man/.*\.(scd|[1-9])$|(.*/)?Makefile$|completions/_dtinfo$")
 # Texts for readers may name people and quote output; programs stay ASCII.
 NON_ASCII_ALLOWED = re.compile(r".*\.md$|tests/cli/.*|tests/unit/test_(quote|utf8|json|table)\.c$"
