@@ -16,8 +16,10 @@ const struct dti_choice dti_choice_bench_data[] = {
 
 const struct dti_choice dti_choice_bench_cache[] = {
     {.name = "hot", .value = DTI_BENCH_HOT, .help = "the same buffers again and again"},
-    {.name = "warm", .value = DTI_BENCH_HOT, .help = "another word for hot"},
-    {.name = "cold", .value = DTI_BENCH_COLD, .help = "buffers by turns, beyond the caches"},
+    {.name = "warm", .value = DTI_BENCH_HOT, .help = "the same as hot"},
+    {.name = "cold",
+     .value = DTI_BENCH_COLD,
+     .help = "many buffers in turns, larger than the caches"},
     {.name = NULL},
 };
 

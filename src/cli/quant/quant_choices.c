@@ -14,7 +14,7 @@ const struct dti_choice dti_choice_tensor_scale[] = {DTI_QUANT_TENSOR_SCALES(CHO
 
 const struct dti_choice dti_choice_per[] = {
     {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
-    {"channel", DTI_PER_CHANNEL, "one for each place along --axis"},
+    {"channel", DTI_PER_CHANNEL, "one for each index along --axis"},
     {"block", DTI_PER_GROUP, "one for each --block N neighbours"},
     {.name = NULL},
 };
@@ -22,7 +22,7 @@ const struct dti_choice dti_choice_per[] = {
 const struct dti_choice dti_choice_quant_event[] = {
     {"clipped", DTI_QUANT_CLIPPED, "a number lies beyond the range of codes"},
     {"special", DTI_QUANT_SPECIAL, "there is a NaN or an infinity"},
-    {"inexact", DTI_QUANT_INEXACT, "a number comes back as another"},
+    {"inexact", DTI_QUANT_INEXACT, "a dequantized number differs from the given one"},
     {.name = NULL},
 };
 
