@@ -212,13 +212,15 @@ class Tables:
             out += [f"*dtinfo-{command['name']}*(1)", "\t" + scd(sentence(command["summary"])), ""]
         return out[:-1]
 
-    def exit_status(self):
+    def exit_status(self, detail=None):
+        """A meaning for each exit code; with `all`, those of all its statuses."""
         meanings = {}
         for status in self.facts["statuses"]:
             meanings.setdefault(status["exit"], []).append(status["meaning"])
         out = []
         for code, texts in meanings.items():
-            out += [f"*{code}*", "\t" + scd(sentence("; ".join(texts))), ""]
+            text = "; ".join(texts if detail == "all" else texts[:1])
+            out += [f"*{code}*", "\t" + scd(sentence(text)), ""]
         return out + ["*128+n*", "\tKilled by signal n."]
 
     def error_codes(self):
