@@ -278,9 +278,8 @@ const struct dti_command dti_command_bits = {
     .group = "ask",
     .summary = "the fields of a value or of a bit pattern",
     .synopsis = "VALUE|PATTERN [DTYPE]",
-    .details =
-        "PATTERN is 0x with hexadecimal or 0b with binary digits; without DTYPE it is read as\n"
-        "every dtype of its width (4 bits for each hexadecimal digit).",
+    .details = "PATTERN is 0x and hexadecimal or 0b and binary digits; without DTYPE it is\n"
+               "decoded as every dtype of its width (4 bits for each hexadecimal digit).",
     .examples = "dtinfo bits 0.1 bf16\n"
                 "dtinfo bits 0x7e fp8_e4m3fn\n"
                 "dtinfo bits 0x4789\n"

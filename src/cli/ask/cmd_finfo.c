@@ -340,8 +340,7 @@ const struct dti_command dti_command_finfo = {
     .group = "ask",
     .summary = "float limits",
     .synopsis = "[DTYPE...]",
-    .details =
-        "Without operands: all float dtypes, one line each. -v adds what the block leaves out.",
+    .details = "Without operands: all float dtypes, one line each. -v adds more lines.",
     .examples = "dtinfo finfo bf16\n"
                 "dtinfo finfo fp16 e4m3fn e5m10b3\n"
                 "dtinfo finfo\n"

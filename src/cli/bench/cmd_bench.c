@@ -23,8 +23,10 @@ const struct dti_choice dti_choice_bench_data[] = {
 
 const struct dti_choice dti_choice_bench_cache[] = {
     {.name = "hot", .value = DTI_BENCH_HOT, .help = "the same buffers again and again"},
-    {.name = "warm", .value = DTI_BENCH_HOT, .help = "another word for hot"},
-    {.name = "cold", .value = DTI_BENCH_COLD, .help = "buffers by turns, beyond the caches"},
+    {.name = "warm", .value = DTI_BENCH_HOT, .help = "the same as hot"},
+    {.name = "cold",
+     .value = DTI_BENCH_COLD,
+     .help = "many buffers in turns, larger than the caches"},
     {.name = NULL},
 };
 
@@ -65,7 +67,7 @@ static const struct dti_option options[] = {
              "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
              "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
     OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
-             "expsin, dot, matmul, quant: these dtypes alone"),
+             "expsin, dot, matmul, quant: only these dtypes"),
     OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", threads_choices,
              "numbers of threads, or all for one on each CPU (default 1)"),
     OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", level_choices,
@@ -77,10 +79,11 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "seed", struct bench_args, seed, seed_given, 0, UINT64_MAX, "N",
              "seed of the data and of the order of measuring (default 1)"),
     OPT_FLAG(0, "with-alloc", struct bench_args, with_alloc,
-             "expsin, matmul: also with making the memory of the result"),
+             "expsin, matmul: also measure with allocating the result"),
     OPT_LIST(0, "engine", struct bench_args, engine, "ENGINE", engine_choices,
-             "matmul: this engine alone (default all there are)"),
-    OPT_FLAG(0, "loss", struct bench_args, loss, "cast: also the cast that counts what it loses"),
+             "matmul: only this engine (default all that are installed)"),
+    OPT_FLAG(0, "loss", struct bench_args, loss,
+             "cast: also measure the cast that counts what it loses"),
     OPT_CHOICE(0, "data", struct bench_args, data, data_given, "DATA", dti_choice_bench_data,
                "cast: what the source holds"),
     OPT_CHOICE('r', "round", struct bench_args, round, round_given, "MODE", dti_choice_round,
@@ -270,15 +273,14 @@ const struct dti_command dti_command_bench = {
     .group = "machine",
     .summary = "timings next to this machine's own limit",
     .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | quant | copy",
-    .details =
-        "  cast    casts of arrays beside copies of as many bytes\n"
-        "  expsin  exp(sin x) of arrays, with its largest error\n"
-        "  dot     dot products beside reading alone, with their error\n"
-        "  matmul  products of matrices beside the peak of the arithmetic\n"
-        "  quant   quantizing arrays and the way back, beside copies\n"
-        "  copy    copying, reading, writing and making memory\n"
-        "Candidates take turns in the same rounds. Without sizes and casts: the usual ones,\n"
-        "in about a minute. GB/s count bytes read and bytes written.",
+    .details = "  cast    casts of arrays, compared with copies of as many bytes\n"
+               "  expsin  exp(sin x) of arrays, with its largest error\n"
+               "  dot     dot products, compared with reading alone, with their error\n"
+               "  matmul  matrix products, compared with the peak of the arithmetic\n"
+               "  quant   quantizing and dequantizing arrays, compared with copies\n"
+               "  copy    copying, reading, writing and creating memory\n"
+               "Candidates take turns in the same rounds. The default sizes and casts take\n"
+               "about a minute. GB/s count bytes read plus bytes written.",
     .examples = "dtinfo bench cast fp32:bf16 --size 64KiB --time 0.1\n"
                 "dtinfo bench cast fp32:fp8_e4m3fn --size 4KiB --level all --time 0.1\n"
                 "dtinfo bench cast fp32:fp16 --size 64KiB --loss --time 0.1 --json\n"

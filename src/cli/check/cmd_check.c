@@ -268,17 +268,18 @@ static const struct dti_option options[] = {
         "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
              "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
-    OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
-              "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
+    OPT_DTYPE(
+        0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
+        "the tensor's dtype is that of the last GLOB that matches its name, else one without"),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
-             "the shape of tensors whose names fit; '*' is any N"),
+             "the shape of tensors whose names match; '*' is any N"),
     OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN"),
     OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite"),
     OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X"),
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
               "floats can be cast to each of these without overflow"),
-    OPT_FLAG(0, "ints", struct check_args, ints, "integer tensors must fit, too (--fits)"),
-    DTI_ROW_ONLY(struct check_args, only, "check only the tensors whose names fit"),
+    OPT_FLAG(0, "ints", struct check_args, ints, "with --fits: integer tensors too"),
+    DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
     DTI_SOURCE_OPTIONS(struct check_args, file),
     DTI_SCAN_OPTIONS(struct check_args, file),
     OPT_END,
@@ -375,13 +376,12 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_check = {
     .name = "check",
     .group = "files",
-    .summary = "whether files of tensors are as they should be: exit 0 or 1",
+    .summary = "check files of tensors against assertions: exit 0 or 1",
     .synopsis = "FILE...",
-    .details =
-        "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a folder of\n"
-        "shards. Each assertion is answered by a line, ok or FAIL, and all of them by the exit\n"
-        "code. The data is read once, and only when an assertion needs it or the file has\n"
-        "checksums, as npz does.",
+    .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
+               "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
+               "if all hold. The data is read once, and only if an assertion needs it or the\n"
+               "file has checksums, as npz does.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

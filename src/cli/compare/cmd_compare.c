@@ -113,8 +113,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "bitwise", struct compare_args, bitwise,
              "dtypes and stored bytes must be the same"),
     OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
-             "tensors of one file alone are no difference"),
-    DTI_ROW_ONLY(struct compare_args, only, "compare only the tensors whose names fit"),
+             "a tensor that only one file has is not a difference"),
+    DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all"),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
@@ -146,11 +146,11 @@ const struct dti_command dti_command_compare = {
     .group = "files",
     .summary = "how far the tensors of two files are from each other",
     .synopsis = "A B",
-    .details =
-        "A and B are files (safetensors, npy, npz, gguf, raw with --from), indexes or folders of\n"
-        "shards, of different kinds and dtypes if need be. Tensors are paired by name; one tensor\n"
-        "on each side is paired whatever its name. Without a tolerance all numbers must be equal.\n"
-        "The answer is the exit code, too: 0 equal or within the tolerance, 1 different.",
+    .details = "A and B are files (safetensors, npy, npz, gguf, raw with --from), indexes or\n"
+               "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
+               "a single tensor on each side is paired whatever its name. Without a\n"
+               "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
+               "equal or within the tolerance, and 1 if they differ.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -280,9 +280,8 @@ const struct dti_command dti_command_devices = {
     .group = "machine",
     .summary = "CPU and GPUs, and what each does natively with each dtype",
     .synopsis = "",
-    .details =
-        "That there is no GPU is an answer, not an error, unless one is asked for by --device."
-        "\nWith -v all that is known; with -q only the best device.",
+    .details = "Having no GPU is not an error, unless --device asks for one.\n"
+               "-v shows all that is known, -q only the best device.",
     .examples = "dtinfo devices\n"
                 "dtinfo devices --device cpu -v\n"
                 "dtinfo devices -q\n"

@@ -217,18 +217,18 @@ static const struct dti_option options[] = {
     OPT_SET(0, "train", struct mem_args, train, "OPTIMIZER,...", optimizers,
             "account for training: weights, gradients, master weights, optimizer states"),
     OPT_DTYPE(0, "dtype", struct mem_args, dtype, "DTYPE,...",
-              "the dtypes, instead of behind the operands; with --train of the weights"),
+              "the dtypes, instead of after the operands; with --train, of the weights"),
     OPT_DTYPE(0, "gradients", struct mem_args, mem.gradients, "DTYPE",
-              "with --train: of the gradients; otherwise that of the weights"),
-    OPT_DTYPE_OR(0, "master", struct mem_args, mem.master, "DTYPE", no_master,
-                 "with --train: of the master weights; otherwise fp32 beside weights of less than "
-                 "32 bits"),
+              "with --train: dtype of the gradients; by default that of the weights"),
+    OPT_DTYPE_OR(
+        0, "master", struct mem_args, mem.master, "DTYPE", no_master,
+        "with --train: dtype of the master weights; by default fp32 if weights are narrower"),
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
-              "with --train: of the optimizer's states; otherwise fp32"),
+              "with --train: dtype of the optimizer's states; by default fp32"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
              "say what fits into a device's free memory, or into 80GB or 24GiB"),
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
-    DTI_ROW_ONLY(struct mem_args, mem.only, "files: count these tensors alone"),
+    DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),
     DTI_SOURCE_OPTIONS(struct mem_args, file),
     OPT_END,
@@ -288,15 +288,15 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_mem = {
     .name = "mem",
     .group = "ask",
-    .summary = "bytes of numbers in any dtype, of training, and what fits",
+    .summary = "bytes of numbers in any dtype, for training, and what fits",
     .synopsis = "COUNT|SHAPE|FILE... [DTYPE,...]",
-    .details =
-        "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9, 1e12); SHAPE\n"
-        "is 32x1024x4096 or 32,1024,4096; FILE is a safetensors file, the index of a sharded\n"
-        "checkpoint or its folder, an npy, npz or GGUF file, of which headers are read. Several\n"
-        "are added up. DTYPE is any dtype or block format; without one a choice is shown.\n"
-        "With -v the tensors of files are listed; with -q bytes alone are printed, or with\n"
-        "--fit the names of what fits. With --fit the exit status is 1 when nothing does.",
+    .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
+               "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a safetensors file,\n"
+               "the index of a sharded checkpoint or its folder, an npy, npz or GGUF file;\n"
+               "only headers are read. Several operands are added up. DTYPE is any dtype or\n"
+               "block format; the default is a selection. -v lists the tensors of files. -q\n"
+               "prints only the bytes, or with --fit the names of what fits. If nothing\n"
+               "fits, the exit status is 1.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"
