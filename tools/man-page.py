@@ -4,7 +4,8 @@
 
 scdoc begins a paragraph at every blank line, indents examples by eleven columns, and sets the columns
 of a table three apart. This drops the empty paragraphs, which mandoc -T lint reports, indents examples
-by two columns, so that program output of 78 columns fits a terminal of 80, and narrows tables.
+by two columns, so that program output of 78 columns fits a terminal of 80, narrows tables, and keeps
+names in one piece.
 """
 
 import re
@@ -29,7 +30,8 @@ def tidy(lines):
             line = ".RS -5"
         if line.startswith(".TH "):
             title, rest = re.match(r'\.TH "([^"]+)"(.*)', line).groups()
-            line = f'.TH "{title.upper()}"{rest}'
+            # groff's .TH turns hyphenation on again, which would split names
+            line = f'.TH "{title.upper()}"{rest}\n.nh'
         out.append(line)
     while out[-1] in (".P", ""):
         out.pop()

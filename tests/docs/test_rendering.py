@@ -51,6 +51,8 @@ def check_man(judge, page):
                           stderr=subprocess.PIPE, encoding="utf-8", env=environment)
     judge.check(done.returncode == 0 and not done.stderr, f"{page.name}: man says {done.stderr}")
     judge.check("NAME\n" in done.stdout, f"{page.name}: man shows no page")
+    split = [line for line in done.stdout.splitlines() if line.endswith("\u2010")]
+    judge.check(not split, f"{page.name}: words are hyphenated: {split}")
     wide = [line for line in done.stdout.splitlines() if len(line) > COLUMNS]
     judge.check(len(wide) == WIDE.get(page.name, 0), f"{page.name}: {len(wide)} lines are wider than "
                 f"{COLUMNS} columns, not {WIDE.get(page.name, 0)}:\n" + "\n".join(wide))
