@@ -12,7 +12,7 @@
  * a stack of their own. */
 #include <string.h>
 
-#include "containers/npy_header.h"
+#include "containers/npy.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/utf8.h"
 

@@ -5,7 +5,7 @@
  * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. */
 #include <string.h>
 
-#include "containers/npy_header.h"
+#include "containers/npy.h"
 #include "dtinfo/storage.h"
 
 enum { ITEM_BYTES_MAX = INT32_MAX };

@@ -7,38 +7,47 @@
 #ifndef DTINFO_CONTAINERS_SAFETENSORS_H
 #define DTINFO_CONTAINERS_SAFETENSORS_H
 
-#include "dtinfo/container.h"
-#include "dtinfo/memory_pool.h"
+#include "containers/containers.h"
 
 enum { DTI_SAFETENSORS_PREFIX = 8, DTI_SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000 };
 
-/* What a header says. */
-struct dti_safetensors {
-    size_t tensor_count; /* in the order of their data */
-    struct dti_tensor *tensors;
-    size_t metadata_count;
-    struct dti_metadata *metadata;
-    size_t note_count;
-    struct dti_note *notes;
+/* Reads the header of the opening's file and adds what it says to the container: tensors of the
+ * file of that index. */
+bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index);
+
+/* The two halves of it, for data in memory. The first finds the length of the header from the
+ * `size` (at most 8) first bytes of a file of file_size bytes; the second judges the header. */
+bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned char *first,
+                                   size_t size, uint64_t file_size, uint64_t *ret_length);
+bool dti_safetensors_parse(struct dti_opening *opening, const char *header, size_t length,
+                           uint64_t file_size, unsigned file_index);
+
+/* What a header says, tensor by tensor in its order, before it is held against itself and the
+ * file. */
+struct dti_safetensors_record {
+    const char *name; /* with a NUL behind it; it may hold others */
+    size_t name_length;
+    const struct dti_format *format;
+    const char *type; /* its name here */
+    const uint64_t *shape;
+    uint64_t begin, end; /* data_offsets */
+    uint64_t elements;   /* once it is checked */
+    size_t place;        /* in the header */
+    unsigned rank;
 };
-
-/* Reads the header of a file that is open already and fills file->header_bytes. All memory comes
- * from pool, also when it fails. options may be NULL. */
-enum dti_status dti_safetensors_read(struct dti_pool *pool, struct dti_container_file *file,
-                                     unsigned file_index,
-                                     const struct dti_container_options *options,
-                                     struct dti_safetensors *ret, struct dti_error *reterr);
-
-/* The two halves of it, for data in memory. label is the file's name for messages, in quotes. The
- * first finds the length of the header from the `size` (at most 8) first bytes of a file of
- * file_size bytes; the second judges the header. */
-enum dti_status dti_safetensors_header_length(const char *label, const unsigned char *first,
-                                              size_t size, uint64_t file_size, uint64_t *ret_length,
-                                              struct dti_error *reterr);
-enum dti_status dti_safetensors_parse(struct dti_pool *pool, const char *label, const char *header,
-                                      size_t length, uint64_t file_size, unsigned file_index,
-                                      const struct dti_container_options *options,
-                                      struct dti_safetensors *ret, struct dti_error *reterr);
+struct dti_safetensors_header {
+    struct dti_pool scratch; /* of the records; to be freed by the caller, also after a failure */
+    size_t count;
+    struct dti_safetensors_record *records;
+    size_t metadata_start; /* the first of the container's metadata that is of this header */
+};
+/* Reads the JSON. */
+bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length,
+                                 struct dti_safetensors_header *header);
+/* Refuses records whose names or data_offsets collide or whose shapes do not fit, and brings them
+ * into the order of their data. */
+bool dti_safetensors_header_check(struct dti_opening *opening,
+                                  struct dti_safetensors_header *header);
 
 /* The name of a dtype in a header and the dtype of a name (exact spelling); NULL when there is
  * none. */
@@ -48,6 +57,9 @@ const struct dti_format *dti_safetensors_format(const char *name, size_t length,
 /* How its elements lie in the data; false without a name. dti_safetensors_bits() is of one. */
 bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 unsigned dti_safetensors_bits(const struct dti_format *format);
+/* Elements and bits of a shape; false: 64 bits do not count them. */
+bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
+                             uint64_t *ret_elements, uint64_t *ret_bits);
 
 /* dti_container_layout() for this kind. Fails with DTI_WRONG_KIND for a dtype without a name and
  * for metadata that is no string, with DTI_BAD_INPUT for names that are not UTF-8, occur twice or

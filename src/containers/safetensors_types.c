@@ -3,8 +3,8 @@
  * The dtypes of safetensors: the rows of dtype_names.def that are its own. */
 #include <string.h>
 
-#include "containers/containers.h"
 #include "containers/safetensors.h"
+#include "dtinfo/checked.h"
 
 struct safetensors_type {
     enum dti_dtype dtype;
@@ -65,4 +65,16 @@ bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *
 unsigned dti_safetensors_bits(const struct dti_format *format)
 {
     return format->width;
+}
+
+bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
+                             uint64_t *ret_elements, uint64_t *ret_bits)
+{
+    uint64_t elements = 1;
+    for (unsigned i = 0; i < rank; i++) {
+        if (!dti_mul_u64(elements, shape[i], &elements))
+            return false;
+    }
+    *ret_elements = elements;
+    return dti_mul_u64(elements, dti_safetensors_bits(format), ret_bits);
 }

@@ -36,19 +36,6 @@ static bool is_stream(const char *path)
            (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
 }
 
-/* What the name says; DTI_CONTAINER_COUNT when it says nothing. */
-static enum dti_container_kind kind_of_name(const char *path)
-{
-    static const enum dti_container_kind kinds[] = {
-        DTI_CONTAINER_SHARDED, DTI_CONTAINER_SAFETENSORS, DTI_CONTAINER_NPY,
-        DTI_CONTAINER_NPZ,     DTI_CONTAINER_GGUF,        DTI_CONTAINER_RAW};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (ends(path, dti_container_extension(kinds[i])))
-            return kinds[i];
-    }
-    return DTI_CONTAINER_COUNT;
-}
-
 /* The same as the input, where such files are written. */
 static enum dti_container_kind kind_of_input(const struct dti_container *input, const char *path)
 {
@@ -65,7 +52,7 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
                                    struct dti_error *reterr)
 {
     const bool sharded = input->kind == DTI_CONTAINER_SHARDED;
-    const enum dti_container_kind named = path ? kind_of_name(path) : DTI_CONTAINER_COUNT;
+    const enum dti_container_kind named = path ? dti_container_named(path) : DTI_CONTAINER_COUNT;
     char quoted[DTI_QUOTE_SIZE];
     const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
     if (path)
@@ -106,7 +93,7 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     const char *const path = out_path ? out_path : "";
     const char *const slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    const bool named = kind_of_name(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
+    const bool named = dti_container_named(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
     ret->folder = named ? strndup(path, length) : strdup(path);
     if (!ret->folder)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
