@@ -90,10 +90,10 @@ static enum dti_status open_file(struct dti_container_whole *whole,
     const enum dti_status status = dti_input_read_at(input, head, size, 0, reterr);
     if (status != DTI_OK)
         return status;
-    const struct dti_content content = dti_content_of(input->name, head, size, input->size);
-    if (!content.known)
-        return refuse(input, content.foreign, reterr);
-    container->kind = content.kind;
+    const struct dti_foreign *foreign;
+    container->kind = dti_content_of(input->name, head, size, input->size, &foreign);
+    if (container->kind == DTI_CONTAINER_COUNT)
+        return refuse(input, foreign, reterr);
     return dti_container_read(container, &whole->pool, options, reterr);
 }
 
@@ -159,18 +159,14 @@ void dti_container_free(struct dti_container *container)
 }
 
 /* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON
- * must be an index for that. */
+ * must be an index for that, unless the name has told already. */
 static bool is_head(const char *path, const unsigned char *head, size_t size, uint64_t file_size)
 {
     static const char map[] = "\"weight_map\"";
-    const struct dti_content content = dti_content_of(path, head, size, file_size);
-    if (!content.known)
-        return content.foreign != NULL;
-    if (content.kind != DTI_CONTAINER_SHARDED)
-        return true;
-    const size_t length = strlen(path), suffix = strlen(".index.json");
-    if (length >= suffix && strcmp(path + length - suffix, ".index.json") == 0)
-        return true;
+    const struct dti_foreign *foreign;
+    const enum dti_container_kind kind = dti_content_of(path, head, size, file_size, &foreign);
+    if (kind != DTI_CONTAINER_SHARDED)
+        return kind != DTI_CONTAINER_COUNT || foreign;
     for (size_t at = 0; at + sizeof map - 1 <= size; at++) {
         if (memcmp(head + at, map, sizeof map - 1) == 0)
             return true;
@@ -182,7 +178,9 @@ bool dti_container_is(const char *path)
 {
     unsigned char head[DTI_HEAD_SIZE];
     const bool standard_input = strcmp(path, "-") == 0;
-    if (!standard_input && dti_content_of(path, (const unsigned char *)"", 0, 0).known)
+    const struct dti_foreign *foreign;
+    if (!standard_input &&
+        dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
         return true;
     struct stat st = {0};
     if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)

@@ -68,48 +68,44 @@ static bool is_onnx(const char *name, const unsigned char *head, size_t size)
            (head[2] == 0x12 && size > 4 && (head[4] == 'p' || head[4] == 't' || head[4] == 's'));
 }
 
-/* Kinds that have other names than their extension, or none. */
-static enum dti_container_kind kind_of_name(const char *name)
+/* Whether a name says so. Of what has no mark at all any name may be. */
+static bool is_named(const char *name, enum dti_container_kind kind)
 {
-    const enum dti_container_kind kind = dti_container_named(name);
-    return ends(name, ".index.json")   ? DTI_CONTAINER_SHARDED
-           : kind == DTI_CONTAINER_RAW ? DTI_CONTAINER_COUNT
-                                       : kind;
+    const struct dti_container_ops *const ops = dti_container_ops(kind);
+    return (ops->detect || ops->resembles) &&
+           (ends(name, dti_container_extension(kind)) ||
+            (ops->other_extension && ends(name, ops->other_extension)));
 }
 
 /* What the bytes say for certain, then the name, then what the bytes may be. */
-static enum dti_container_kind find_kind(const char *name, const unsigned char *head,
-                                         size_t head_size, uint64_t size,
-                                         const struct dti_foreign **ret_foreign)
+enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
+                                       uint64_t file_size, const struct dti_foreign **ret_foreign)
 {
-    for (unsigned kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
-        const struct dti_container_ops *const ops =
-            dti_container_ops((enum dti_container_kind)kind);
-        if (ops->detect && ops->detect(head, head_size, size))
-            return (enum dti_container_kind)kind;
+    enum dti_container_kind kind;
+    *ret_foreign = NULL;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->detect && ops->detect(head, size, file_size))
+            return kind;
     }
-    *ret_foreign = dti_is_zip(head, head_size, true) ? &torch_zip : NULL;
+    if (dti_is_zip(head, size, true))
+        *ret_foreign = &torch_zip;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        if (dti_begins(head, head_size, magics[i].magic))
+        if (dti_begins(head, size, magics[i].magic))
             *ret_foreign = &magics[i].foreign;
     }
-    const enum dti_container_kind named = kind_of_name(name);
-    if (*ret_foreign || named != DTI_CONTAINER_COUNT)
-        return *ret_foreign ? DTI_CONTAINER_COUNT : named;
-    if (head_size >= 9 && head[8] == '{' && head[0] != '{') /* whatever length it has */
-        return DTI_CONTAINER_SAFETENSORS;
-    const size_t first = dti_skip_space(head, head_size, 0);
-    if (first < head_size && head[first] == '{')
-        return DTI_CONTAINER_SHARDED;
-    *ret_foreign = is_onnx(name, head, head_size) ? &onnx : NULL;
+    if (*ret_foreign)
+        return DTI_CONTAINER_COUNT;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        if (is_named(name, kind))
+            return kind;
+    }
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->resembles && ops->resembles(head, size))
+            return kind;
+    }
+    if (is_onnx(name, head, size))
+        *ret_foreign = &onnx;
     return DTI_CONTAINER_COUNT;
-}
-
-struct dti_content dti_content_of(const char *name, const unsigned char *head, size_t head_size,
-                                  uint64_t size)
-{
-    const struct dti_foreign *foreign = NULL;
-    const enum dti_container_kind kind = find_kind(name, head, head_size, size, &foreign);
-    return (struct dti_content){
-        .known = kind != DTI_CONTAINER_COUNT, .kind = kind, .foreign = foreign};
 }

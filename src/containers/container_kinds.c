@@ -21,6 +21,11 @@ const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind)
     return kinds[kind].ops;
 }
 
+unsigned dti_container_traits(enum dti_container_kind kind)
+{
+    return kinds[kind].ops->traits;
+}
+
 const char *dti_container_name(enum dti_container_kind kind)
 {
     return kinds[kind].name;

@@ -14,8 +14,12 @@
 
 /* A member that is NULL is what the kind cannot do, or has no need of. */
 struct dti_container_ops {
-    /* Whether a file of file_size bytes that begins so is one, whatever its name. */
+    unsigned traits; /* DTI_CONTAINER_TEXTS ... */
+    /* Whether a file of file_size bytes that begins so is one, whatever its name; and whether it
+     * may be one, when neither the bytes nor the name say that it is anything. */
     bool (*detect)(const unsigned char *head, size_t head_size, uint64_t file_size);
+    bool (*resembles)(const unsigned char *head, size_t head_size);
+    const char *other_extension; /* that names may end in beside their own, or NULL */
     /* Reads what is open as opening->file and fills the container. */
     bool (*open)(struct dti_opening *opening);
     /* dti_container_data() and dti_container_verify(), where the bytes do not just lie there. */
@@ -71,13 +75,9 @@ struct dti_foreign {
     const char *is;     /* "is a Python pickle, which could run code and is never read" */
     const char *remedy; /* after a semicolon */
 };
-struct dti_content {
-    bool known;
-    enum dti_container_kind kind;
-    const struct dti_foreign *foreign; /* where not known: NULL, or what it is instead */
-};
-struct dti_content dti_content_of(const char *name, const unsigned char *head, size_t head_size,
-                                  uint64_t size);
+/* DTI_CONTAINER_COUNT: none that is read; *ret_foreign is NULL, or what it is instead. */
+enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
+                                       uint64_t file_size, const struct dti_foreign **ret_foreign);
 bool dti_begins(const unsigned char *head, size_t head_size, const char *magic);
 /* A zip archive: what torch.save() writes, whose first member is the pickle in a folder; or
  * another.

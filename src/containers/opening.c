@@ -59,6 +59,15 @@ bool dti_opening_no_memory(struct dti_opening *opening)
     return false;
 }
 
+bool dti_opening_refuse_json(struct dti_opening *opening, const struct dti_json_reader *json,
+                             const char *text, size_t offset)
+{
+    if (json->string.failed)
+        return dti_opening_no_memory(opening);
+    return dti_opening_refuse(opening, "%s: %s at byte %zu", text, json->problem,
+                              (size_t)(json->at - json->start) + offset);
+}
+
 bool dti_opening_goes_on(struct dti_opening *opening, enum dti_status status)
 {
     opening->status = status;

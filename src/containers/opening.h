@@ -7,6 +7,7 @@
 
 #include "containers/name_order.h"
 #include "dtinfo/container.h"
+#include "dtinfo/json_read.h"
 #include "dtinfo/memory_pool.h"
 
 struct dti_opening {
@@ -41,6 +42,10 @@ bool dti_opening_refuse_of(struct dti_opening *opening, struct dti_subject subje
 bool dti_opening_check_names(struct dti_opening *opening, const void *items, size_t count,
                              struct dti_named named, struct dti_subject subject, const char *text);
 bool dti_opening_no_memory(struct dti_opening *opening);
+/* Why dti_json_next() or dti_json_skip() failed. The text begins as that of dti_opening_refuse(),
+ * and the JSON so many bytes behind the beginning of the file. */
+bool dti_opening_refuse_json(struct dti_opening *opening, const struct dti_json_reader *json,
+                             const char *text, size_t offset);
 /* Takes over a failure; true for DTI_OK. */
 bool dti_opening_goes_on(struct dti_opening *opening, enum dti_status status);
 bool dti_opening_read(struct dti_opening *opening, void *buffer, size_t size, uint64_t offset);

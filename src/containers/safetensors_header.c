@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "containers/safetensors.h"
-#include "dtinfo/json_read.h"
 
 struct header_reading {
     struct dti_opening *opening;
@@ -18,14 +17,9 @@ struct header_reading {
 
 static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
 {
-    const struct dti_json_reader *const json = &reading->json;
-    if (dti_json_next(&reading->json, ret_token))
-        return true;
-    if (json->string.failed)
-        return dti_opening_no_memory(reading->opening);
-    return dti_opening_refuse(reading->opening, ": the header is not JSON: %s at byte %zu",
-                              json->problem,
-                              (size_t)(json->at - json->start) + DTI_SAFETENSORS_PREFIX);
+    return dti_json_next(&reading->json, ret_token) ||
+           dti_opening_refuse_json(reading->opening, &reading->json, ": the header is not JSON",
+                                   DTI_SAFETENSORS_PREFIX);
 }
 
 /* "tensor 'a': WHAT", of what stands in the header. */
@@ -201,15 +195,6 @@ static const struct {
 };
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
-/* Whether that is the string or key read last. */
-static bool last_is(const struct header_reading *reading, const char *wanted)
-{
-    const char *name;
-    size_t length;
-    dti_json_string_value(&reading->json, &name, &length);
-    return length == strlen(wanted) && memcmp(name, wanted, length) == 0;
-}
-
 static bool read_tensor(struct header_reading *reading, struct dti_safetensors_record *record)
 {
     enum dti_json_token token;
@@ -225,7 +210,7 @@ static bool read_tensor(struct header_reading *reading, struct dti_safetensors_r
             return false;
         if (token == DTI_JSON_OBJECT_END)
             break;
-        while (member < MEMBER_COUNT && !last_is(reading, members[member].name))
+        while (member < MEMBER_COUNT && !dti_json_string_is(&reading->json, members[member].name))
             member++;
         if (member < MEMBER_COUNT && seen >> member & 1) {
             snprintf(what, sizeof what, "it has %s twice", members[member].name);
@@ -302,7 +287,8 @@ static bool read_all(struct header_reading *reading)
             return false;
         if (token == DTI_JSON_OBJECT_END)
             return next(reading, &token); /* nothing but white space */
-        if (!(last_is(reading, "__metadata__") ? read_metadata(reading) : read_record(reading)))
+        if (!(dti_json_string_is(&reading->json, "__metadata__") ? read_metadata(reading)
+                                                                 : read_record(reading)))
             return false;
     }
 }

@@ -136,13 +136,22 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
     return first < head_size ? head[first] == '{' : file_size > head_size;
 }
 
+/* JSON, behind whatever length it has. */
+static bool resembles(const unsigned char *head, size_t head_size)
+{
+    return head_size > DTI_SAFETENSORS_PREFIX && head[DTI_SAFETENSORS_PREFIX] == '{' &&
+           head[0] != '{';
+}
+
 static bool open_one(struct dti_opening *opening)
 {
     return dti_safetensors_read(opening, 0);
 }
 
 const struct dti_container_ops dti_safetensors_ops = {
+    .traits = DTI_CONTAINER_TEXTS,
     .detect = detect,
+    .resembles = resembles,
     .open = open_one,
     .stores = dti_safetensors_stores,
     .layout = dti_safetensors_layout,

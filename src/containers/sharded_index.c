@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "containers/sharded.h"
-#include "dtinfo/json_read.h"
 
 enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for the header of safetensors */
 
@@ -24,11 +23,7 @@ struct index_reading {
 
 static bool fail_json(struct index_reading *work)
 {
-    const struct dti_json_reader *const json = &work->json;
-    if (json->string.failed)
-        return dti_opening_no_memory(work->opening);
-    return dti_opening_refuse(work->opening, " is not JSON: %s at byte %zu", json->problem,
-                              (size_t)(json->at - json->start));
+    return dti_opening_refuse_json(work->opening, &work->json, " is not JSON", 0);
 }
 
 static bool next(struct index_reading *work, enum dti_json_token *ret)
@@ -40,14 +35,6 @@ static bool next(struct index_reading *work, enum dti_json_token *ret)
 static bool skip(struct index_reading *work, enum dti_json_token first)
 {
     return dti_json_skip(&work->json, first) || fail_json(work);
-}
-
-static bool key_is(const struct index_reading *work, const char *wanted)
-{
-    const char *key;
-    size_t length;
-    dti_json_string_value(&work->json, &key, &length);
-    return length == strlen(wanted) && memcmp(key, wanted, length) == 0;
 }
 
 static bool is_file_name(const char *name, size_t length)
@@ -137,8 +124,8 @@ static bool read_metadata(struct index_reading *work)
             return false;
         if (token != DTI_JSON_KEY)
             return true;
-        const bool size = key_is(work, "total_size");
-        const bool parameters = key_is(work, "total_parameters");
+        const bool size = dti_json_string_is(&work->json, "total_size");
+        const bool parameters = dti_json_string_is(&work->json, "total_parameters");
         uint64_t number;
         if (!next(work, &token))
             return false;
@@ -168,7 +155,8 @@ static bool read_members(struct index_reading *work)
             return false;
         if (token != DTI_JSON_KEY)
             break;
-        const bool map = key_is(work, "weight_map"), metadata = key_is(work, "metadata");
+        const bool map = dti_json_string_is(&work->json, "weight_map"),
+                   metadata = dti_json_string_is(&work->json, "metadata");
         if ((map && work->has_map) || (metadata && work->has_metadata))
             return dti_opening_refuse(opening, " has two \"%s\"", map ? "weight_map" : "metadata");
         work->has_map = work->has_map || map;

@@ -285,7 +285,16 @@ static bool open_sharded(struct dti_opening *opening)
     return open_index(&work);
 }
 
+static bool resembles(const unsigned char *head, size_t head_size)
+{
+    const size_t first = dti_skip_space(head, head_size, 0);
+    return first < head_size && head[first] == '{';
+}
+
 const struct dti_container_ops dti_sharded_ops = {
+    .traits = DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER,
+    .resembles = resembles,
+    .other_extension = ".index.json",
     .open = open_sharded,
     .stores = dti_safetensors_stores,
     .layout = dti_safetensors_layout,

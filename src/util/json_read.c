@@ -224,6 +224,14 @@ void dti_json_string_value(const struct dti_json_reader *reader, const char **re
     *ret_length = reader->escaped ? reader->string.length : reader->token_length;
 }
 
+bool dti_json_string_is(const struct dti_json_reader *reader, const char *text)
+{
+    const char *string;
+    size_t length;
+    dti_json_string_value(reader, &string, &length);
+    return length == strlen(text) && memcmp(string, text, length) == 0;
+}
+
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value)
 {
     uint64_t value = 0;

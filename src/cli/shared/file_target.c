@@ -18,8 +18,9 @@ static bool ends(const char *path, const char *suffix)
 
 bool dti_names_file(const char *path)
 {
-    return ends(path, dti_container_extension(DTI_CONTAINER_NPY)) ||
-           ends(path, dti_container_extension(DTI_CONTAINER_SAFETENSORS));
+    const enum dti_container_kind kind = dti_container_named(path);
+    return kind != DTI_CONTAINER_COUNT && kind != DTI_CONTAINER_RAW &&
+           dti_container_is_written(kind) && !(dti_container_traits(kind) & DTI_CONTAINER_FOLDER);
 }
 
 static bool is_folder(const char *path)
