@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "containers/containers.h"
+#include "dtinfo/ascii.h"
 
 static const struct {
     const char *magic; /* no NUL in it */
@@ -28,12 +29,6 @@ bool dti_begins(const unsigned char *head, size_t head_size, const char *magic)
 {
     const size_t length = strlen(magic);
     return head_size >= length && memcmp(head, magic, length) == 0;
-}
-
-static bool ends(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), wanted = strlen(suffix);
-    return length >= wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
 }
 
 size_t dti_skip_space(const unsigned char *head, size_t size, size_t at)
@@ -64,7 +59,7 @@ static bool is_onnx(const char *name, const unsigned char *head, size_t size)
 {
     if (size < 3 || head[0] != 0x08 || head[1] == 0 || head[1] > 15)
         return false;
-    return ends(name, ".onnx") ||
+    return dti_text_ends(name, strlen(name), ".onnx") ||
            (head[2] == 0x12 && size > 4 && (head[4] == 'p' || head[4] == 't' || head[4] == 's'));
 }
 
@@ -72,9 +67,10 @@ static bool is_onnx(const char *name, const unsigned char *head, size_t size)
 static bool is_named(const char *name, enum dti_container_kind kind)
 {
     const struct dti_container_ops *const ops = dti_container_ops(kind);
+    const size_t length = strlen(name);
     return (ops->detect || ops->resembles) &&
-           (ends(name, dti_container_extension(kind)) ||
-            (ops->other_extension && ends(name, ops->other_extension)));
+           (dti_text_ends(name, length, dti_container_extension(kind)) ||
+            (ops->other_extension && dti_text_ends(name, length, ops->other_extension)));
 }
 
 /* What the bytes say for certain, then the name, then what the bytes may be. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of container kinds, and the calls that go straight to a row. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "containers/containers.h"
+#include "dtinfo/ascii.h"
 
 static const struct {
     const char *name, *extension;
@@ -38,14 +38,10 @@ const char *dti_container_extension(enum dti_container_kind kind)
 
 enum dti_container_kind dti_container_named(const char *path)
 {
-    const size_t length = strlen(path);
-    unsigned kind = 0;
-    for (; kind < DTI_CONTAINER_COUNT; kind++) {
-        const size_t end = strlen(kinds[kind].extension);
-        if (length >= end && memcmp(path + length - end, kinds[kind].extension, end) == 0)
-            break;
-    }
-    return (enum dti_container_kind)kind;
+    enum dti_container_kind kind = 0;
+    while (kind < DTI_CONTAINER_COUNT && !dti_text_ends(path, strlen(path), kinds[kind].extension))
+        kind++;
+    return kind;
 }
 
 bool dti_container_is_written(enum dti_container_kind kind)

@@ -7,6 +7,7 @@
 
 #include "containers/gguf.h"
 #include "containers/json_quoted.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/scalar.h"
 
@@ -215,7 +216,6 @@ static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uin
 
 static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint64_t *ret_alignment)
 {
-    static const char alignment_key[] = "general.alignment";
     struct dti_opening *const opening = pair->stream->opening;
     uint64_t type, code = 0;
     if (!dti_gguf_string(pair->stream, &pair->key, &pair->key_length))
@@ -237,8 +237,7 @@ static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint
           : type == TYPE_ARRAY ? read_array(pair, &ret->type, &ret->count)
                                : read_number(pair, type, &code)))
         return false;
-    if (pair->key_length == sizeof alignment_key - 1 &&
-        memcmp(pair->key, alignment_key, sizeof alignment_key - 1) == 0) {
+    if (dti_text_is(pair->key, pair->key_length, "general.alignment")) {
         if (!check_alignment(pair, type, code))
             return false;
         *ret_alignment = code;

@@ -10,19 +10,13 @@
 #include "containers/crc32.h"
 #include "containers/npy.h"
 #include "containers/npz.h"
+#include "dtinfo/ascii.h"
 
 enum { USUAL_HEADER = 128 }; /* bytes of one; what is longer takes another read of the file */
 
-static bool ends(const struct dti_zip_member *member, const char *suffix)
-{
-    const size_t length = strlen(suffix);
-    return member->name_length >= length &&
-           memcmp(member->name + member->name_length - length, suffix, length) == 0;
-}
-
 static bool is_array(const struct dti_zip_member *member)
 {
-    return ends(member, ".npy");
+    return dti_text_ends(member->name, member->name_length, ".npy");
 }
 
 /* What all members are read with. */
@@ -159,7 +153,7 @@ static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip,
     char name[DTI_QUOTE_SIZE];
     for (size_t i = 0; i < zip->count; i++) {
         const struct dti_zip_member *const member = &zip->members[i];
-        pickle |= ends(member, "data.pkl");
+        pickle |= dti_text_ends(member->name, member->name_length, "data.pkl");
         count += is_array(member);
         if (!is_array(member) && !other)
             other = member;

@@ -10,6 +10,7 @@
 #include "containers/json_quoted.h"
 #include "containers/name_order.h"
 #include "containers/safetensors.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/utf8.h"
@@ -56,8 +57,7 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
 /* Fills bytes. */
 static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    if (tensor->name_length == sizeof metadata_name - 1 &&
-        memcmp(tensor->name, metadata_name, tensor->name_length) == 0)
+    if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "has a name that safetensors keeps for metadata");
     if (!dti_safetensors_name(tensor->format)) {

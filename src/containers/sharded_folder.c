@@ -7,23 +7,20 @@
 #include <string.h>
 
 #include "containers/sharded.h"
+#include "dtinfo/ascii.h"
 
 struct shard_names {
     const char **names;
     size_t count, capacity;
 };
 
-static bool ends(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), wanted = strlen(suffix);
-    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
-}
-
 /* Folders often have the same weights in the formats of other libraries beside them. */
-static bool is_index(const char *name)
+static bool is_index(const char *name, size_t length)
 {
-    return ends(name, ".index.json") && !ends(name, ".bin.index.json") &&
-           !ends(name, ".h5.index.json") && !ends(name, ".msgpack.index.json");
+    return dti_text_ends(name, length, ".index.json") &&
+           !dti_text_ends(name, length, ".bin.index.json") &&
+           !dti_text_ends(name, length, ".h5.index.json") &&
+           !dti_text_ends(name, length, ".msgpack.index.json");
 }
 
 static bool add(struct dti_opening *opening, struct shard_names *list, const char *name)
@@ -61,12 +58,14 @@ static bool look(struct dti_opening *opening, struct shard_names *indexes,
     const struct dirent *entry;
     errno = 0;
     while (fits && (entry = readdir(folder)) != NULL) {
-        if (entry->d_name[0] == '.')
+        const char *const name = entry->d_name;
+        const size_t length = strlen(name);
+        if (name[0] == '.')
             continue; /* hidden, such as the "._" files of macOS */
-        if (is_index(entry->d_name))
-            fits = add(opening, indexes, entry->d_name);
-        else if (ends(entry->d_name, ".safetensors"))
-            fits = add(opening, shards, entry->d_name);
+        if (is_index(name, length))
+            fits = add(opening, indexes, name);
+        else if (dti_text_ends(name, length, ".safetensors"))
+            fits = add(opening, shards, name);
         errno = 0;
     }
     const int error = errno;

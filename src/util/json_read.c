@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "util/json_string.h"
 
 enum {
@@ -229,7 +230,7 @@ bool dti_json_string_is(const struct dti_json_reader *reader, const char *text)
     const char *string;
     size_t length;
     dti_json_string_value(reader, &string, &length);
-    return length == strlen(text) && memcmp(string, text, length) == 0;
+    return dti_text_is(string, length, text);
 }
 
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value)

@@ -8,13 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/output.h"
-
-static bool ends(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), wanted = strlen(suffix);
-    return length >= wanted && strcmp(path + length - wanted, suffix) == 0;
-}
 
 bool dti_names_file(const char *path)
 {
@@ -26,7 +21,7 @@ bool dti_names_file(const char *path)
 static bool is_folder(const char *path)
 {
     struct stat st = {0};
-    return ends(path, "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+    return dti_text_ends(path, strlen(path), "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 /* A pipe or a device: written as it comes, and so one file. */
