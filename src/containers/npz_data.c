@@ -48,21 +48,23 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     return dti_npz_check_crc(label, member, crc, reterr);
 }
 
-/* All of a deflated member, and whether its length and its CRC are right; what comes behind `start`
- * goes to scratch, unless that is NULL. piece is of PIECE bytes. */
-static enum dti_status inflate(struct dti_inflate *stream, const struct dti_input *input,
-                               const struct dti_zip_member *member, const char *label,
-                               uint64_t start, unsigned char *piece, struct dti_input *scratch,
-                               struct dti_error *reterr)
+/* All of a member, and whether its length and its CRC are right; what comes behind `start` goes to
+ * scratch, unless that is NULL. stream: NULL when it is stored. piece is of PIECE bytes. */
+static enum dti_status read_all(struct dti_inflate *stream, const struct dti_input *input,
+                                const struct dti_zip_member *member, const char *label,
+                                uint64_t start, unsigned char *piece, struct dti_input *scratch,
+                                struct dti_error *reterr)
 {
     uint64_t done = 0;
     uint32_t crc = 0;
-    dti_inflate_start(stream, input, member->data, member->packed, label);
+    if (stream)
+        dti_inflate_start(stream, input, member->data, member->packed, label);
     while (done < member->size) {
         const uint64_t left = (done < start ? start : member->size) - done;
-        const size_t wanted = left < PIECE ? (size_t)left : PIECE;
-        size_t got;
-        enum dti_status status = dti_inflate_read(stream, piece, wanted, &got, reterr);
+        size_t got = left < PIECE ? (size_t)left : PIECE;
+        enum dti_status status =
+            stream ? dti_inflate_read(stream, piece, got, &got, reterr)
+                   : dti_input_read_at(input, piece, got, member->data + done, reterr);
         if (status == DTI_OK && got == 0)
             break;
         if (status == DTI_OK && scratch && done >= start)
@@ -72,7 +74,8 @@ static enum dti_status inflate(struct dti_inflate *stream, const struct dti_inpu
         crc = dti_crc32(crc, piece, got);
         done += got;
     }
-    return check_end(stream, member, done, crc, label, reterr);
+    return stream ? check_end(stream, member, done, crc, label, reterr)
+                  : dti_npz_check_crc(label, member, crc, reterr);
 }
 
 static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
@@ -92,7 +95,7 @@ static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
     array->offset = npz->scratch.size;
     const enum dti_status status =
         stream && piece
-            ? inflate(stream, input, member, label, array->start, piece, &npz->scratch, reterr)
+            ? read_all(stream, input, member, label, array->start, piece, &npz->scratch, reterr)
             : dti_container_no_memory(reterr);
     free(piece);
     dti_inflate_free(stream);
@@ -137,34 +140,16 @@ struct verification {
     unsigned char *piece;       /* PIECE bytes */
 };
 
-static enum dti_status verify_stored(const struct verification *with,
-                                     const struct dti_zip_member *member, const char *label,
-                                     struct dti_error *reterr)
-{
-    uint32_t crc = 0;
-    for (uint64_t done = 0; done < member->size;) {
-        const uint64_t left = member->size - done;
-        const size_t size = left < PIECE ? (size_t)left : PIECE;
-        const enum dti_status status =
-            dti_input_read_at(with->input, with->piece, size, member->data + done, reterr);
-        if (status != DTI_OK)
-            return status;
-        crc = dti_crc32(crc, with->piece, size);
-        done += size;
-    }
-    return dti_npz_check_crc(label, member, crc, reterr);
-}
-
 static enum dti_status verify(struct verification *with, const struct dti_zip_member *member,
                               const char *label, struct dti_error *reterr)
 {
-    if (member->method == DTI_ZIP_STORED)
-        return verify_stored(with, member, label, reterr);
-    if (!with->stream)
+    const bool stored = member->method == DTI_ZIP_STORED;
+    if (!stored && !with->stream)
         with->stream = dti_inflate_new();
-    if (!with->stream)
+    if (!stored && !with->stream)
         return dti_container_no_memory(reterr);
-    return inflate(with->stream, with->input, member, label, 0, with->piece, NULL, reterr);
+    return read_all(stored ? NULL : with->stream, with->input, member, label, 0, with->piece, NULL,
+                    reterr);
 }
 
 /* A member that is no array has not been looked at before. */

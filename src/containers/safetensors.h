@@ -22,32 +22,14 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
 bool dti_safetensors_parse(struct dti_opening *opening, const char *header, size_t length,
                            uint64_t file_size, unsigned file_index);
 
-/* What a header says, tensor by tensor in its order, before it is held against itself and the
- * file. */
-struct dti_safetensors_record {
-    const char *name; /* with a NUL behind it; it may hold others */
-    size_t name_length;
-    const struct dti_format *format;
-    const char *type; /* its name here */
-    const uint64_t *shape;
-    uint64_t begin, end; /* data_offsets */
-    uint64_t elements;   /* once it is checked */
-    size_t place;        /* in the header */
-    unsigned rank;
-};
-struct dti_safetensors_header {
-    struct dti_pool scratch; /* of the records; to be freed by the caller, also after a failure */
-    size_t count;
-    struct dti_safetensors_record *records;
-    size_t metadata_start; /* the first of the container's metadata that is of this header */
-};
-/* Reads the JSON. */
-bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length,
-                                 struct dti_safetensors_header *header);
-/* Refuses records whose names or data_offsets collide or whose shapes do not fit, and brings them
- * into the order of their data. */
-bool dti_safetensors_header_check(struct dti_opening *opening,
-                                  struct dti_safetensors_header *header);
+/* Reads the JSON into the container. The tensors are half done: offset and bytes are data_offsets,
+ * elements is their place in the header; layout and file are missing. */
+bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length);
+/* Refuses tensors and metadata, those of a header from these on, whose names or data_offsets
+ * collide or whose shapes do not fit. Brings the tensors into the order of their data, and fills
+ * elements. */
+bool dti_safetensors_header_check(struct dti_opening *opening, size_t first_tensor,
+                                  size_t first_metadata);
 
 /* The name of a dtype in a header and the dtype of a name (exact spelling); NULL when there is
  * none. */

@@ -10,8 +10,6 @@
 struct header_reading {
     struct dti_opening *opening;
     struct dti_json_reader json;
-    struct dti_safetensors_header *header;
-    size_t record_capacity;
     bool has_metadata;
 };
 
@@ -23,21 +21,21 @@ static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
 }
 
 /* "tensor 'a': WHAT", of what stands in the header. */
-static bool fail_tensor(const struct header_reading *reading,
-                        const struct dti_safetensors_record *record, const char *what)
+static bool fail_tensor(const struct header_reading *reading, const struct dti_tensor *tensor,
+                        const char *what)
 {
-    const struct dti_subject tensor = {.what = "tensor", record->name, record->name_length};
-    return dti_opening_refuse_of(reading->opening, tensor, ": %s", what);
+    const struct dti_subject the = {.what = "tensor", tensor->name, tensor->name_length};
+    return dti_opening_refuse_of(reading->opening, the, ": %s", what);
 }
 
 /* The same with the token read last in quotes. */
-static bool fail_token(const struct header_reading *reading,
-                       const struct dti_safetensors_record *record, const char *what)
+static bool fail_token(const struct header_reading *reading, const struct dti_tensor *tensor,
+                       const char *what)
 {
     char text[DTI_ERROR_TEXT], token[DTI_QUOTE_SIZE];
     snprintf(text, sizeof text, "%s %s", what,
              dti_quote(token, reading->json.token, reading->json.token_length));
-    return fail_tensor(reading, record, text);
+    return fail_tensor(reading, tensor, text);
 }
 
 /* A copy of the string read last. */
@@ -99,18 +97,18 @@ static bool skip_member(struct header_reading *reading)
     return true;
 }
 
-static bool read_dtype(struct header_reading *reading, struct dti_safetensors_record *record)
+static bool read_dtype(struct header_reading *reading, struct dti_tensor *tensor)
 {
     enum dti_json_token token;
     if (!next(reading, &token))
         return false;
     if (token != DTI_JSON_STRING)
-        return fail_tensor(reading, record, "its dtype is no string");
+        return fail_tensor(reading, tensor, "its dtype is no string");
     const char *name;
     size_t length;
     dti_json_string_value(&reading->json, &name, &length);
-    record->format = dti_safetensors_format(name, length, &record->type);
-    return record->format || fail_token(reading, record, "unknown dtype");
+    tensor->format = dti_safetensors_format(name, length, &tensor->stored_as);
+    return tensor->format || fail_token(reading, tensor, "unknown dtype");
 }
 
 /* Dimensions of the array that was just opened, if it holds what it should: one more than commas.
@@ -127,7 +125,7 @@ static size_t count_numbers(const struct dti_json_reader *json)
 }
 
 /* An array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
-static bool read_sizes(struct header_reading *reading, const struct dti_safetensors_record *record,
+static bool read_sizes(struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *member, uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
     for (size_t count = 0;;) {
@@ -142,52 +140,52 @@ static bool read_sizes(struct header_reading *reading, const struct dti_safetens
         char what[64];
         snprintf(what, sizeof what, "%s must hold integers from 0 on, not", member);
         if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
-            return fail_token(reading, record, what);
+            return fail_token(reading, tensor, what);
         if (count == capacity)
-            return fail_tensor(reading, record, "data_offsets must be two numbers");
+            return fail_tensor(reading, tensor, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
     }
 }
 
-static bool open_array(struct header_reading *reading, const struct dti_safetensors_record *record,
+static bool open_array(struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *problem)
 {
     enum dti_json_token token;
     return next(reading, &token) &&
-           (token == DTI_JSON_ARRAY || fail_tensor(reading, record, problem));
+           (token == DTI_JSON_ARRAY || fail_tensor(reading, tensor, problem));
 }
 
-static bool read_shape(struct header_reading *reading, struct dti_safetensors_record *record)
+static bool read_shape(struct header_reading *reading, struct dti_tensor *tensor)
 {
-    if (!open_array(reading, record, "its shape is no array"))
+    if (!open_array(reading, tensor, "its shape is no array"))
         return false;
     const size_t capacity = count_numbers(&reading->json);
     uint64_t *const shape = dti_opening_array(reading->opening, capacity, sizeof *shape);
     size_t rank;
-    if (!shape || !read_sizes(reading, record, "shape", shape, capacity, &rank))
+    if (!shape || !read_sizes(reading, tensor, "shape", shape, capacity, &rank))
         return false;
-    record->shape = shape;
-    record->rank = (unsigned)rank; /* two bytes of header each */
+    tensor->shape = shape;
+    tensor->rank = (unsigned)rank; /* two bytes of header each */
     return true;
 }
 
-static bool read_offsets(struct header_reading *reading, struct dti_safetensors_record *record)
+static bool read_offsets(struct header_reading *reading, struct dti_tensor *tensor)
 {
     uint64_t offsets[2];
     size_t count;
-    if (!open_array(reading, record, "its data_offsets are no array") ||
-        !read_sizes(reading, record, "data_offsets", offsets, 2, &count))
+    if (!open_array(reading, tensor, "its data_offsets are no array") ||
+        !read_sizes(reading, tensor, "data_offsets", offsets, 2, &count))
         return false;
     if (count != 2)
-        return fail_tensor(reading, record, "data_offsets must be two numbers");
-    record->begin = offsets[0];
-    record->end = offsets[1];
+        return fail_tensor(reading, tensor, "data_offsets must be two numbers");
+    tensor->offset = offsets[0];
+    tensor->bytes = offsets[1];
     return true;
 }
 
 static const struct {
     const char *name;
-    bool (*read)(struct header_reading *reading, struct dti_safetensors_record *record);
+    bool (*read)(struct header_reading *reading, struct dti_tensor *tensor);
 } members[] = {
     {"dtype", read_dtype},
     {"shape", read_shape},
@@ -195,7 +193,7 @@ static const struct {
 };
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
-static bool read_tensor(struct header_reading *reading, struct dti_safetensors_record *record)
+static bool read_tensor(struct header_reading *reading, struct dti_tensor *tensor)
 {
     enum dti_json_token token;
     char what[64];
@@ -203,7 +201,7 @@ static bool read_tensor(struct header_reading *reading, struct dti_safetensors_r
     if (!next(reading, &token))
         return false;
     if (token != DTI_JSON_OBJECT)
-        return fail_tensor(reading, record, "it must be an object");
+        return fail_tensor(reading, tensor, "it must be an object");
     for (;;) {
         unsigned member = 0;
         if (!next(reading, &token))
@@ -214,16 +212,16 @@ static bool read_tensor(struct header_reading *reading, struct dti_safetensors_r
             member++;
         if (member < MEMBER_COUNT && seen >> member & 1) {
             snprintf(what, sizeof what, "it has %s twice", members[member].name);
-            return fail_tensor(reading, record, what);
+            return fail_tensor(reading, tensor, what);
         }
         seen |= 1u << member;
-        if (!(member < MEMBER_COUNT ? members[member].read(reading, record) : skip_member(reading)))
+        if (!(member < MEMBER_COUNT ? members[member].read(reading, tensor) : skip_member(reading)))
             return false;
     }
     for (unsigned i = 0; i < MEMBER_COUNT; i++) {
         if (!(seen >> i & 1)) {
             snprintf(what, sizeof what, "%s is missing", members[i].name);
-            return fail_tensor(reading, record, what);
+            return fail_tensor(reading, tensor, what);
         }
     }
     return true;
@@ -262,17 +260,14 @@ static bool read_metadata(struct header_reading *reading)
     }
 }
 
-static bool read_record(struct header_reading *reading)
+static bool read_named(struct header_reading *reading)
 {
-    struct dti_safetensors_header *const header = reading->header;
-    if (!dti_list_grow(&header->scratch, &header->records, header->count, 1,
-                       &reading->record_capacity, sizeof *header->records))
-        return dti_opening_no_memory(reading->opening);
-    struct dti_safetensors_record *const record = &header->records[header->count];
-    *record = (struct dti_safetensors_record){.place = header->count};
-    header->count++;
-    return keep_string(reading, &record->name, &record->name_length) &&
-           read_tensor(reading, record);
+    struct dti_tensor *const tensor = dti_opening_tensors(reading->opening, 1);
+    if (!tensor)
+        return false;
+    *tensor = (struct dti_tensor){.elements = reading->opening->container->tensor_count};
+    return keep_string(reading, &tensor->name, &tensor->name_length) &&
+           read_tensor(reading, tensor);
 }
 
 static bool read_all(struct header_reading *reading)
@@ -288,15 +283,14 @@ static bool read_all(struct header_reading *reading)
         if (token == DTI_JSON_OBJECT_END)
             return next(reading, &token); /* nothing but white space */
         if (!(dti_json_string_is(&reading->json, "__metadata__") ? read_metadata(reading)
-                                                                 : read_record(reading)))
+                                                                 : read_named(reading)))
             return false;
     }
 }
 
-bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length,
-                                 struct dti_safetensors_header *header)
+bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length)
 {
-    struct header_reading reading = {.opening = opening, .header = header};
+    struct header_reading reading = {.opening = opening};
     dti_json_reader_init(&reading.json, text, length);
     const bool good = read_all(&reading);
     dti_json_reader_free(&reading.json);

@@ -66,45 +66,29 @@ static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64
                                          rest == 1 ? "" : "s", rest == 1 ? "is" : "are");
 }
 
-/* The tensors in the order of their data, which begins at data_start. */
-static bool add_tensors(struct dti_opening *opening, const struct dti_safetensors_header *header,
-                        uint64_t data_start, unsigned file_index)
-{
-    struct dti_tensor *const tensors = dti_opening_tensors(opening, header->count);
-    for (size_t i = 0; tensors && i < header->count; i++) {
-        const struct dti_safetensors_record *const record = &header->records[i];
-        tensors[i] = (struct dti_tensor){
-            .name = record->name,
-            .name_length = record->name_length,
-            .stored_as = record->type,
-            .format = record->format,
-            .layout = dti_file_layout(record->format, opening->options.packing, false),
-            .rank = record->rank,
-            .shape = record->shape,
-            .elements = record->elements,
-            .bytes = record->end - record->begin,
-            .file = file_index,
-            .offset = data_start + record->begin,
-        };
-    }
-    return tensors != NULL;
-}
-
 bool dti_safetensors_parse(struct dti_opening *opening, const char *text, size_t length,
                            uint64_t file_size, unsigned file_index)
 {
-    struct dti_safetensors_header header = {.metadata_start = opening->container->metadata_count};
-    const uint64_t data_start = DTI_SAFETENSORS_PREFIX + (uint64_t)length;
-    bool good = dti_safetensors_header_read(opening, text, length, &header) &&
-                dti_safetensors_header_check(opening, &header);
-    const uint64_t data_bytes = good && header.count > 0 ? header.records[header.count - 1].end : 0;
-    if (good && length > 0 && text[0] != '{')
-        good = dti_opening_note(opening, "leading_space",
-                                "white space stands before the header, which should begin with {");
-    good = good && check_end(opening, data_start, data_bytes, file_size) &&
-           add_tensors(opening, &header, data_start, file_index);
-    dti_pool_free(&header.scratch);
-    return good;
+    const struct dti_container *const container = opening->container;
+    const size_t first_metadata = container->metadata_count;
+    const size_t first = container->tensor_count;
+    const uint64_t start = DTI_SAFETENSORS_PREFIX + (uint64_t)length;
+    uint64_t data_end = 0;
+    if (!dti_safetensors_header_read(opening, text, length) ||
+        !dti_safetensors_header_check(opening, first, first_metadata))
+        return false;
+    for (size_t i = first; i < container->tensor_count; i++) {
+        struct dti_tensor *const tensor = &container->tensors[i];
+        data_end = tensor->bytes;
+        tensor->bytes -= tensor->offset;
+        tensor->offset += start;
+        tensor->file = file_index;
+        tensor->layout = dti_file_layout(tensor->format, opening->options.packing, false);
+    }
+    return (length == 0 || text[0] == '{' ||
+            dti_opening_note(opening, "leading_space",
+                             "white space stands before the header, which should begin with {")) &&
+           check_end(opening, start, data_end, file_size);
 }
 
 bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index)
