@@ -18,6 +18,9 @@ _dtinfo() {
         cut=${current%%=*}=
     fi
 
+    # nothing has expanded a tilde in the program's name
+    local program=${COMP_WORDS[0]/#\~\//$HOME/}
+
     # what is typed stays as it is; the rest may hold what the shell would take for itself
     local typed=${current#"$cut"} rest
     COMPREPLY=()
@@ -29,6 +32,6 @@ _dtinfo() {
             printf -v rest %q "$rest"
         fi
         COMPREPLY+=("$typed$rest")
-    done < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
+    done < <("$program" __complete "${words[@]}" 2>/dev/null)
 }
 complete -o default -F _dtinfo dtinfo

@@ -2,7 +2,9 @@
 # fish completion for dtinfo: the program itself says what can follow.
 function __dtinfo_complete
   set -l words (commandline -opc) (commandline -ct)
-  set -l candidates ($words[1] __complete $words[2..-1] 2>/dev/null)
+  # nothing has expanded a tilde in the program's name
+  set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
+  set -l candidates ($program __complete $words[2..-1] 2>/dev/null)
   if test -n "$candidates"
     printf '%s\n' $candidates
   else

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completion offers every command, option, choice and dtype: `dtinfo __complete` is asked, and so are
-bash and fish with the shipped scripts. zsh only checks the syntax of its script. A shell that is not
-installed is skipped, and said to be."""
+bash, fish and zsh with the shipped scripts. zsh runs in a pseudo-terminal with its own completion
+system, as people have it. A shell that is not installed is skipped, and said to be."""
 
 import os
 import pathlib
@@ -23,9 +23,9 @@ def ask_program(program, words):
     return {line.split("\t")[0] for line in lines}
 
 
-def ask_bash(program, words):
+def ask_bash(program, words, name="dtinfo"):
     """As bash does it: words split at '=', the answer in COMPREPLY."""
-    split = ["dtinfo"]
+    split = [name]
     for word in words:
         option, equals, value = word.partition("=")
         split += [option, "="] + ([value] if value else []) if equals else [word]
@@ -35,7 +35,7 @@ def ask_bash(program, words):
               ' printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "--norc", "-c", script, "bash", *split],
                           stdout=subprocess.PIPE, encoding="utf-8", timeout=60,
-                          env=pages.plain_environment(program, SCRIPT=str(
+                          env=pages.plain_environment(program, HOME=os.path.dirname(program), SCRIPT=str(
                               pages.ROOT / "completions/dtinfo.bash")))
     return {line.rstrip() for line in done.stdout.splitlines()}
 
@@ -49,12 +49,78 @@ def bash_can():
     return done.stdout == b"can\n"
 
 
-def ask_fish(program, words):
+def ask_fish(program, words, name="dtinfo"):
     script = f"source {pages.ROOT}/completions/dtinfo.fish; complete -C \"$LINE\""
     done = subprocess.run(["fish", "--no-config", "-c", script], stdout=subprocess.PIPE,
                           encoding="utf-8", timeout=60,
-                          env=pages.plain_environment(program, LINE=" ".join(["dtinfo", *words])))
+                          env=pages.plain_environment(program, HOME=os.path.dirname(program),
+                                                      LINE=" ".join([name, *words])))
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
+
+
+# An interactive zsh in a pseudo-terminal of zsh's own. A line is typed, ^D lists the candidates and prints
+# a mark. Without LISTMAX, zsh would ask whether to show a long list.
+ZSH = r"""
+zmodload zsh/zpty || exit 77
+zpty shell zsh -f -i
+say() { zpty -w shell "$1" }
+until_mark() {
+    local all= part
+    while [[ $all != *"$1"* ]] && zpty -r shell part; do all+=$part; done
+    print -rn -- "$all"
+}
+say 'stty -echo cols 200 rows 1000; PS1= PS2= LISTMAX=10000 TERM=dumb; unsetopt zle_bracketed_paste prompt_cr'
+say "$LOAD"
+say 'ask() { zle list-choices; zle -R; print -r "==$((++marks))==" }; zle -N ask; bindkey "^D" ask'
+say 'print READ""Y'
+until_mark READY >/dev/null
+for line in "${(@f)LINES_ASKED}"; do
+    zpty -n -w shell "$line"$'\x04'
+    until_mark "==$((++asked))=="
+    zpty -n -w shell $'\x15'
+done
+zpty -d shell
+"""
+
+
+def ask_zsh(program, load, lines):
+    """What zsh lists behind each of the lines."""
+    done = subprocess.run(["zsh", "-f", "-c", ZSH], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace", timeout=120,
+                          env=pages.plain_environment(program, LOAD=load, LINES_ASKED="\n".join(lines),
+                                                      HOME=os.path.dirname(program),
+                                                      COMPLETIONS=str(pages.ROOT / "completions")))
+    if done.returncode == 77:
+        return None
+    screens = re.split(r"==\d+==", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\r\x07\x08]", "", done.stdout))
+    return [{re.split(r" +-- ", line.strip())[0] for line in screen.split("\n")} for screen in screens]
+
+
+def check_zsh(judge, program, facts):
+    """Options, choices, dtypes and commands, however the script is loaded."""
+    cast = next(command for command in facts["commands"] if command["name"] == "cast")
+    options = {"--" + option["long"] for option in cast["options"] + facts["global_options"]}
+    dtypes = {dtype["name"] for dtype in facts["dtypes"]}
+    rounds = next(option for option in cast["options"] if option["long"] == "round")["choices"]
+    asked = [("dtinfo cast --", options),
+             ("~/dtinfo cast --", options),
+             ("dtinfo cast 1 ", dtypes),
+             ("dtinfo cast 1 bf16,fp8_e", {"bf16," + name for name in dtypes if name.startswith("fp8_e")}),
+             ("dtinfo cast --round ", {choice["name"] for choice in rounds}),
+             ("dtinfo cast --round=", {"--round=" + choice["name"] for choice in rounds}),
+             ("dtinfo finfo ", {name for name in dtypes if name.startswith("fp")}),
+             ("dtinfo ", {command["name"] for command in facts["commands"] if not command["hidden"]})]
+    init = "autoload -U compinit; compinit -u -D"
+    for load in ("fpath=($COMPLETIONS $fpath); " + init,
+                 init + "; source <(dtinfo completion zsh)",
+                 init + "; source $COMPLETIONS/_dtinfo"):
+        listed = ask_zsh(program, load, [line for line, _ in asked])
+        if listed is None:
+            print("skipped: zsh has no zpty; its script is not run")
+            return
+        judge.check(len(listed) > len(asked), f"zsh after {load}: {len(listed)} answers")
+        for (line, wanted), words in zip(asked, listed):
+            judge.check(wanted <= words, f"zsh after {load}: '{line}' lacks {sorted(wanted - words)[:9]}")
 
 
 def tensor_questions(command, option):
@@ -156,10 +222,14 @@ def check_all(judge, program):
             wanted = {word.partition("=")[2] if "=" in words[-1] else word for word in wanted}
             offered = ask_bash(program, words)
             judge.check(wanted <= offered, f"bash {words} lacks {sorted(wanted - offered)}")
+        judge.check(ask_bash(program, ["list", "--na"], "~/dtinfo") == {"--names"}, "bash and a tilde")
     if shutil.which("fish"):
         for words, wanted in [asked[0], asked[3], asked[-2]]:
             offered = ask_fish(program, words)
             judge.check(wanted <= offered, f"fish {words} lacks {sorted(wanted - offered)}")
+        judge.check("--names" in ask_fish(program, ["list", "--na"], "~/dtinfo"), "fish and a tilde")
+    if shutil.which("zsh"):
+        check_zsh(judge, program, facts)
     for shell, script in SCRIPTS.items():
         path = pages.ROOT / "completions" / script
         judge.check(pages.run(program, "completion", shell).stdout ==
