@@ -171,6 +171,8 @@ class Tables:
     def option_rows(self, options):
         out = []
         for option in options:
+            if option["group"]:
+                out += ["## " + option["group"].upper(), ""]
             head = f"*-{option['short']}*, " if option["short"] else ""
             head += bold("--" + option["long"])
             if option["metavar"]:

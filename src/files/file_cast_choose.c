@@ -100,6 +100,7 @@ enum dti_status dti_file_cast_choose(struct dti_file_cast *cast, struct dti_erro
         .fits_context = request->view ? request->view->context : NULL,
         .warn = request->warn,
         .warn_context = request->warn_context,
+        .correct_only = DTI_REMEDY_CORRECT_CAST,
     };
     dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_no_cast(cast);

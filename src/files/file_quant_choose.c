@@ -133,7 +133,8 @@ enum dti_status dti_file_quant_choose(struct dti_file_quant *quant, struct dti_e
         return status;
     const struct dti_idle_patterns idle = {.container = quant->container,
                                            .warn = request->warn,
-                                           .warn_context = request->warn_context};
+                                           .warn_context = request->warn_context,
+                                           .correct_only = DTI_REMEDY_CORRECT_QUANT};
     dti_warn_idle_choices(&idle, request->select, request->only, request->keep);
     warn_of_nothing(quant);
     return DTI_OK;

@@ -40,7 +40,7 @@ void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *sel
                            const char *only, const char *keep)
 {
     warn_of_list(idle, DTI_REMEDY_CORRECT_SELECT, select);
-    warn_of_list(idle, DTI_REMEDY_CORRECT_ONLY, only);
+    warn_of_list(idle, idle->correct_only, only);
     warn_of_list(idle, DTI_REMEDY_CORRECT_KEEP, keep);
 }
 

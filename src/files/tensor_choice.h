@@ -18,6 +18,7 @@ struct dti_idle_patterns {
     void *fits_context;
     dti_warn_fn *warn;
     void *warn_context;
+    enum dti_remedy correct_only; /* what to do about idle patterns of `only` */
 };
 void dti_warn_idle_choices(const struct dti_idle_patterns *idle, const char *select,
                            const char *only, const char *keep);

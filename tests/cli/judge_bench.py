@@ -27,7 +27,7 @@ def check(holds, *words):
 
 def bench(*words):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DTINFO_")}
-    done = subprocess.run([PROGRAM, "bench", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    done = subprocess.run([PROGRAM, "bench", words[0], "--threads", "1", *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment, timeout=300)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 

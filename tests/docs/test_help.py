@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--help of every command: on standard output, nothing on standard error, exit 0, every option and
-choice in it; and the examples it shows run."""
+choice in it; and the examples it shows run. -h is the short form of it."""
 
 import os
 import re
@@ -13,13 +13,13 @@ import pages
 
 def check_help(judge, program, command, options):
     name = command["name"]
-    asked = [pages.run(program, name, "--help"), pages.run(program, name, "-h"),
-             pages.run(program, "--help", name), pages.run(program, "help", name)]
+    asked = [pages.run(program, name, "--help"), pages.run(program, "--help", name),
+             pages.run(program, "help", name)]
     for done in asked:
         judge.check(done.returncode == 0 and done.stderr == "",
                     f"{name}: exit {done.returncode}, stderr {done.stderr!r}")
     text = asked[0].stdout
-    judge.check(all(done.stdout == text for done in asked), f"{name}: --help, -h and help differ")
+    judge.check(all(done.stdout == text for done in asked), f"{name}: --help and help differ")
     judge.check(f"usage: dtinfo {name}" in text, f"{name}: no usage line")
     judge.check(re.sub(r"\s+", " ", command["summary"]) in re.sub(r"\s+", " ", text),
                 f"{name}: no summary")
@@ -36,9 +36,39 @@ def check_help(judge, program, command, options):
     # the meanings of the exit codes are those of all commands
     for long_name in re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text.split("\nexit codes\n")[0]):
         judge.check(long_name in known, f"{name}: mentions --{long_name}, which it lacks")
+    check_lines(judge, name, text)
+    judge.check(text.find("\nexamples\n") < text.find("\nglobal options\n"), f"{name}: examples come late")
+    titles = [option["group"] for option in options if option["group"]]
+    for title in titles:
+        judge.check(f"\n\n  {title}\n" in text, f"{name}: no group '{title}'")
+    for option in options:
+        judge.check(option["alias"] not in known, f"{name}: --{option['alias']} is an option and an alias")
+
+
+def check_lines(judge, name, text):
     for line in text.split("\n"):
         judge.check(len(line) <= 100, f"{name}: a line of {len(line)} columns")
         judge.check(line == line.rstrip(), f"{name}: blanks at the end of '{line}'")
+
+
+def check_short_help(judge, program, command):
+    """Usage, at most three examples, at most ten options, and where the rest is: on one screen."""
+    name, options = command["name"], command["options"]
+    asked = [pages.run(program, name, "-h"), pages.run(program, "-h", name)]
+    judge.check(all(done.returncode == 0 and done.stderr == "" for done in asked), f"{name} -h fails")
+    text = asked[0].stdout
+    judge.check(asked[1].stdout == text, f"{name}: -h differs before and after the command")
+    check_lines(judge, name, text)
+    judge.check(text.startswith(f"usage: dtinfo {name}"), f"{name} -h: no usage line")
+    shown = command["examples"][:3]
+    judge.check([line[2:] for line in text.split("\n") if line.startswith("  dtinfo ")] == shown,
+                f"{name} -h: not the examples {shown}")
+    wanted = [option["long"] for option in options if option["matters"] or len(options) <= 10]
+    judge.check(re.findall(r"^  (?:-\w, |    )--([a-z-]+)", text, re.MULTILINE) == wanted,
+                f"{name} -h: not the options {wanted}")
+    judge.check(len(wanted) <= 10 and (not options or len(wanted) >= 1), f"{name} -h: {len(wanted)} options")
+    judge.check(f"'dtinfo {name} --help'" in text, f"{name} -h does not say where the rest is")
+    judge.check(len(text.split("\n")) <= 32, f"{name} -h: {len(text.splitlines())} lines")
 
 
 def check_examples(judge, program, command):
@@ -56,6 +86,7 @@ def main():
     public = [command for command in facts["commands"] if not command["hidden"]]
     for command in public:
         check_help(judge, program, command, [*command["options"], *facts["global_options"]])
+        check_short_help(judge, program, command)
         with pages.checkpoints():
             check_examples(judge, program, command)
     overview = pages.run(program, "--help")

@@ -184,7 +184,7 @@ def check_json_page(judge, page, program, facts):
                 ["check", "model.safetensors", "--dtype", "bf16", "--max-abs", "1"],
                 ["cast", "1", "bf61"]]
     real, schemas = set(), set()
-    measured = ["bench", "dot", "--size", "1000", "--dtypes", "fp32", "--time", "0.01"]
+    measured = ["bench", "dot", "--size", "1000", "--dtype", "fp32", "--threads", "1", "--time", "0.01"]
     with pages.checkpoints():
         before = pages.run(program, *measured, "--json").stdout
         pathlib.Path("before.json").write_text(before, encoding="utf-8")

@@ -75,14 +75,14 @@ static void check_parse(const struct dti_command *command, char **words, int cou
     struct dti_error error = {.status = DTI_OK};
     char *given[WORDS_MAX];
     int operand_count = 0;
-    bool help = false;
+    enum dti_help help = DTI_HELP_NONE;
     void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
     REQUIRE(args);
     memcpy(given, words, (size_t)count * sizeof *words);
     const enum dti_status status =
         dti_options_parse(command->options, args, dti_global_options, &globals, words, count,
                           &operand_count, &help, &error);
-    if (status == DTI_OK && !help) {
+    if (status == DTI_OK && help == DTI_HELP_NONE) {
         check_operands(words, operand_count, given, count);
     } else if (status != DTI_OK) {
         REQUIRE(status == DTI_USAGE || status == DTI_UNKNOWN_OPTION);

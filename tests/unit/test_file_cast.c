@@ -111,7 +111,7 @@ static void patterns_choose(void)
     request.only = "i,none";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
     CHECK_STR(asked.last, "idle_pattern: 'none' fits no tensor");
-    CHECK(asked.remedy == DTI_REMEDY_CORRECT_ONLY);
+    CHECK(asked.remedy == DTI_REMEDY_CORRECT_CAST);
     finish(&asked);
     request.ints = false;
     request.only = "i";

@@ -27,7 +27,7 @@ struct args {
 static const struct dti_option options[] = {
     OPT_FLAG('e', "exact", struct args, exact, "h"),
     OPT_UINT('d', "digits", struct args, digits, digits_given, 5, 100000, "N", "h"),
-    OPT_TEXT('f', "from", struct args, from, "TEXT", "h"),
+    OPT_TEXT('f', "from", struct args, from, "TEXT", "h", .alias = "of"),
     OPT_DTYPE(0, "via", struct args, via, "DTYPE", "h"),
     OPT_FILE('o', "output", struct args, output, "OUT", "h"),
     OPT_CHOICE('r', "round", struct args, round, round_given, "MODE", rounds, "h"),
@@ -55,7 +55,7 @@ static struct {
     char text[256];
     char *words[WORDS];
     int operands;
-    bool help;
+    enum dti_help help;
     struct dti_error error;
 } run;
 
@@ -100,7 +100,7 @@ static void each_kind_lands_in_its_field(void)
 {
     CHECK(parse("-e --from=a=b --via bf16 -o out --round zero --fail-on inf,range --json -q") ==
           DTI_OK);
-    CHECK(run.args.exact && run.globals.json && run.globals.quiet && !run.help);
+    CHECK(run.args.exact && run.globals.json && run.globals.quiet && run.help == DTI_HELP_NONE);
     CHECK_STR(run.args.from, "a=b");
     CHECK_STR(run.args.via, "bf16");
     CHECK_STR(run.args.output, "out");
@@ -144,12 +144,23 @@ static void a_value_may_look_like_an_option(void)
     CHECK_STR(operands(), "x");
 }
 
+static void an_alias_is_the_option(void)
+{
+    CHECK(parse("--of a --of=b") == DTI_OK);
+    CHECK_STR(run.args.from, "b");
+    CHECK_STR(dti_option_given(options, &run.args, "exact from"), "from");
+    CHECK(parse("--of") == DTI_USAGE);
+    CHECK_STR(run.error.text, "--from needs a TEXT");
+    CHECK(dti_option_find_long(options, "of", 2) == dti_option_find_long(options, "from", 4));
+    CHECK(parse("--o a") == DTI_UNKNOWN_OPTION);
+}
+
 static void help_ends_the_parsing(void)
 {
     CHECK(parse("-e --help --nonsense") == DTI_OK);
-    CHECK(run.help && run.args.exact);
+    CHECK(run.help == DTI_HELP_FULL && run.args.exact);
     CHECK(parse("-qhz") == DTI_OK);
-    CHECK(run.help && run.globals.quiet);
+    CHECK(run.help == DTI_HELP_SHORT && run.globals.quiet);
     CHECK(parse("--nonsense --help") == DTI_UNKNOWN_OPTION);
 }
 
@@ -245,7 +256,7 @@ static void works_without_options_of_either_kind(void)
 {
     char word[] = "--json", *words[] = {word};
     int count;
-    bool help;
+    enum dti_help help;
     struct dti_error error;
     CHECK(dti_options_parse(NULL, NULL, NULL, NULL, words, 1, &count, &help, &error) ==
           DTI_UNKNOWN_OPTION);
@@ -275,8 +286,8 @@ static void knows_which_word_awaits_a_value(void)
 
 UNIT_MAIN(every_spelling_of_a_value_arrives, each_kind_lands_in_its_field,
           the_last_value_wins_but_sets_add_up, options_and_operands_mix_in_any_order,
-          negative_numbers_are_operands, a_value_may_look_like_an_option, help_ends_the_parsing,
-          unknown_options_name_the_nearest, a_prefix_is_not_an_option,
+          negative_numbers_are_operands, a_value_may_look_like_an_option, an_alias_is_the_option,
+          help_ends_the_parsing, unknown_options_name_the_nearest, a_prefix_is_not_an_option,
           wrong_choices_name_all_right_ones, numbers_outside_the_range_name_the_range,
           missing_and_unwanted_values_are_errors, messages_carry_no_control_characters,
           works_without_options_of_either_kind, knows_which_word_awaits_a_value)

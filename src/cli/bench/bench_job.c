@@ -73,7 +73,7 @@ static enum dti_status no_operand(const struct dti_bench_kind *kind, const char 
     return dti_fail_word(
         reterr, DTI_USAGE, operand, length, "'bench %s' takes options only; %s is none%s",
         kind->name, DTI_QUOTED(operand, length),
-        kind->dtypes[0] != '\0' ? ": name dtypes with --dtypes, sizes with --size" : "");
+        kind->dtypes[0] != '\0' ? ": name dtypes with --dtype, sizes with --size" : "");
 }
 
 static void add_device(struct bench_job *job, const char *id, struct dti_gpu *gpu,
@@ -191,7 +191,7 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
         status = dti_bench_each_word(ret, args->size ? args->size : kind->sizes,
                                      dti_bench_take_size, reterr);
     if (status == DTI_OK)
-        status = dti_bench_each_word(ret, args->threads ? args->threads : "1",
+        status = dti_bench_each_word(ret, args->threads ? args->threads : "all",
                                      dti_bench_take_threads, reterr);
     if (status == DTI_OK && !kind->casts && operand_count > 0)
         status = no_operand(kind, operands[0], reterr);

@@ -62,20 +62,21 @@ static const struct dti_choice engine_choices[] = {
 
 static const struct dti_option options[] = {
     OPT_LIST(0, "device", struct bench_args, device, "DEVICE", device_choices,
-             "cpu, cuda, cuda:N, auto or all (default cpu)"),
+             "cpu, cuda, cuda:N, auto or all (default cpu)", .matters = true),
     OPT_TEXT(0, "size", struct bench_args, size, "SIZE[,SIZE...]",
              "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
-             "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
-    OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
-             "expsin, dot, matmul, quant: only these dtypes"),
+             "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)",
+             .matters = true),
+    OPT_DTYPE(0, "dtype", struct bench_args, dtypes, "DTYPE,...",
+              "expsin, dot, matmul, quant: only these dtypes", .matters = true, .alias = "dtypes"),
     OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", threads_choices,
-             "numbers of threads, or all for one on each CPU (default 1)"),
+             "numbers of threads, or all: one on each CPU (the default)", .matters = true),
     OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", level_choices,
-             "CPU levels to compare, or all (default the highest there is)"),
+             "CPU levels to compare, or all (default the highest there is)", .matters = true),
     OPT_CHOICE(0, "cache", struct bench_args, cache, cache_given, "STATE", dti_choice_bench_cache,
                "state of the caches (default hot)"),
     OPT_TEXT(0, "time", struct bench_args, time, "SECONDS",
-             "limit for each measurement (default 5, less when there are many)"),
+             "limit for each measurement (default 5, less when there are many)", .matters = true),
     OPT_UINT(0, "seed", struct bench_args, seed, seed_given, 0, UINT64_MAX, "N",
              "seed of the data and of the order of measuring (default 1)"),
     OPT_FLAG(0, "with-alloc", struct bench_args, with_alloc,
@@ -91,18 +92,20 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "overflow", struct bench_args, overflow, overflow_given, "POLICY",
                dti_choice_overflow, "cast: what to do beyond the range"),
     OPT_FILE(0, "baseline", struct bench_args, baseline, "FILE",
-             "exit 1 when something is slower than in this JSON document of an earlier run"),
+             "exit 1 when something is slower than in this JSON document of an earlier run",
+             .matters = true),
     OPT_TEXT(0, "max-regression", struct bench_args, max_regression, "PERCENT",
              "by how much it may be slower with --baseline (default 10%)"),
     OPT_FILE(0, "compare", struct bench_args, compare, "FILE",
-             "show how times compare with those of this JSON document"),
+             "show how times compare with those of this JSON document", .matters = true),
     OPT_FLAG(0, "samples", struct bench_args, samples, "every sample in the JSON document"),
-    OPT_FLAG(0, "list", struct bench_args, list, "the kernels of casts, without measuring"),
+    OPT_FLAG(0, "list", struct bench_args, list, "the kernels of casts, without measuring",
+             .matters = true),
     OPT_END,
 };
 
 static const char measuring_options[] =
-    "size threads level time loss samples data seed cache round overflow device dtypes engine "
+    "size threads level time loss samples data seed cache round overflow device dtype engine "
     "with-alloc baseline max-regression compare";
 
 /* Options that contradict each other, or lack another. */
@@ -148,7 +151,7 @@ static enum dti_status check_subject(const struct dti_bench_kind *kind,
         const char *names;
     } rows[] = {
         {kind->casts, "loss data round overflow"},
-        {kind->dtypes[0] != '\0', "dtypes"},
+        {kind->dtypes[0] != '\0', "dtype"},
         {kind->size_is == DTI_BENCH_PRODUCT, "engine"},
         {kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
     };

@@ -23,7 +23,7 @@ static const char *const fate_words[DTI_FATE_COUNT] = {
     [DTI_FATE_CAST] = "",
     [DTI_FATE_SAME] = "as it is",
     [DTI_FATE_KEEP] = "kept: --keep",
-    [DTI_FATE_ONLY] = "kept: not of --only",
+    [DTI_FATE_ONLY] = "kept: not of --cast-only",
     [DTI_FATE_INTEGER] = "kept: --ints casts integers",
     [DTI_FATE_COMPLEX] = "kept: complex",
 };

@@ -30,23 +30,28 @@ static const struct dti_choice from_choices[] = {
 
 static const struct dti_option options[] = {
     OPT_CHOICE('r', "round", struct cast_args, policy.round, policy.round_given, "MODE",
-               dti_choice_round, "how to round; integer dtypes truncate unless it is given"),
+               dti_choice_round, "how to round; integer dtypes truncate unless it is given",
+               .matters = true, .group = "rounding"),
     OPT_CHOICE(0, "overflow", struct cast_args, policy.overflow, policy.overflow_given, "POLICY",
-               dti_choice_overflow, "what to store beyond the range"),
+               dti_choice_overflow, "what to store beyond the range", .matters = true),
     OPT_CHOICE(0, "nan", struct cast_args, policy.nan, policy.nan_given, "POLICY", dti_choice_nan,
                "what to store for a NaN"),
     OPT_UINT(0, "seed", struct cast_args, policy.seed, policy.seed_given, 0, UINT64_MAX, "N",
              "seed of --round stochastic"),
     OPT_DTYPE(0, "via", struct cast_args, policy.via, "DTYPE,...",
-              "go through these dtypes on the way, rounding in each"),
+              "go through these dtypes on the way, rounding in each", .matters = true),
     DTI_ROW_LIKE(struct cast_args, policy.like, dti_choice_stack,
-                 "set route and policies as this stack does"),
-    OPT_FLAG(0, "stacks", struct cast_args, value.stacks, "show what each stack stores"),
+                 "set route and policies as this stack does", .matters = true),
+    DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
+    OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
+             "where to cast: cpu (the default), cuda, cuda:N or auto"),
+    OPT_FLAG(0, "stacks", struct cast_args, value.stacks, "show what each stack stores",
+             .matters = true, .group = "values"),
     OPT_UINT(0, "digits", struct cast_args, value.digits, value.digits_given, 0, 100000, "N",
              "print N digits after the decimal point"),
-    DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
     OPT_DTYPE_OR(0, "from", struct cast_args, transfer.from, "DTYPE", from_choices,
-                 "cast an array: what the input holds, a dtype or 'text'"),
+                 "cast an array: what the input holds, a dtype or 'text'", .matters = true,
+                 .group = "arrays and files"),
     DTI_ROW_INPUT(struct cast_args, transfer.input, "the file to read", "a number"),
     DTI_ROW_OUTPUT(struct cast_args, transfer.output, "the file to write, '-' for standard output"),
     DTI_ROW_AS(struct cast_args, transfer.as, as_choices, "output format"),
@@ -61,11 +66,12 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "count", struct cast_args, transfer.count, transfer.count_given, 0, UINT64_MAX, "N",
              "number of elements, if the bytes leave it open: 3 codes of 4 bits"),
     DTI_ROW_THREADS(struct cast_args, transfer.threads, "threads for an array"),
-    OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
-             "where to cast: cpu (the default), cuda, cuda:N or auto"),
     OPT_FLAG(0, "report", struct cast_args, transfer.report,
              "report on standard error if the data goes to standard output"),
-    DTI_ROW_ONLY(struct cast_args, tensors.only, "files: cast only these tensors, keep the others"),
+    DTI_ROW_PROGRESS(struct cast_args, transfer.progress, "show a progress bar on standard error"),
+    OPT_GLOB(0, "cast-only", struct cast_args, tensors.only, "GLOB,...",
+             "files: cast only these tensors, keep the others", .alias = "only",
+             .group = "files of tensors"),
     DTI_ROW_KEEP(struct cast_args, tensors.keep),
     DTI_ROW_SELECT(struct cast_args, tensors.select),
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
@@ -74,7 +80,6 @@ static const struct dti_option options[] = {
     DTI_ROW_ASSUME(struct cast_args, tensors.assume),
     DTI_ROW_LENIENT(struct cast_args, tensors.lenient),
     DTI_ROW_MAX_MEMORY(struct cast_args, tensors.max_memory, "files: ", "; the default is 16MiB"),
-    DTI_ROW_PROGRESS(struct cast_args, transfer.progress, "show a progress bar on standard error"),
     OPT_END,
 };
 
@@ -82,7 +87,8 @@ static const struct dti_option options[] = {
 static const char of_values[] = "stacks digits";
 static const char of_transfers[] =
     "output as force threads count packing from-packing endian report";
-static const char of_tensors[] = "only keep select ints shape assume lenient max-memory dry-run";
+static const char of_tensors[] =
+    "cast-only keep select ints shape assume lenient max-memory dry-run";
 
 enum kind { VALUES, ARRAY, FILES };
 
@@ -184,12 +190,12 @@ const struct dti_command dti_command_cast = {
                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"
+                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'\n"
                 "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"
                 "dtinfo cast 500 fp8_e4m3fn --stacks\n"
                 "dtinfo cast -q -1.5 int8 --round nearest-even\n"
                 "dtinfo cast - fp8_e4m3fn --from text -o /dev/null\n"
                 "dtinfo cast - bf16 --from fp32 -o /dev/null\n"
-                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'\n"
                 "dtinfo cast model.safetensors.index.json fp8_e4m3fn --dry-run\n",
     .schema = "dtinfo.cast/1",
     .other_schemas = {"dtinfo.cast_array/1", "dtinfo.cast_file/1"},

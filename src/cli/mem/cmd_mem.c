@@ -215,9 +215,11 @@ static const struct dti_choice some_capacities[] = {
 
 static const struct dti_option options[] = {
     OPT_SET(0, "train", struct mem_args, train, "OPTIMIZER,...", optimizers,
-            "account for training: weights, gradients, master weights, optimizer states"),
+            "account for training: weights, gradients, master weights, optimizer states",
+            .matters = true),
     OPT_DTYPE(0, "dtype", struct mem_args, dtype, "DTYPE,...",
-              "the dtypes, instead of after the operands; with --train, of the weights"),
+              "the dtypes, instead of after the operands; with --train, of the weights",
+              .matters = true),
     OPT_DTYPE(0, "gradients", struct mem_args, mem.gradients, "DTYPE",
               "with --train: dtype of the gradients; by default that of the weights"),
     OPT_DTYPE_OR(
@@ -226,7 +228,7 @@ static const struct dti_option options[] = {
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: dtype of the optimizer's states; by default fp32"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
-             "say what fits into a device's free memory, or into 80GB or 24GiB"),
+             "say what fits into a device's free memory, or into 80GB or 24GiB", .matters = true),
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
     DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),

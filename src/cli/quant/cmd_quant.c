@@ -15,7 +15,7 @@ static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE
 static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
 static const struct dti_choice like_choices[] = {DTI_QUANT_LIKES(CHOICE){.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
-static const struct dti_choice nibble_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
+static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
 static const struct dti_choice tensor_scale_choices[] = {
     DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
 
@@ -50,7 +50,7 @@ static const struct dti_option options[] = {
              "lowest number of the range; by default that of the values"),
     OPT_TEXT(0, "max", struct quant_args, max, "VALUE", "highest number of the range"),
     OPT_TEXT(0, "scale", struct quant_args, scale, "VALUE",
-             "use this scale instead of one from the range"),
+             "use this scale instead of one from the range", .matters = true),
     OPT_TEXT(0, "zero-point", struct quant_args, zero_point, "N",
              "with --scale: the code of zero (default 0)"),
     OPT_FLAG(0, "symmetric", struct quant_args, rules.symmetric,
@@ -62,7 +62,8 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "division", struct quant_args, rules.division, division_given, "RULE",
                division_choices, "how numbers are divided by the scale"),
     OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", like_choices,
-               "set division, symmetry, zero point and specials as this stack does"),
+               "set division, symmetry, zero point and specials as this stack does",
+               .matters = true),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
                mx_scale_choices, "MX formats: which power of two a block has"),
     OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
@@ -70,12 +71,14 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",
-             "integers and floats: a scale for each N neighbours; --dequant: that length"),
+             "integers and floats: a scale for each N neighbours; --dequant: that length",
+             .matters = true),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
-    OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
-    OPT_CHOICE(0, "nibble", struct quant_args, rules.order, nibble_given, "ORDER", nibble_choices,
-               "how codes of less than 8 bits are packed"),
+    OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks",
+             .matters = true),
+    OPT_CHOICE(0, "packing", struct quant_args, rules.order, packing_given, "PACKING",
+               packing_choices, "how codes of less than 8 bits are packed", .alias = "nibble"),
     DTI_ROW_FAIL_ON(struct quant_args, fail_on, event_choices),
     DTI_ROW_INPUT(struct quant_args, transfer.input, "the file to read", "a number"),
     DTI_ROW_OUTPUT(struct quant_args, transfer.output, "files: the file to write"),
@@ -83,11 +86,12 @@ static const struct dti_option options[] = {
     DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
     OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT", layout_choices,
                "files: names and forms of codes and scales"),
-    OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE"),
+    OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE",
+             .matters = true),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
              "files: with --dequant, codes have N bits, whatever config.json says"),
-    DTI_ROW_ONLY(struct quant_args, tensors.only,
-                 "files: quantize only these tensors, keep the others"),
+    OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
+             "files: quantize only these tensors, keep the others", .alias = "only"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
     DTI_ROW_SELECT(struct quant_args, tensors.select),
     DTI_ROW_ASSUME(struct quant_args, tensors.assume),

@@ -35,7 +35,7 @@ static const char *const fate_words[DTI_FATE_COUNT] = {
     [DTI_FATE_CAST] = "",
     [DTI_FATE_SAME] = "as it is",
     [DTI_FATE_KEEP] = "kept",
-    [DTI_FATE_ONLY] = "kept: not of --only",
+    [DTI_FATE_ONLY] = "kept: not of --quant-only",
     [DTI_FATE_INTEGER] = "kept: no scales",
     [DTI_FATE_COMPLEX] = "kept: complex",
 };

@@ -79,7 +79,7 @@ static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_li
 static const char *const fate_words[DTI_QUANT_FATE_COUNT] = {
     [DTI_QUANT_FATE_QUANTIZED] = "",
     [DTI_QUANT_FATE_KEEP] = "kept: --keep",
-    [DTI_QUANT_FATE_ONLY] = "kept: not of --only",
+    [DTI_QUANT_FATE_ONLY] = "kept: not of --quant-only",
     [DTI_QUANT_FATE_INTEGER] = "kept: integers",
     [DTI_QUANT_FATE_COMPLEX] = "kept: complex",
     [DTI_QUANT_FATE_NARROW] = "kept: 8 bits or less already",

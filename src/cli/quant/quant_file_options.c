@@ -52,10 +52,10 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
                         args->min ? "--min" : "--max", args->min ? "--max" : "--min");
     const struct dti_quant_row *const row =
         dti_quant_row_find((enum dti_quant_layout)args->layout, file->target->name);
-    if (args->nibble_given && row && row->packing == DTI_QUANT_WORDS)
+    if (args->packing_given && row && row->packing == DTI_QUANT_WORDS)
         return dti_fail(reterr, DTI_USAGE,
                         "%s packs %s into words of 32 bits, the first in the lowest; leave out "
-                        "--nibble",
+                        "--packing",
                         dti_quant_layout_name(row->layout), file->target->name);
     return DTI_OK;
 }

@@ -260,7 +260,7 @@ static bool put_group(const struct quant_args *args, const struct dti_context *c
         put_block(&line, result, group);
     else
         put_affine(&line, target, group);
-    if ((cx->verbose || args->nibble_given) &&
+    if ((cx->verbose || args->packing_given) &&
         (!put_packed(&line, result, group, false) ||
          (dti_quant_has_ggml(target) && !put_packed(&line, result, group, true))))
         return false;

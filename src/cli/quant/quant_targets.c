@@ -87,9 +87,9 @@ static enum dti_status fit_options(const struct quant_args *args,
             return dti_fail(reterr, DTI_USAGE, "--%s is for %s, not for %s; %s", option,
                             fits[i].takers, targets[0].name, fits[i].remedy);
     }
-    if (args->nibble_given && !narrow)
+    if (args->packing_given && !narrow)
         return dti_fail(reterr, DTI_USAGE,
-                        "--nibble is for codes of less than 8 bits; %s has %u: leave it out",
+                        "--packing is for codes of less than 8 bits; %s has %u: leave it out",
                         targets[0].name, (unsigned)targets[0].code.width);
     if (args->pad && !blocks)
         return dti_fail(reterr, DTI_USAGE, "--pad is for blocks; give --block N, or leave it out");

@@ -25,8 +25,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 /* What is read. */
 #define DTI_ROW_INPUT(args, field, what, other) \
     OPT_FILE(0, "input", args, field, "FILE", what ", if its name could be taken for " other)
-#define DTI_ROW_FROM(args, field) \
-    OPT_DTYPE(0, "from", args, field, "DTYPE", "the file holds raw codes of this dtype")
+#define DTI_ROW_FROM(args, field)                                                        \
+    OPT_DTYPE(0, "from", args, field, "DTYPE", "the file holds raw codes of this dtype", \
+              .matters = true)
 #define DTI_ROW_ENDIAN(args, field, help) \
     OPT_CHOICE(0, "endian", args, field, field##_given, "ORDER", dti_choice_endian, help)
 #define DTI_ROW_PACKING(args, field, help) \
@@ -39,27 +40,32 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_FLAG(0, "lenient", args, field, "accept extra bytes after the data of safetensors")
 
 /* Which tensors. */
-#define DTI_ROW_ONLY(args, field, help) OPT_GLOB(0, "only", args, field, "GLOB,...", help)
-#define DTI_ROW_KEEP(args, field) \
-    OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: let these tensors keep their dtype")
+#define DTI_ROW_ONLY(args, field, help) \
+    OPT_GLOB(0, "only", args, field, "GLOB,...", help, .matters = true)
+#define DTI_ROW_KEEP(args, field)                                                             \
+    OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: let these tensors keep their dtype", \
+             .matters = true)
 #define DTI_ROW_SELECT(args, field) \
     OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write only these tensors")
 
 /* What is written. */
-#define DTI_ROW_OUTPUT(args, field, help) OPT_FILE('o', "output", args, field, "FILE", help)
+#define DTI_ROW_OUTPUT(args, field, help) \
+    OPT_FILE('o', "output", args, field, "FILE", help, .matters = true)
 #define DTI_ROW_AS(args, field, forms, what)                       \
     OPT_CHOICE(0, "as", args, field, field##_given, "FORM", forms, \
                what "; by default from --output's name, else the input's")
 #define DTI_ROW_FORCE(args, field, of) \
     OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
-#define DTI_ROW_DRY_RUN(args, field) \
-    OPT_FLAG(0, "dry-run", args, field, "files: say what would be written, and write nothing")
+#define DTI_ROW_DRY_RUN(args, field)                                                           \
+    OPT_FLAG(0, "dry-run", args, field, "files: say what would be written, and write nothing", \
+             .matters = true)
 
 /* How. */
-#define DTI_ROW_FAIL_ON(args, field, events) \
-    OPT_SET(0, "fail-on", args, field, "EVENT,...", events, "exit 1 when one of these happens")
-#define DTI_ROW_LIKE(args, field, stacks, help) \
-    OPT_CHOICE(0, "like", args, field, field##_given, "STACK", stacks, help)
+#define DTI_ROW_FAIL_ON(args, field, events)                                                    \
+    OPT_SET(0, "fail-on", args, field, "EVENT,...", events, "exit 1 when one of these happens", \
+            .matters = true)
+#define DTI_ROW_LIKE(args, field, stacks, ...) \
+    OPT_CHOICE(0, "like", args, field, field##_given, "STACK", stacks, __VA_ARGS__)
 #define DTI_ROW_THREADS(args, field, what) \
     OPT_TEXT(0, "threads", args, field, "N", what ", or all: one on each CPU (the default)")
 #define DTI_ROW_MAX_MEMORY(args, field, of, more)  \

@@ -77,7 +77,8 @@ struct dti_command {
     const char *summary;  /* one line, lower case, no full stop */
     const char *synopsis; /* operands as the usage line shows them: "VALUE... DTYPE[,DTYPE...]" */
     const char *details;  /* further lines for --help, or NULL; may be several lines */
-    const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0; or NULL */
+    const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0, the best
+                           * first; or NULL */
     const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL when it has none */
     const char *other_schemas[3]; /* of answers of other shapes: "dtinfo.cast_array/1"; NULL after
                                    * the last */
@@ -120,6 +121,8 @@ const char *dti_status_words(enum dti_status status);
 void dti_help_overview(FILE *out, bool colour, int width);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
+/* Some of it: how to call the command, the first examples, the options that matter. */
+void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width);
 
 enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
 

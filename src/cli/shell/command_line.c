@@ -25,12 +25,13 @@ static int leading_options(char **words, int count)
     return i < count ? i : count;
 }
 
+/* asked: for help, before the command. */
 static enum dti_status run_command(const struct dti_command *command, void *args,
-                                   struct dti_globals *globals, char **words, int count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_globals *globals, enum dti_help asked, char **words,
+                                   int count, struct dti_context *cx, struct dti_error *reterr)
 {
     int operand_count = count;
-    bool help = false;
+    enum dti_help help = DTI_HELP_NONE;
     enum dti_status status = DTI_OK;
     if (command->operands != DTI_OPERANDS_WORDS)
         status = dti_options_parse(command->options, args, dti_global_options, globals, words,
@@ -42,8 +43,10 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     status = dti_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
-    if (help || globals->help) { /* or asked for before the command */
-        dti_help_command(command, cx->out, cx->colour, cx->width);
+    help = help != DTI_HELP_NONE ? help : asked;
+    if (help != DTI_HELP_NONE) {
+        (help == DTI_HELP_SHORT ? dti_help_short : dti_help_command)(command, cx->out, cx->colour,
+                                                                     cx->width);
         return DTI_OK;
     }
     if (globals->version)
@@ -93,7 +96,7 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     struct dti_globals globals = {0};
     const int leading = leading_options(words, count);
     int unused;
-    bool help;
+    enum dti_help help;
     enum dti_status status = dti_options_parse(NULL, NULL, dti_global_options, &globals, words,
                                                leading, &unused, &help, reterr);
     if (status != DTI_OK)
@@ -111,8 +114,8 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
         free(args);
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
-    status =
-        run_command(command, args, &globals, words + leading + 1, count - leading - 1, cx, reterr);
+    status = run_command(command, args, &globals, help, words + leading + 1, count - leading - 1,
+                         cx, reterr);
     free(args);
     return status;
 }

@@ -21,13 +21,12 @@ static const struct dti_choice colours[] = {
 
 const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "json", struct dti_globals, json, "print one JSON document"),
-    OPT_FLAG(0, "jsonl", struct dti_globals, jsonl,
-             "print one JSON document a record, for streams"),
-    DTI_OPTION(CHOICE, 0, "color", "WHEN", "when to use colour", struct dti_globals, colour, int,
-               .given_offset = DTI_NO_GIVEN, .choices = colours),
+    OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document for each record"),
+    DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int,
+               .given_offset = DTI_NO_GIVEN, .choices = colours, .help = "when to use colour"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
-    OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),
+    OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit; -h in short"),
     OPT_FLAG(0, "version", struct dti_globals, version, "print the version and exit"),
     OPT_END,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Help texts, laid out from the rows. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
+enum { SHORT_OPTIONS = 10, SHORT_EXAMPLES = 3 }; /* of -h */
 
 struct page {
     struct dti_line line;
@@ -60,10 +62,10 @@ static void put_words(struct page *page, size_t column, const char *text)
     }
 }
 
-/* Each line of a text that has several, indented by two. */
-static void put_lines(struct page *page, const char *text)
+/* Each line of a text that has several, at most `lines`, indented by two. */
+static void put_lines(struct page *page, const char *text, size_t lines)
 {
-    while (*text != '\0') {
+    for (; *text != '\0' && lines > 0; lines--) {
         const size_t length = strcspn(text, "\n");
         if (length > 0)
             dti_line_print(&page->line, DTI_STYLE_PLAIN, "  %.*s", (int)length, text);
@@ -115,22 +117,30 @@ static void put_choices(struct page *page, const struct dti_choice *choices, siz
     }
 }
 
+static void put_option(struct page *page, const struct dti_option *option, size_t column)
+{
+    char text[96];
+    spell_option(text, option);
+    put(page, text);
+    if (strlen(text) + 2 > column)
+        dti_line_end(&page->line);
+    indent_to(page, column);
+    put_words(page, column, option->help);
+    if (option->kind == DTI_OPTION_UINT && option->maximum < UINT64_MAX)
+        dti_line_print(&page->line, DTI_STYLE_PLAIN, " (%llu to %llu)",
+                       (unsigned long long)option->minimum, (unsigned long long)option->maximum);
+    dti_line_end(&page->line);
+}
+
 static void put_options(struct page *page, const struct dti_option *options)
 {
     const size_t column = option_column(options);
     for (; options->kind != DTI_OPTION_END; options++) {
-        char text[96];
-        spell_option(text, options);
-        put(page, text);
-        if (strlen(text) + 2 > column)
+        if (options->group) {
             dti_line_end(&page->line);
-        indent_to(page, column);
-        put_words(page, column, options->help);
-        if (options->kind == DTI_OPTION_UINT && options->maximum < UINT64_MAX)
-            dti_line_print(&page->line, DTI_STYLE_PLAIN, " (%llu to %llu)",
-                           (unsigned long long)options->minimum,
-                           (unsigned long long)options->maximum);
-        dti_line_end(&page->line);
+            dti_line_print(&page->line, DTI_STYLE_BOLD, "  %s\n", options->group);
+        }
+        put_option(page, options, column);
         if (options->choices)
             put_choices(page, options->choices, column);
     }
@@ -204,18 +214,29 @@ void dti_help_overview(FILE *out, bool colour, int width)
     dti_line_end(&page.line);
 }
 
+/* How to call it, and what it does; without the last line's end. */
+static bool put_usage(struct page *page, const struct dti_command *command)
+{
+    const bool has_options = command->options && command->options->kind != DTI_OPTION_END;
+    dti_line_print(&page->line, DTI_STYLE_PLAIN, "usage: dtinfo %s%s %s\n", command->name,
+                   has_options ? " [options]" : "", command->synopsis ? command->synopsis : "");
+    put(page, "  ");
+    put_words(page, 2, command->summary);
+    dti_line_end(&page->line);
+    return has_options;
+}
+
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)
 {
     struct page page = page_start(out, colour, width);
-    const bool has_options = command->options && command->options->kind != DTI_OPTION_END;
-    dti_line_print(&page.line, DTI_STYLE_PLAIN, "usage: dtinfo %s%s %s\n", command->name,
-                   has_options ? " [options]" : "", command->synopsis ? command->synopsis : "");
-    put(&page, "  ");
-    put_words(&page, 2, command->summary);
-    dti_line_end(&page.line);
+    const bool has_options = put_usage(&page, command);
+    if (command->examples) {
+        heading(&page, "examples");
+        put_lines(&page, command->examples, SIZE_MAX);
+    }
     if (command->details) {
         dti_line_end(&page.line);
-        put_lines(&page, command->details);
+        put_lines(&page, command->details, SIZE_MAX);
     }
     if (has_options) {
         heading(&page, "options");
@@ -223,10 +244,47 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
     }
     heading(&page, "global options");
     put_options(&page, dti_global_options);
-    if (command->examples) {
-        heading(&page, "examples");
-        put_lines(&page, command->examples);
-    }
     heading(&page, "exit codes");
     put_exit_codes(&page);
+}
+
+static size_t count_rows(const struct dti_option *options)
+{
+    size_t count = 0;
+    while (options && options[count].kind != DTI_OPTION_END)
+        count++;
+    return count;
+}
+
+/* All options of a command that has few, else those that matter. */
+static void put_some_options(struct page *page, const struct dti_option *options, size_t count)
+{
+    const size_t column = option_column(options);
+    for (const struct dti_option *option = options; option->kind != DTI_OPTION_END; option++) {
+        if (option->matters || count <= SHORT_OPTIONS)
+            put_option(page, option, column);
+    }
+}
+
+void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width)
+{
+    struct page page = page_start(out, colour, width);
+    const size_t count = count_rows(command->options);
+    const bool has_options = put_usage(&page, command);
+    if (command->examples) {
+        heading(&page, "examples");
+        put_lines(&page, command->examples, SHORT_EXAMPLES);
+    }
+    if (has_options) {
+        heading(&page, count <= SHORT_OPTIONS ? "options" : "most used options");
+        put_some_options(&page, command->options, count);
+    }
+    dti_line_end(&page.line);
+    if (count > SHORT_OPTIONS)
+        dti_line_print(&page.line, DTI_STYLE_PLAIN,
+                       "'dtinfo %s --help' lists all %zu options and explains the operands.\n",
+                       command->name, count);
+    else
+        dti_line_print(&page.line, DTI_STYLE_PLAIN, "'dtinfo %s --help' has the details.\n",
+                       command->name);
 }

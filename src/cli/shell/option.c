@@ -42,34 +42,18 @@ bool dti_is_option_word(const char *word)
     return !number;
 }
 
+static bool is_name(const char *long_name, const char *name, size_t length)
+{
+    return strncmp(long_name, name, length) == 0 && long_name[length] == '\0';
+}
+
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {
-        if (strncmp(options->long_name, name, length) == 0 && options->long_name[length] == '\0')
+        if (is_name(options->long_name, name, length) ||
+            (options->alias && is_name(options->alias, name, length)))
             return options;
-    }
-    return NULL;
-}
-
-/* What was not given is still as it was at the start: zeros. */
-static bool is_given(const struct dti_option *option, const char *args)
-{
-    static const char zeros[sizeof(char *)];
-    const bool marked = option->given_offset != DTI_NO_GIVEN;
-    const size_t size = marked || option->kind == DTI_OPTION_FLAG ? sizeof(bool)
-                        : option->kind == DTI_OPTION_SET          ? sizeof(int)
-                                                                  : sizeof(char *);
-    return memcmp(args + (marked ? option->given_offset : option->offset), zeros, size) != 0;
-}
-
-const char *dti_option_given(const struct dti_option *options, const void *args, const char *names)
-{
-    for (size_t length; (length = strcspn(names, " ")) > 0;) {
-        const struct dti_option *const option = dti_option_find_long(options, names, length);
-        if (is_given(option, args))
-            return option->long_name;
-        names += length + (names[length] == ' ');
     }
     return NULL;
 }
@@ -292,7 +276,7 @@ static bool is_help(const struct dti_option *option)
     return strcmp(option->long_name, "help") == 0;
 }
 
-static enum dti_status parse_long(struct parser *parser, const char *word, bool *ret_help,
+static enum dti_status parse_long(struct parser *parser, const char *word, enum dti_help *ret_help,
                                   struct dti_error *reterr)
 {
     const char *const name = word + 2;
@@ -308,15 +292,16 @@ static enum dti_status parse_long(struct parser *parser, const char *word, bool 
         return take_value(parser, &target, shown, attached, reterr);
     if (attached)
         return dti_fail_word(reterr, DTI_USAGE, word, strlen(word), "%s takes no value", shown);
-    *ret_help = is_help(target.option);
+    if (is_help(target.option))
+        *ret_help = DTI_HELP_FULL;
     return store_value(&target, shown, NULL, reterr);
 }
 
 /* "-qv", "-rzero", "-r zero" */
-static enum dti_status parse_short(struct parser *parser, const char *word, bool *ret_help,
+static enum dti_status parse_short(struct parser *parser, const char *word, enum dti_help *ret_help,
                                    struct dti_error *reterr)
 {
-    for (const char *letter = word + 1; *letter != '\0' && !*ret_help; letter++) {
+    for (const char *letter = word + 1; *letter != '\0' && *ret_help == DTI_HELP_NONE; letter++) {
         const char shown[] = {'-', *letter, '\0'};
         const struct target target = find_short(parser, *letter);
         if (!target.option) {
@@ -327,7 +312,8 @@ static enum dti_status parse_short(struct parser *parser, const char *word, bool
         if (target.option->kind != DTI_OPTION_FLAG)
             return take_value(parser, &target, shown, letter[1] != '\0' ? letter + 1 : NULL,
                               reterr);
-        *ret_help = is_help(target.option);
+        if (is_help(target.option))
+            *ret_help = DTI_HELP_SHORT;
         const enum dti_status status = store_value(&target, shown, NULL, reterr);
         if (status != DTI_OK)
             return status;
@@ -337,7 +323,7 @@ static enum dti_status parse_short(struct parser *parser, const char *word, bool
 
 enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                                   const struct dti_option *globals, void *global_args, char **argv,
-                                  int count, int *ret_operands, bool *ret_help,
+                                  int count, int *ret_operands, enum dti_help *ret_help,
                                   struct dti_error *reterr)
 {
     struct parser parser = {.options = options,
@@ -346,9 +332,10 @@ enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                             .global_args = global_args,
                             .argv = argv,
                             .count = count};
-    bool help = false, options_ended = false;
+    enum dti_help help = DTI_HELP_NONE;
+    bool options_ended = false;
     int operands = 0;
-    while (parser.next < count && !help) {
+    while (parser.next < count && help == DTI_HELP_NONE) {
         char *const word = argv[parser.next++];
         if (options_ended || !dti_is_option_word(word)) {
             argv[operands++] = word;

@@ -44,6 +44,9 @@ struct dti_option {
     enum dti_option_kind kind;
     char short_name; /* 0 for none */
     const char *long_name, *metavar, *help;
+    const char *alias; /* another long name, which is parsed and not shown; NULL for none */
+    const char *group; /* of the rows from this one on: a title in help and manual; or NULL */
+    bool matters;      /* what -h shows */
     const struct dti_choice *choices;
     const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
     size_t offset;
@@ -54,38 +57,40 @@ struct dti_option {
 #define DTI_NO_GIVEN                 ((size_t)-1)
 #define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
 
-/* A row; what is behind `want`, the type of the field, are further members. */
-#define DTI_OPTION(kind_, s, l, m, h, type, field, want, ...)                                 \
-    {                                                                                         \
-        .kind = DTI_OPTION_##kind_, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offset = DTI_FIELD(type, field, want), __VA_ARGS__                                   \
+/* A row. What is last in each, the help text, may be followed by further members: .matters = true,
+ * .alias = "old-name", .group = "rounding". */
+#define DTI_OPTION(kind_, s, l, m, type, field, want, ...)                         \
+    {                                                                              \
+        .kind = DTI_OPTION_##kind_, .short_name = s, .long_name = l, .metavar = m, \
+        .offset = DTI_FIELD(type, field, want), __VA_ARGS__                        \
     }
-#define OPT_FLAG(s, l, type, field, h) \
-    DTI_OPTION(FLAG, s, l, NULL, h, type, field, bool, .given_offset = DTI_NO_GIVEN)
-#define DTI_OPTION_WORDS(kind_, s, l, type, field, m, h, ...)                              \
-    DTI_OPTION(kind_, s, l, m, h, type, field, const char *, .given_offset = DTI_NO_GIVEN, \
-               __VA_ARGS__)
-#define OPT_TEXT(s, l, type, field, m, h) \
-    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, h, .choices = NULL)
-#define OPT_LIST(s, l, type, field, m, table, h) \
-    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, h, .offers = table)
-#define OPT_DTYPE(s, l, type, field, m, h) \
-    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, h, .choices = NULL)
+#define OPT_FLAG(s, l, type, field, ...)                                          \
+    DTI_OPTION(FLAG, s, l, NULL, type, field, bool, .given_offset = DTI_NO_GIVEN, \
+               .help = __VA_ARGS__)
+#define DTI_OPTION_WORDS(kind_, s, l, type, field, m, ...) \
+    DTI_OPTION(kind_, s, l, m, type, field, const char *, .given_offset = DTI_NO_GIVEN, __VA_ARGS__)
+#define OPT_TEXT(s, l, type, field, m, ...) \
+    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, .help = __VA_ARGS__)
+#define OPT_LIST(s, l, type, field, m, table, ...) \
+    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, .offers = table, .help = __VA_ARGS__)
+#define OPT_DTYPE(s, l, type, field, m, ...) \
+    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, .help = __VA_ARGS__)
 /* A dtype, or one of a table. */
-#define OPT_DTYPE_OR(s, l, type, field, m, table, h) \
-    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, h, .choices = table)
-#define OPT_FILE(s, l, type, field, m, h) \
-    DTI_OPTION_WORDS(FILE, s, l, type, field, m, h, .choices = NULL)
-#define OPT_GLOB(s, l, type, field, m, h) \
-    DTI_OPTION_WORDS(GLOB, s, l, type, field, m, h, .choices = NULL)
-#define OPT_UINT(s, l, type, field, given, lo, hi, m, h) \
-    DTI_OPTION(UINT, s, l, m, h, type, field, uint64_t,  \
-               .given_offset = DTI_FIELD(type, given, bool), .minimum = lo, .maximum = hi)
-#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                          \
-    DTI_OPTION(CHOICE, s, l, m, h, type, field, int, .given_offset = DTI_FIELD(type, given, bool), \
-               .choices = table)
-#define OPT_SET(s, l, type, field, m, table, h) \
-    DTI_OPTION(SET, s, l, m, h, type, field, int, .given_offset = DTI_NO_GIVEN, .choices = table)
+#define OPT_DTYPE_OR(s, l, type, field, m, table, ...) \
+    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, .choices = table, .help = __VA_ARGS__)
+#define OPT_FILE(s, l, type, field, m, ...) \
+    DTI_OPTION_WORDS(FILE, s, l, type, field, m, .help = __VA_ARGS__)
+#define OPT_GLOB(s, l, type, field, m, ...) \
+    DTI_OPTION_WORDS(GLOB, s, l, type, field, m, .help = __VA_ARGS__)
+#define OPT_UINT(s, l, type, field, given, lo, hi, m, ...)                                         \
+    DTI_OPTION(UINT, s, l, m, type, field, uint64_t, .given_offset = DTI_FIELD(type, given, bool), \
+               .minimum = lo, .maximum = hi, .help = __VA_ARGS__)
+#define OPT_CHOICE(s, l, type, field, given, m, table, ...)                                     \
+    DTI_OPTION(CHOICE, s, l, m, type, field, int, .given_offset = DTI_FIELD(type, given, bool), \
+               .choices = table, .help = __VA_ARGS__)
+#define OPT_SET(s, l, type, field, m, table, ...)                                              \
+    DTI_OPTION(SET, s, l, m, type, field, int, .given_offset = DTI_NO_GIVEN, .choices = table, \
+               .help = __VA_ARGS__)
 #define OPT_END                \
     {                          \
         .kind = DTI_OPTION_END \
@@ -100,9 +105,10 @@ struct dti_option {
  * front of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest
  * name) or DTI_USAGE. The flag whose long name is "help" sets *ret_help and ends the parsing there.
  */
+enum dti_help { DTI_HELP_NONE, DTI_HELP_SHORT, DTI_HELP_FULL }; /* none, -h, --help */
 enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                                   const struct dti_option *globals, void *global_args, char **argv,
-                                  int count, int *ret_operands, bool *ret_help,
+                                  int count, int *ret_operands, enum dti_help *ret_help,
                                   struct dti_error *reterr);
 
 /* For those who read a command line without parsing it (completion, the search for the command). */

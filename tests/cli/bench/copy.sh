@@ -1,1 +1,1 @@
-dtinfo bench copy --size 64KiB --time 0.01 -v
+dtinfo bench copy --threads 1 --size 64KiB --time 0.01 -v

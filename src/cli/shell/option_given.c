@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which options a command was given, for checks of options that exclude each other: read from the
+ * parsed struct, after the parser is done. */
+#include <string.h>
+
+#include "cli/shell/option.h"
+
+/* What was not given is still as it was at the start: zeros. */
+static bool is_given(const struct dti_option *option, const char *args)
+{
+    static const char zeros[sizeof(char *)];
+    const bool marked = option->given_offset != DTI_NO_GIVEN;
+    const size_t size = marked || option->kind == DTI_OPTION_FLAG ? sizeof(bool)
+                        : option->kind == DTI_OPTION_SET          ? sizeof(int)
+                                                                  : sizeof(char *);
+    return memcmp(args + (marked ? option->given_offset : option->offset), zeros, size) != 0;
+}
+
+const char *dti_option_given(const struct dti_option *options, const void *args, const char *names)
+{
+    for (size_t length; (length = strcspn(names, " ")) > 0;) {
+        const struct dti_option *const option = dti_option_find_long(options, names, length);
+        if (is_given(option, args))
+            return option->long_name;
+        names += length + (names[length] == ' ');
+    }
+    return NULL;
+}

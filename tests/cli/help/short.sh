@@ -1,0 +1,3 @@
+dtinfo cast -h
+dtinfo finfo -h
+dtinfo help -h
