@@ -38,9 +38,8 @@ bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MA
 {
     unsigned rank = 0;
     skip_blanks(&text, &length);
-    const bool bracket = length > 0 && *text == '[';
-    if (bracket) {
-        if (length < 2 || text[length - 1] != ']')
+    if (length > 0 && (*text == '[' || *text == '(')) {
+        if (length < 2 || text[length - 1] != (*text == '[' ? ']' : ')'))
             return false;
         text++, length -= 2;
         skip_blanks(&text, &length);

@@ -12,7 +12,7 @@
  * 64 bits. */
 bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
 
-/* "2,3", "2x3", "[2, 3]"; "" and "[]" are a scalar. False when it is none of that. */
+/* "2,3", "2x3", "[2, 3]", "(2, 3)"; "" and "[]" are a scalar. False when it is none of that. */
 enum { DTI_RANK_MAX = 64 };
 bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
                      unsigned *ret_rank);

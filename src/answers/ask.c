@@ -73,20 +73,32 @@ static int digit_bits(const char *text)
     return text[1] == 'b' || text[1] == 'B' ? 1 : 0;
 }
 
+/* "0 10001111 0001001", as this program prints it. */
+static bool is_fields(const char *text)
+{
+    const size_t length = strspn(text, "01 ");
+    return text[length] == '\0' && length > 0 && text[0] != ' ' && text[length - 1] != ' ' &&
+           strchr(text, ' ') != NULL;
+}
+
 bool dti_bits_is_pattern(const char *text)
 {
     int bits = digit_bits(text);
+    if (is_fields(text))
+        return true;
     return bits != 0 && (bits == 1 || strpbrk(text, ".pP/") == NULL);
 }
 
 enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
                                        struct dti_error *reterr)
 {
-    int bits = digit_bits(text);
-    const char *start = text + 2, *at = start;
-    struct dti_bits_pattern pattern = {0, 0, 0};
+    struct dti_bits_pattern pattern = {.fields = is_fields(text)};
+    int bits = pattern.fields ? 1 : digit_bits(text);
+    const char *start = pattern.fields ? text : text + 2, *at = start;
     for (; *at; at++) {
         int value = digit_value(*at);
+        if (pattern.fields && *at == ' ')
+            continue;
         if (*at == '_' && at > start && at[-1] != '_' && at[1] != '\0')
             continue;
         if (value < 0 || value >= 1 << bits)
@@ -109,6 +121,8 @@ enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char 
 
 bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width)
 {
+    if (pattern->fields)
+        return pattern->width == width;
     if (width >= 128)
         return true;
     if (width >= 64)

@@ -30,7 +30,11 @@ void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summar
 /* Bits of a block with its scale for each element: exact, because lengths are powers of 2. */
 double dti_block_bits_per_weight(const struct dti_block_format *block);
 
-void dti_document_list(struct dti_json *json, const void *none);
+/* Of all dtypes and block formats, those from `first` on, `count` of them. */
+struct dti_list_answer {
+    size_t first_dtype, dtype_count, first_block, block_count;
+};
+void dti_document_list(struct dti_json *json, const struct dti_list_answer *list);
 void dti_document_finfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 
@@ -40,14 +44,16 @@ void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *d
 struct dti_bits_pattern {
     uint64_t hi, lo;
     unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
+    bool fields;    /* binary digits in groups, as fields are printed: all of them are there */
 };
 
-/* "0x4789", "0b0100_0111". False when the text is not of that form (it may be a hexfloat). */
+/* "0x4789", "0b0100_0111", "0 10001111 0001001". False when the text is not of that form (it may be
+ * a hexfloat). */
 bool dti_bits_is_pattern(const char *text);
 /* Fails with DTI_BAD_PATTERN. */
 enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
                                        struct dti_error *reterr);
-/* Whether no bit is lost in a code of that width. */
+/* Whether no bit is lost in a code of that width, and of fields none is missing. */
 bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width);
 
 /* One dtype's reading: the code of each component (two for complex, real first). */
@@ -55,6 +61,7 @@ struct dti_bits_reading {
     struct dti_format dtype, component;
     size_t components;
     uint64_t code[2];
+    const char *note; /* on the name of the dtype, or NULL */
 };
 /* Of a dtype, with codes 0. */
 void dti_bits_reading_init(struct dti_bits_reading *ret, const struct dti_format *dtype);
@@ -79,7 +86,6 @@ struct dti_bits_answer {
     bool pattern;     /* else a value */
     const struct dti_bits_reading *readings;
     size_t count;
-    const char *note; /* on the name of the dtype of the first reading, or NULL */
 };
 void dti_document_bits(struct dti_json *json, const struct dti_bits_answer *bits);
 

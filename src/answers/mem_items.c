@@ -17,7 +17,7 @@ bool dti_mem_is_amount(const char *text)
 {
     const char *const body = text + (text[0] == '+' || text[0] == '-');
     return dti_ascii_digit(body[0]) || (body[0] == '.' && dti_ascii_digit(body[1])) ||
-           text[0] == '[';
+           text[0] == '[' || text[0] == '(';
 }
 
 static enum dti_status refuse(const char *text, const char *why, struct dti_error *reterr)
@@ -134,7 +134,7 @@ static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
 {
     const bool signed_ = text[0] == '-' || text[0] == '+';
     ret->text = text;
-    if (!signed_ && strpbrk(text, ",x["))
+    if (!signed_ && strpbrk(text, ",x[("))
         return read_shape(ret, text, reterr);
     ret->kind = DTI_MEM_COUNT;
     ret->rank = 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/ask.h"
+#include "cli/shared/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "dtinfo/nearest.h"
@@ -156,72 +157,123 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
 
 struct bits_args {
     bool value;
+    const char *field;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "value", struct bits_args, value, "0x and 0b are numbers, not bit patterns"),
+    DTI_ROW_FIELD(struct bits_args, field),
     OPT_END,
 };
 
+/* One document, or in JSON Lines one for each reading. */
+static enum dti_status print_documents(struct dti_context *cx, const struct dti_bits_answer *bits,
+                                       struct dti_error *reterr)
+{
+    struct dti_bits_answer some = *bits;
+    enum dti_status status = DTI_OK;
+    if (cx->output == DTI_OUTPUT_JSONL)
+        some.count = 1;
+    const struct dti_bits_reading *const end = bits->readings + bits->count;
+    for (; some.readings < end && status == DTI_OK; some.readings += some.count)
+        status = DTI_ANSWER(cx, bits, &some, reterr);
+    return status;
+}
+
+/* width: of a pattern that is read as every dtype of its width, or 0. */
 static enum dti_status show(struct dti_context *cx, const struct dti_bits_answer *bits,
-                            struct dti_error *reterr)
+                            unsigned width, const char *fields, struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return DTI_ANSWER(cx, bits, bits, reterr);
-    put_one(cx, bits->readings);
+        return print_documents(cx, bits, reterr);
+    if (fields) {
+        dti_document_bits(cx->json, bits);
+        return dti_fields_print(cx, "results", fields, reterr);
+    }
+    if (width > 0)
+        return put_table(cx, width, bits, reterr);
+    for (size_t i = 0; i < bits->count; i++) {
+        if (i > 0)
+            (void)fputc('\n', cx->out);
+        put_one(cx, &bits->readings[i]);
+    }
     return DTI_OK;
 }
 
-static enum dti_status show_pattern(struct dti_context *cx, const char *text, const char *name,
+static enum dti_status read_pattern(const char *text, const struct dti_bits_pattern *pattern,
+                                    const struct dti_format *format, struct dti_bits_reading *ret,
                                     struct dti_error *reterr)
 {
-    struct dti_bits_pattern pattern;
-    struct dti_bits_reading reading;
-    struct dti_dtype_operand operand;
-    enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
-    if (status == DTI_OK)
-        status = dti_bits_pattern_parse(&pattern, text, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (!dti_bits_pattern_fits(&pattern, operand.format.width))
+    const unsigned width = format->width;
+    if (!dti_bits_pattern_fits(pattern, width) && pattern->fields)
+        return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
+                             "%s has %u bits, but %s has %u", DTI_QUOTED(text, strlen(text)),
+                             pattern->width, format->name, width);
+    if (!dti_bits_pattern_fits(pattern, width))
         return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
                              "%s does not fit the %u bits of %s; --value takes it as a number",
-                             DTI_QUOTED(text, strlen(text)), (unsigned)operand.format.width,
-                             operand.format.name);
-    dti_bits_read_pattern(&reading, &pattern, &operand.format);
-    return show(cx, &(struct dti_bits_answer){text, true, &reading, 1, operand.note}, reterr);
+                             DTI_QUOTED(text, strlen(text)), width, format->name);
+    dti_bits_read_pattern(ret, pattern, format);
+    return DTI_OK;
 }
 
-static enum dti_status show_value(struct dti_context *cx, const char *text, const char *name,
+static enum dti_status read_value(struct dti_context *cx, const char *text,
+                                  const struct dti_format *format, struct dti_bits_reading *ret,
                                   struct dti_error *reterr)
 {
     struct dti_cast cast = {.via_count = 0};
-    struct dti_bits_reading reading;
-    struct dti_dtype_operand operand;
     struct dti_value value;
     struct dti_scalar scalar;
-    enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);
-    if (status == DTI_OK)
-        status = dti_value_parse(&value, text, strlen(text), reterr);
+    const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
     if (status != DTI_OK)
         return status;
-    dti_bits_reading_init(&reading, &operand.format);
-    cast.dst = reading.component;
-    for (size_t i = 0; i < reading.components; i++) {
+    dti_bits_reading_init(ret, format);
+    cast.dst = ret->component;
+    for (size_t i = 0; i < ret->components; i++) {
         dti_scalar_store(&cast, &value, NULL, 0, &scalar);
         if (scalar.flags & DTI_FLAG_NO_NAN)
-            return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", operand.format.name);
+            return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", format->name);
         if (scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
             dti_warn(cx, "%s does not fit %s; 'dtinfo cast' tells what becomes of it",
-                     DTI_QUOTED(text, strlen(text)), operand.format.name);
-        reading.code[i] = scalar.code;
+                     DTI_QUOTED(text, strlen(text)), format->name);
+        ret->code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
     }
-    return show(cx, &(struct dti_bits_answer){text, false, &reading, 1, operand.note}, reterr);
+    return DTI_OK;
+}
+
+/* The value or pattern in the dtypes that are named. */
+static enum dti_status show_dtypes(struct dti_context *cx, const char *text, bool pattern,
+                                   char **names, int name_count, const char *fields,
+                                   struct dti_error *reterr)
+{
+    struct dti_bits_pattern bits = {0};
+    struct dti_dtype_operand *list = NULL;
+    size_t count = 0;
+    enum dti_status status =
+        dti_dtype_operands_read(names, name_count, NULL, cx, &list, &count, reterr);
+    if (status == DTI_OK && pattern)
+        status = dti_bits_pattern_parse(&bits, text, reterr);
+    struct dti_bits_reading *const readings =
+        status == DTI_OK ? calloc(count, sizeof *readings) : NULL;
+    if (status == DTI_OK && !readings)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_format *const format = &list[i].format;
+        status = pattern ? read_pattern(text, &bits, format, &readings[i], reterr)
+                         : read_value(cx, text, format, &readings[i], reterr);
+        readings[i].note = list[i].note;
+    }
+    if (status == DTI_OK)
+        status =
+            show(cx, &(struct dti_bits_answer){text, pattern, readings, count}, 0, fields, reterr);
+    free(readings);
+    free(list);
+    return status;
 }
 
 /* Every dtype of the pattern's width. */
-static enum dti_status show_readings(struct dti_context *cx, const char *text,
+static enum dti_status show_readings(struct dti_context *cx, const char *text, const char *fields,
                                      struct dti_error *reterr)
 {
     struct dti_bits_pattern pattern;
@@ -237,16 +289,14 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text,
         if (dtype->width == pattern.width)
             dti_bits_read_pattern(&readings[count++], &pattern, dtype);
     }
-    const struct dti_bits_answer bits = {text, true, readings, count, NULL};
+    const struct dti_bits_answer bits = {text, true, readings, count};
     if (count == 0)
         status = dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
                                "%s has %u bits and no dtype is as wide; give a DTYPE, or 4 bits "
                                "for each hexadecimal digit",
                                DTI_QUOTED(text, strlen(text)), pattern.width);
-    else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = DTI_ANSWER(cx, bits, &bits, reterr);
     else
-        status = put_table(cx, pattern.width, &bits, reterr);
+        status = show(cx, &bits, pattern.width, fields, reterr);
     free(readings);
     return status;
 }
@@ -255,32 +305,38 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     const struct bits_args *bits = args;
-    if (operand_count == 0 || operand_count > 2)
+    if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
-                        operand_count == 0
-                            ? "nothing to take apart; give a value and a dtype, as in "
-                              "'dtinfo bits 0.1 bf16'"
-                            : "takes one value or pattern and one dtype");
-    const char *text = operands[0];
+                        "nothing to take apart; give a value and a dtype, as in "
+                        "'dtinfo bits 0.1 bf16'");
+    const char *text = operands[0], *fields;
     bool pattern = !bits->value && dti_bits_is_pattern(text);
-    if (operand_count == 2)
-        return pattern ? show_pattern(cx, text, operands[1], reterr)
-                       : show_value(cx, text, operands[1], reterr);
+    int dtypes = operand_count - 1;
+    const enum dti_status status = dti_fields_wanted(cx, bits->field, pattern ? "text" : "bits",
+                                                     operands + 1, &dtypes, &fields, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (dtypes > 0)
+        return show_dtypes(cx, text, pattern, operands + 1, dtypes, fields, reterr);
     if (!pattern)
         return dti_fail(reterr, DTI_USAGE,
                         "the value %s needs a dtype, as in 'dtinfo bits 0.1 bf16'",
                         DTI_QUOTED(text, strlen(text)));
-    return show_readings(cx, text, reterr);
+    return show_readings(cx, text, fields, reterr);
 }
 
 const struct dti_command dti_command_bits = {
     .name = "bits",
     .group = "ask",
     .summary = "the fields of a value or of a bit pattern",
-    .synopsis = "VALUE|PATTERN [DTYPE]",
-    .details = "PATTERN is 0x and hexadecimal or 0b and binary digits; without DTYPE it is\n"
-               "decoded as every dtype of its width (4 bits for each hexadecimal digit).",
+    .synopsis = "VALUE|PATTERN [DTYPE...]",
+    .details = "PATTERN is 0x and hexadecimal digits, 0b and binary digits, or the fields as\n"
+               "they are printed, '0 01111111 0000000'; without DTYPE it is decoded as every\n"
+               "dtype of its width (4 bits for each hexadecimal digit). -q prints only the\n"
+               "code of a value, or the value of a pattern.",
     .examples = "dtinfo bits 0.1 bf16\n"
+                "dtinfo bits 0.1 bf16,fp16\n"
+                "dtinfo bits '0 10001111 0001001' bf16\n"
                 "dtinfo bits 0x7e fp8_e4m3fn\n"
                 "dtinfo bits 0x4789\n"
                 "dtinfo bits --value 0x4789 bf16\n",

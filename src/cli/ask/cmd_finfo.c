@@ -330,8 +330,11 @@ static enum dti_status takes_for_all(const struct dti_format *format, struct dti
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    static const struct dti_info info = {false, takes, takes_for_all, put_limits,
-                                         dti_document_finfo};
+    static const struct dti_info info = {.bare = "lowest,max,eps",
+                                         .takes = takes,
+                                         .takes_for_all = takes_for_all,
+                                         .human = put_limits,
+                                         .document = dti_document_finfo};
     return dti_info_run(&info, args, operands, operand_count, cx, reterr);
 }
 
@@ -344,7 +347,7 @@ const struct dti_command dti_command_finfo = {
     .examples = "dtinfo finfo bf16\n"
                 "dtinfo finfo fp16 e4m3fn e5m10b3\n"
                 "dtinfo finfo\n"
-                "dtinfo finfo float16 --style torch\n"
+                "dtinfo finfo float16 --like torch\n"
                 "dtinfo finfo fp8_e5m2 --json",
     .schema = "dtinfo.finfo/1",
     .operands = DTI_OPERANDS_DTYPES,

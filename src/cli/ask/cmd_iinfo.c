@@ -38,7 +38,12 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    static const struct dti_info info = {true, takes, takes, print_table, dti_document_iinfo};
+    static const struct dti_info info = {.integers = true,
+                                         .bare = "min,max",
+                                         .takes = takes,
+                                         .takes_for_all = takes,
+                                         .human = print_table,
+                                         .document = dti_document_iinfo};
     return dti_info_run(&info, args, operands, operand_count, cx, reterr);
 }
 
@@ -51,7 +56,7 @@ const struct dti_command dti_command_iinfo = {
     .examples = "dtinfo iinfo\n"
                 "dtinfo iinfo int8 uint64\n"
                 "dtinfo iinfo uint64 --json\n"
-                "dtinfo iinfo int64 --style torch",
+                "dtinfo iinfo int64 --like torch",
     .schema = "dtinfo.iinfo/1",
     .operands = DTI_OPERANDS_DTYPES,
     .options = dti_info_options,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/shared/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shell/command.h"
@@ -14,11 +15,13 @@
 
 struct list_args {
     bool names, aliases;
+    const char *field;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
+    DTI_ROW_FIELD(struct list_args, field),
     OPT_END,
 };
 
@@ -146,6 +149,28 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
     return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
+/* One document, or in JSON Lines one for each dtype and block format. */
+static enum dti_status print_documents(struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (cx->output != DTI_OUTPUT_JSONL)
+        return DTI_ANSWER(cx, list,
+                          (&(struct dti_list_answer){.dtype_count = DTI_DTYPE_COUNT,
+                                                     .block_count = dti_block_format_count}),
+                          reterr);
+    for (size_t i = 0; i < DTI_DTYPE_COUNT + dti_block_format_count && status == DTI_OK; i++) {
+        const bool dtype = i < DTI_DTYPE_COUNT;
+        const struct dti_list_answer one = {
+            .first_dtype = i,
+            .dtype_count = dtype,
+            .first_block = dtype ? 0 : i - DTI_DTYPE_COUNT,
+            .block_count = !dtype,
+        };
+        status = DTI_ANSWER(cx, list, &one, reterr);
+    }
+    return status;
+}
+
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -156,15 +181,24 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
                              "no operand is taken; for %s try 'dtinfo finfo'",
                              DTI_QUOTED(operands[0], length));
     }
+    const char *fields;
+    enum dti_status status =
+        dti_fields_wanted(cx, args->field, NULL, operands, &operand_count, &fields, reterr);
+    if (status != DTI_OK)
+        return status;
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return DTI_ANSWER(cx, list, NULL, reterr);
-    if (args->names) {
+        return print_documents(cx, reterr);
+    if (fields) {
+        dti_document_list(cx->json, &(struct dti_list_answer){.dtype_count = DTI_DTYPE_COUNT});
+        return dti_fields_print(cx, "dtypes", fields, reterr);
+    }
+    if (args->names || (cx->quiet && !args->aliases)) {
         print_names(cx);
         return DTI_OK;
     }
     if (args->aliases)
         return print_aliases(cx, reterr);
-    const enum dti_status status = print_dtypes(cx, reterr);
+    status = print_dtypes(cx, reterr);
     if (status != DTI_OK)
         return status;
     (void)fputc('\n', cx->out);

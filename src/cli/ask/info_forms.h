@@ -6,11 +6,12 @@
 
 #include "cli/shared/operand_kinds.h"
 
-/* info_style.c: what finfo and iinfo do. --style prints as other libraries do, character for
+/* info_style.c: what finfo and iinfo do. --like prints as other libraries do, character for
  * character, for those who compare; a dtype that the library lacks is an error, or left out when
  * all were asked for. */
 struct dti_info {
     bool integers;
+    const char *bare; /* the members that -q prints */
     dti_dtype_check *takes, *takes_for_all;
     enum dti_status (*human)(const struct dti_dtype_operand *list, size_t count, bool all,
                              struct dti_context *cx, struct dti_error *reterr);
@@ -19,6 +20,7 @@ struct dti_info {
 struct dti_info_args {
     int style;
     bool style_given;
+    const char *field;
 };
 extern const struct dti_option dti_info_options[];
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * finfo and iinfo; with --style the text of torch.finfo, torch.iinfo, numpy.finfo and numpy.iinfo.
+ * finfo and iinfo; with --like the text of torch.finfo, torch.iinfo, numpy.finfo and numpy.iinfo.
  * torch prints everything as C's %g does, six digits, integers too; numpy prints fixed numbers of
  * digits that depend on the dtype.
  */
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/shared/answer_fields.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 
@@ -22,8 +23,9 @@ static const struct dti_choice styles[] = {
 };
 
 const struct dti_option dti_info_options[] = {
-    OPT_CHOICE(0, "style", struct dti_info_args, style, style_given, "LIBRARY", styles,
-               "print what this library prints"),
+    OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
+               "print what this library prints", .alias = "style"),
+    DTI_ROW_FIELD(struct dti_info_args, field),
     OPT_END,
 };
 
@@ -121,7 +123,7 @@ static enum dti_status print_all(int style, bool integers, const struct dti_dtyp
 {
     const enum dti_system system = systems[style];
     if (cx->output != DTI_OUTPUT_HUMAN)
-        return dti_fail(reterr, DTI_USAGE, "--style prints text; leave it out for JSON");
+        return dti_fail(reterr, DTI_USAGE, "--like prints text; leave it out for JSON");
     for (size_t i = 0; i < count && !all; i++) {
         if (!has(system, integers, &list[i].format))
             return not_there(styles[style].name, system, integers, &list[i].format, reterr);
@@ -138,23 +140,43 @@ static enum dti_status print_all(int style, bool integers, const struct dti_dtyp
     return DTI_OK;
 }
 
+/* One document, or in JSON Lines one for each dtype. */
+static enum dti_status print_documents(const struct dti_info *info,
+                                       const struct dti_dtype_operand *list, size_t count,
+                                       struct dti_context *cx, struct dti_error *reterr)
+{
+    const size_t step = cx->output == DTI_OUTPUT_JSONL ? 1 : count;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i += step) {
+        info->document(cx->json, &(struct dti_dtypes_answer){list + i, step});
+        status = dti_json_write(cx->json, cx->out, reterr);
+    }
+    return status;
+}
+
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
                              char **operands, int operand_count, struct dti_context *cx,
                              struct dti_error *reterr)
 {
     struct dti_dtype_operand *list = NULL;
     size_t count = 0;
+    const char *fields;
     const bool all = operand_count == 0;
     enum dti_status status =
-        dti_dtype_operands_read(operands, operand_count, all ? info->takes_for_all : info->takes,
-                                cx, &list, &count, reterr);
+        dti_fields_wanted(cx, args->field, info->bare, operands, &operand_count, &fields, reterr);
+    if (status == DTI_OK)
+        status = dti_dtype_operands_read(operands, operand_count,
+                                         all ? info->takes_for_all : info->takes, cx, &list, &count,
+                                         reterr);
     if (status != DTI_OK)
         return status;
     if (args->style_given) {
         status = print_all(args->style, info->integers, list, count, all, cx, reterr);
     } else if (cx->output != DTI_OUTPUT_HUMAN) {
+        status = print_documents(info, list, count, cx, reterr);
+    } else if (fields) {
         info->document(cx->json, &(struct dti_dtypes_answer){list, count});
-        status = dti_json_write(cx->json, cx->out, reterr);
+        status = dti_fields_print(cx, "results", fields, reterr);
     } else {
         status = info->human(list, count, all, cx, reterr);
     }
