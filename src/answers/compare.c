@@ -74,5 +74,18 @@ static size_t count_way(const struct dti_compare *compare, enum dti_compare_way 
     return count;
 }
 
+struct dti_compare dti_compare_of_one(const struct dti_compare *compare, size_t result)
+{
+    struct dti_compare one = *compare;
+    one.results += result;
+    one.result_count = 1;
+    memset(one.tensors, 0, sizeof one.tensors);
+    one.tensors[one.results->outcome] = 1;
+    one.total = one.results->way == DTI_COMPARE_NUMBERS
+                    ? one.results->figures
+                    : (struct dti_compare_figures){.elements = 0};
+    return one;
+}
+
 #define DTI_ROWS "answers/compare.def"
 #include "answers/rows.h"

@@ -63,6 +63,8 @@ struct dti_compare {
     size_t note_count;
     FILE *out; /* tensors of the document go there once they are finished */
 
+    bool unlisted; /* the document has no pairs: others have them */
+
     /* in the order of a, then those of b alone */
     struct dti_compare_result *results;
     size_t result_count;
@@ -86,6 +88,8 @@ enum { DTI_COMPARE_REASON = DTI_SCAN_WHY_SIZE + 96 };
 const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti_compare *compare,
                                const struct dti_compare_result *result);
 
+/* The comparison of one pair alone, for a document of its own; not to be freed. */
+struct dti_compare dti_compare_of_one(const struct dti_compare *compare, size_t result);
 void dti_document_compare(struct dti_json *json, const struct dti_compare *compare);
 
 #endif

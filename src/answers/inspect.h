@@ -136,6 +136,8 @@ struct dti_inspect_file {
     const struct dti_inspect_report *report; /* NULL where there is an error */
     const struct dti_error *error;
     const char *message; /* what it says and what to do */
+    size_t first, count; /* of the tensors that were asked for, those in the document */
+    bool part;           /* the document has nothing but them: others have the rest */
 };
 struct dti_inspect_answer {
     const struct dti_inspect_request *request;

@@ -263,21 +263,23 @@ static void check_free(struct check_job *job)
 }
 
 static const struct dti_option options[] = {
-    OPT_FLAG(
-        0, "valid", struct check_args, valid,
-        "headers, sizes and checksums are right, shards complete (the default without others)"),
+    OPT_FLAG(0, "valid", struct check_args, valid,
+             "headers, sizes and checksums are right, shards complete (the default without others)",
+             .matters = true),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
-             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
-    OPT_DTYPE(
-        0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
-        "the tensor's dtype is that of the last GLOB that matches its name, else one without"),
+             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files",
+             .matters = true),
+    OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
+              "the tensor's dtype is that of the last GLOB that matches its name, else one without",
+              .matters = true),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
-             "the shape of tensors whose names match; '*' is any N"),
-    OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN"),
-    OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite"),
-    OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X"),
+             "the shape of tensors whose names match; '*' is any N", .matters = true),
+    OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN", .matters = true),
+    OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite", .matters = true),
+    OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X",
+             .matters = true),
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
-              "floats can be cast to each of these without overflow"),
+              "floats can be cast to each of these without overflow", .matters = true),
     OPT_FLAG(0, "ints", struct check_args, ints, "with --fits: integer tensors too"),
     DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
     DTI_SOURCE_OPTIONS(struct check_args, file),
@@ -289,7 +291,7 @@ static const struct dti_option options[] = {
 struct check_files {
     struct check_job job;
     char **paths;
-    int count, next;
+    int count, next, end;           /* those up to end go into one document */
     struct dti_check_report report; /* of the last one */
     bool failed;
     enum dti_status status;
@@ -317,7 +319,7 @@ static const struct dti_check_report *next_report(void *context)
     struct dti_check_report *const report = &files->report;
     dti_check_report_free(report);
     *report = (struct dti_check_report){.path = NULL};
-    if (files->next == files->count || files->status != DTI_OK)
+    if (files->next == files->end || files->status != DTI_OK)
         return NULL;
     files->status =
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
@@ -337,17 +339,21 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
         .note_count = files->job.note_count,
     };
     const struct dti_check_report *report;
-    if (cx->output != DTI_OUTPUT_HUMAN)
+    enum dti_status status = DTI_OK;
+    while (cx->output != DTI_OUTPUT_HUMAN && files->next < files->count && status == DTI_OK) {
+        files->end = cx->output == DTI_OUTPUT_JSONL ? files->next + 1 : files->count;
         dti_document_check(cx->json, &answer);
+        status = files->status;
+        if (status == DTI_OK)
+            status = dti_json_write(cx->json, cx->out, reterr);
+    }
     while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
         if (!cx->quiet)
             files->status = dti_check_human(cx, report, files->count > 1, &files->error);
     }
-    if (files->status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
-        return dti_json_write(cx->json, cx->out, reterr);
     if (files->status != DTI_OK)
         *reterr = files->error;
-    return files->status;
+    return files->status != DTI_OK ? files->status : status;
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
@@ -360,7 +366,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     if (!files)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     files->paths = operands;
-    files->count = operand_count;
+    files->count = files->end = operand_count;
     enum dti_status status = check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
         status = check_files(files, reterr);

@@ -106,22 +106,38 @@ static enum dti_status compare_init(struct compare_job *ret, const struct compar
 
 static const struct dti_option options[] = {
     OPT_TEXT(0, "atol", struct compare_args, atol, "X",
-             "absolute tolerance: |a - b| may be X + R |b|"),
-    OPT_TEXT(0, "rtol", struct compare_args, rtol, "R", "relative tolerance, as above"),
+             "absolute tolerance: |a - b| may be X + R |b|", .matters = true),
+    OPT_TEXT(0, "rtol", struct compare_args, rtol, "R", "relative tolerance, as above",
+             .matters = true),
     OPT_TEXT(0, "max-ulp", struct compare_args, max_ulp, "N",
-             "floats may be N steps of the coarser dtype apart"),
-    OPT_FLAG(0, "bitwise", struct compare_args, bitwise,
-             "dtypes and stored bytes must be the same"),
+             "floats may be N steps of the coarser dtype apart", .matters = true),
+    OPT_FLAG(0, "bitwise", struct compare_args, bitwise, "dtypes and stored bytes must be the same",
+             .matters = true),
     OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
-             "a tensor that only one file has is not a difference"),
+             "a tensor that only one file has is not a difference", .matters = true),
     DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
-             "show the N tensors that differ most; the default is 10, -v shows all"),
+             "show the N tensors that differ most; the default is 10, -v shows all",
+             .matters = true),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
     DTI_SHAPE_OPTION(struct compare_args, file),
     DTI_SCAN_OPTIONS(struct compare_args, file),
     OPT_END,
 };
+
+/* One document, or in JSON Lines one for each pair and one for all together. */
+static enum dti_status write_documents(struct dti_compare *compare, struct dti_context *cx,
+                                       struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    compare->unlisted = cx->output == DTI_OUTPUT_JSONL;
+    for (size_t i = 0; compare->unlisted && i < compare->result_count && status == DTI_OK; i++) {
+        struct dti_compare one = dti_compare_of_one(compare, i);
+        one.unlisted = false;
+        status = DTI_ANSWER(cx, compare, &one, reterr);
+    }
+    return status == DTI_OK ? DTI_ANSWER(cx, compare, compare, reterr) : status;
+}
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
@@ -131,7 +147,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     if (status == DTI_OK)
         status = dti_compare_run(&job.compare, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
-        status = DTI_ANSWER(cx, compare, &job.compare, reterr);
+        status = write_documents(&job.compare, cx, reterr);
     else if (status == DTI_OK && !cx->quiet)
         status = dti_compare_human(&job, reterr);
     const bool differ = job.compare.tensors[DTI_COMPARE_DIFFERS] > 0;

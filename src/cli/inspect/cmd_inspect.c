@@ -29,23 +29,27 @@ static const struct dti_choice sorts[] = {
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "tree", struct inspect_args, tree,
-             "fold names at their dots, and numbers in them to '#'"),
+             "fold names at their dots, and numbers in them to '#'", .matters = true),
     OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts,
-               "order of the tensors"),
+               "order of the tensors", .matters = true),
     OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "reverse the order"),
-    OPT_GLOB(0, "only", struct inspect_args, request.only, "PATTERN,...",
-             "only tensors whose names match: '*norm*,lm_head.*'"),
+    DTI_ROW_ONLY(struct inspect_args, request.only,
+                 "only tensors whose names match: '*norm*,lm_head.*'"),
     OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
-             "only tensors whose names match this extended regular expression"),
+             "only tensors whose names match this extended regular expression", .matters = true),
     OPT_FLAG(0, "stats", struct inspect_args, request.stats,
-             "read the data: extremes, mean, zeros, NaN, infinities, which dtypes fit"),
+             "read the data: extremes, mean, zeros, NaN, infinities, which dtypes fit",
+             .matters = true),
     OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
-             "read the data: draw its exponents against the ranges of narrower dtypes"),
+             "read the data: draw its exponents against the ranges of narrower dtypes",
+             .matters = true),
     OPT_FLAG(0, "each", struct inspect_args, request.each,
              "with --histogram: also one for each tensor"),
     OPT_FLAG(0, "digest", struct inspect_args, request.digest,
-             "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else"),
-    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full"),
+             "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else",
+             .matters = true),
+    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full",
+             .matters = true),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
     DTI_SCAN_OPTIONS(struct inspect_args, file),
@@ -61,7 +65,8 @@ struct inspect_job {
     struct dti_inspect_request request;
     regex_t grep;
     char **paths;
-    int count, next, end;             /* operands; those up to end go into one document */
+    int count, next;
+    bool line_taken;                  /* JSON Lines: the document has its file */
     struct dti_inspect_report report; /* of the last one */
     struct dti_inspect_file file;
     struct dti_error error; /* about it, or why there is no answer */
@@ -156,12 +161,13 @@ static const struct dti_inspect_file *next_file(void *context)
     struct inspect_job *const job = context;
     dti_inspect_report_free(&job->report);
     job->report = (struct dti_inspect_report){.container = NULL};
-    if (job->next == job->end || job->status != DTI_OK)
+    if (job->next == job->count || job->status != DTI_OK)
         return NULL;
     const char *const path = job->paths[job->next++];
     const enum dti_status status = dti_inspect_run(&job->request, path, &job->report, &job->error);
     if (status == DTI_OK) {
-        job->file = (struct dti_inspect_file){.path = path, .report = &job->report};
+        job->file = (struct dti_inspect_file){
+            .path = path, .report = &job->report, .count = job->report.shown_count};
         return &job->file;
     }
     if (status == DTI_NO_MEMORY || job->count == 1) {
@@ -198,31 +204,58 @@ static enum dti_status show_files(struct inspect_job *job, struct dti_error *ret
     return status;
 }
 
+/* The file of a line, once. */
+static const struct dti_inspect_file *this_file(void *context)
+{
+    struct inspect_job *const job = context;
+    const bool taken = job->line_taken;
+    job->line_taken = true;
+    return taken ? NULL : &job->file;
+}
+
+/* Of each file a document for each tensor, then one for all else. */
+static enum dti_status write_lines(struct inspect_job *job, const struct dti_inspect_answer *answer,
+                                   struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    while (status == DTI_OK && next_file(job)) {
+        const size_t tensors = job->file.count;
+        for (size_t i = 0; i <= tensors && status == DTI_OK; i++) {
+            job->file.first = i;
+            job->file.count = i < tensors;
+            job->file.part = i < tensors;
+            job->line_taken = false;
+            status = DTI_ANSWER(job->cx, inspect, answer, reterr);
+        }
+    }
+    return status;
+}
+
 static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr)
 {
     struct dti_context *const cx = job->cx;
+    const bool lines = cx->output == DTI_OUTPUT_JSONL;
     const struct dti_inspect_answer answer = {
         .request = &job->request,
-        .next = next_file,
+        .next = lines ? this_file : next_file,
         .context = job,
         .notes = job->source.notes,
         .note_count = job->source.note_count,
         .out = cx->out,
     };
     enum dti_status status = DTI_OK;
-    do {
-        job->end = cx->output == DTI_OUTPUT_JSONL ? job->next + 1 : job->count;
-        if (cx->output == DTI_OUTPUT_HUMAN)
-            status = show_files(job, reterr);
-        else
-            dti_document_inspect(cx->json, &answer);
-        if (job->status != DTI_OK) {
-            *reterr = job->error;
-            return job->status;
-        }
-        if (cx->output != DTI_OUTPUT_HUMAN)
-            status = dti_json_write(cx->json, cx->out, reterr);
-    } while (status == DTI_OK && job->next < job->count);
+    if (cx->output == DTI_OUTPUT_HUMAN)
+        status = show_files(job, reterr);
+    else if (lines)
+        status = write_lines(job, &answer, reterr);
+    else
+        dti_document_inspect(cx->json, &answer);
+    if (job->status != DTI_OK) {
+        *reterr = job->error;
+        return job->status;
+    }
+    if (cx->output == DTI_OUTPUT_JSON)
+        status = dti_json_write(cx->json, cx->out, reterr);
     if (status == DTI_OK && job->first != DTI_OK)
         return dti_fail(reterr, job->first, "%s", ""); /* told already */
     return status;
