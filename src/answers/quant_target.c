@@ -5,17 +5,8 @@
 
 #include "answers/quantized.h"
 #include "core/quant_parts.h"
-#include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
-
-/* Names that leave the element open. */
-static const struct {
-    const char *name, *members;
-} families[] = {
-    {.name = "mxfp8", .members = "mxfp8_e4m3 or mxfp8_e5m2"},
-    {.name = "mxfp6", .members = "mxfp6_e3m2 or mxfp6_e2m3"},
-};
 
 static enum dti_status not_quantized(const struct dti_format *format, struct dti_error *reterr)
 {
@@ -26,22 +17,16 @@ static enum dti_status not_quantized(const struct dti_format *format, struct dti
                     format->name, scaled ? "too wide" : "no dtype with a scale", format->name);
 }
 
-/* A block format whose name is not all there, or nearly right. */
+/* A block format whose name is nearly right. */
 static enum dti_status unknown(const char *name, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     struct dti_nearest nearest;
-    const char *family = NULL;
     dti_quote(quoted, name, strlen(name));
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        family = dti_ascii_equal(name, families[i].name) ? families[i].members : family;
     dti_nearest_init(&nearest, name, strlen(name));
     for (size_t i = 0; i < dti_block_format_count; i++)
         dti_nearest_offer(&nearest, dti_block_formats[i].name);
-    if (family) {
-        (void)dti_fail(reterr, DTI_AMBIGUOUS_DTYPE, "%s names several formats; say %s", quoted,
-                       family);
-    } else if (nearest.count > 0 && reterr->suggestions[0][0] == '\0') {
+    if (nearest.count > 0 && reterr->suggestions[0][0] == '\0') {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", quoted);
         dti_nearest_suggest(&nearest, reterr);
     }

@@ -23,6 +23,7 @@ struct safetensors_type {
 #define ROW_ONNX(id, spelling)
 #define ROW_GGUF(id, spelling)
 #define ROW_CUDA(id, spelling)
+#define ROW_TRITON(id, spelling)
 #define ROW_SAFETENSORS(id, spelling) \
     {.dtype = DTI_##id, .length = sizeof spelling - 1, .name = spelling},
 static const struct safetensors_type types[] = {
