@@ -20,13 +20,13 @@ static void cast_by_rule(const struct dti_cast_operand *operand, struct dti_cast
 {
     const struct dti_cast_target *const target = ret->target;
     struct dti_value zero;
-    ret->note = target->rule->note;
     ret->by_rule = target->cast;
     for (size_t i = 0; i < ret->components && ret->known; i++) {
         ret->known =
             dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
                            component_of(operand, i, &zero), &ret->by_rule, &ret->component[i]);
     }
+    ret->note = ret->known ? target->rule->note : target->rule->why_unknown;
 }
 
 static void cast_by_policies(const struct dti_cast_operand *operand, bool refuses,

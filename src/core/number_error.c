@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/number_terms.h"
+#include "dtinfo/ascii.h"
 
 enum { HINT_LENGTH = 40 }; /* longer texts get no rewritten example */
 
@@ -40,6 +41,27 @@ static bool has_group_commas(const char *text, size_t length, char *ret_fixed)
     return is_number(ret_fixed, used);
 }
 
+/* Whether each comma is followed by three digits, and the text does not begin with 0: "70,000". */
+static bool has_thousands(const char *text, size_t length)
+{
+    const size_t sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    if (length == sign || !(text[sign] >= '1' && text[sign] <= '9'))
+        return false;
+    size_t digits = 0; /* since the last comma */
+    bool comma = false;
+    for (size_t i = sign; i <= length; i++) {
+        if (i < length && dti_ascii_digit(text[i])) {
+            digits++;
+            continue;
+        }
+        if ((comma && digits != 3) || (i < length && text[i] != ','))
+            return false;
+        comma = true;
+        digits = 0;
+    }
+    return true;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -60,6 +82,7 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                                     const char *text, size_t length, const char *at)
 {
     char quoted[DTI_QUOTE_SIZE], rest[DTI_QUOTE_SIZE], fixed[HINT_LENGTH + 1];
+    char plain[HINT_LENGTH + 1];
     if (!reterr)
         return DTI_BAD_VALUE;
     dti_quote(quoted, text, length);
@@ -74,6 +97,11 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                        "%s is out of reach; a power of ten this long cannot be divided by a power "
                        "of two",
                        quoted);
+    } else if (has_thousands(text, length) && has_group_commas(text, length, plain) &&
+               has_decimal_comma(text, length, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; write %s, or %s if the comma is the decimal point",
+                       quoted, plain, fixed);
     } else if (has_decimal_comma(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);

@@ -6,17 +6,6 @@
 #include "cli/ask/info_forms.h"
 #include "cli/shell/command.h"
 
-struct finfo_args {
-    int style;
-    bool style_given;
-};
-
-static const struct dti_option options[] = {
-    OPT_CHOICE(0, "style", struct finfo_args, style, style_given, "LIBRARY", dti_info_styles,
-               "print what this library prints"),
-    OPT_END,
-};
-
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
 {
     if (dti_format_is_float(format) || format->kind == DTI_KIND_COMPLEX)
@@ -33,7 +22,7 @@ static enum dti_status takes_for_all(const struct dti_format *format, struct dti
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    const struct finfo_args *args = args_;
+    const struct dti_info_args *args = args_;
     struct dti_dtype_operand *list = NULL;
     size_t count = 0;
     bool all = operand_count == 0;
@@ -67,7 +56,7 @@ const struct dti_command dti_command_finfo = {
                 "dtinfo finfo fp8_e5m2 --json",
     .schema = "dtinfo.finfo/1",
     .operands = DTI_OPERANDS_DTYPES,
-    .options = options,
-    .args_size = sizeof(struct finfo_args),
+    .options = dti_info_options,
+    .args_size = sizeof(struct dti_info_args),
     .run = run,
 };

@@ -10,17 +10,6 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-struct iinfo_args {
-    int style;
-    bool style_given;
-};
-
-static const struct dti_option options[] = {
-    OPT_CHOICE(0, "style", struct iinfo_args, style, style_given, "LIBRARY", dti_info_styles,
-               "print what this library prints"),
-    OPT_END,
-};
-
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
 {
     if (dti_format_is_integer(format))
@@ -52,7 +41,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    const struct iinfo_args *args = args_;
+    const struct dti_info_args *args = args_;
     struct dti_dtype_operand *list = NULL;
     size_t count = 0;
     enum dti_status status =
@@ -82,7 +71,7 @@ const struct dti_command dti_command_iinfo = {
                 "dtinfo iinfo int64 --style torch",
     .schema = "dtinfo.iinfo/1",
     .operands = DTI_OPERANDS_DTYPES,
-    .options = options,
-    .args_size = sizeof(struct iinfo_args),
+    .options = dti_info_options,
+    .args_size = sizeof(struct dti_info_args),
     .run = run,
 };

@@ -15,6 +15,13 @@ enum dti_status dti_finfo_human(const struct dti_dtype_operand *list, size_t cou
 enum dti_status dti_finfo_table(const struct dti_dtype_operand *list, size_t count,
                                 struct dti_context *cx, struct dti_error *reterr);
 
+/* The options of both commands. */
+struct dti_info_args {
+    int style; /* enum dti_info_style */
+    bool style_given;
+};
+extern const struct dti_option dti_info_options[];
+
 /* info_style.c: as other libraries print them, character for character, for those who compare. */
 enum dti_info_style { DTI_INFO_STYLE_TORCH, DTI_INFO_STYLE_NUMPY };
 extern const struct dti_choice dti_info_styles[];

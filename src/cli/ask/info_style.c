@@ -17,7 +17,14 @@ const struct dti_choice dti_info_styles[] = {
     {.name = "numpy",
      .value = DTI_INFO_STYLE_NUMPY,
      .help = "as numpy.finfo and numpy.iinfo print it"},
+    {.name = "pytorch", .value = DTI_INFO_STYLE_TORCH, .help = ""},
     {.name = NULL},
+};
+
+const struct dti_option dti_info_options[] = {
+    OPT_CHOICE(0, "style", struct dti_info_args, style, style_given, "LIBRARY", dti_info_styles,
+               "print what this library prints"),
+    OPT_END,
 };
 
 enum { TORCH_DIGITS = 6 };

@@ -97,7 +97,7 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
                              &operand.value[0], &route, ret))
         status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s is not known: %s",
                           dti_stack_name(request->rule->stack), dti_quote(quoted, text, length),
-                          request->rule->note);
+                          request->rule->why_unknown);
     ret->input = operand.value[0];
     tile->integers[tile->count] = operand.integer_literal;
     dti_cast_operand_free(&operand);

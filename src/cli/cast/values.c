@@ -34,7 +34,7 @@ static enum dti_status unknown_error(const struct dti_cast_target *target,
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
                     dti_stack_name(target->rule->stack),
                     dti_quote(quoted, operand->text, operand->length), target->dtype.name,
-                    target->rule->note);
+                    target->rule->why_unknown);
 }
 
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
@@ -209,8 +209,15 @@ static enum dti_status check_operands(char **operands, int count,
                         "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
                         dti_quote(quoted, operands[0], strlen(operands[0])));
     }
+    const char *const last = operands[count - 1];
     const enum dti_status status =
         numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
+    if (status == DTI_OK && dti_operand_is_number(last)) {
+        char quoted[DTI_QUOTE_SIZE];
+        return dti_fail(reterr, DTI_USAGE,
+                        "the dtype is missing behind %s; give one, as in 'dtinfo cast 70000 bf16'",
+                        dti_quote(quoted, last, strlen(last)));
+    }
     if (status != DTI_OK)
         return status;
     for (int i = 0; i < count - 1 && count > 2; i++) {

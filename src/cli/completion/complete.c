@@ -7,6 +7,7 @@
 
 #include "cli/completion/completion.h"
 #include "cli/shell/command.h"
+#include "cli/shell/help.h"
 #include "dtinfo/bench_table.h"
 #include "dtinfo/dtype.h"
 
@@ -79,7 +80,7 @@ static void offer_blocks(const struct dti_completion *c)
 
 static void offer_choices(const struct dti_completion *c, const struct dti_choice *choices)
 {
-    for (; choices->name; choices++)
+    for (; dti_choice_shown(choices); choices++)
         offer(c, "", choices->name, choices->help);
 }
 
@@ -148,6 +149,7 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
             offer_blocks(c);
         break;
     case DTI_OPERANDS_COMMAND:
+        offer_choices(c, dti_help_topics);
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:

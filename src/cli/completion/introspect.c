@@ -44,7 +44,7 @@ static void put_choices(struct dti_json *json, const struct dti_choice *choices)
         return;
     }
     dti_json_array(json, "choices");
-    for (; choices->name; choices++) {
+    for (; dti_choice_shown(choices); choices++) {
         dti_json_object(json, NULL);
         dti_json_string(json, "name", choices->name);
         dti_json_string(json, "help", choices->help);

@@ -182,6 +182,8 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
                     dti_quote(quoted, text, strlen(text)));
 }
 
+enum { FEW_BYTES = 1 << 20 }; /* a number without a unit that is smaller probably lacks it */
+
 enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr)
 {
     const char *const text = job->args->mem.fit;
@@ -191,5 +193,9 @@ enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr)
     if (!dti_mem_is_amount(text))
         return capacity_of_device(capacity, text, reterr);
     *capacity = (struct dti_mem_capacity){.asked = true, .all = DTI_UNKNOWN};
-    return read_bytes(text, &capacity->bytes, reterr);
+    const enum dti_status status = read_bytes(text, &capacity->bytes, reterr);
+    if (status == DTI_OK && capacity->bytes < FEW_BYTES && dti_ascii_digit(text[strlen(text) - 1]))
+        dti_warn(job->cx, "--fit %s is %llu bytes; for gigabytes write %sGB or %sGiB", text,
+                 (unsigned long long)capacity->bytes, text, text);
+    return status;
 }

@@ -3,11 +3,13 @@
  * The words of quant's options. */
 #include "cli/quant/quant_args.h"
 
+#define WORD(value_, name_)          {.name = name_, .value = value_, .help = ""},
 #define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
 
 const struct dti_choice dti_choice_symmetry[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
 const struct dti_choice dti_choice_division[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
-const struct dti_choice dti_choice_quant_like[] = {DTI_QUANT_LIKES(CHOICE){.name = NULL}};
+const struct dti_choice dti_choice_quant_like[] = {
+    DTI_QUANT_LIKES(CHOICE) WORD(DTI_QUANT_LIKE_TORCH, "pytorch"){.name = NULL}};
 const struct dti_choice dti_choice_mx_scale[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
 const struct dti_choice dti_choice_nibble[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
 const struct dti_choice dti_choice_tensor_scale[] = {DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};

@@ -45,6 +45,9 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                             "'-' reads the values from standard input; give no others beside it");
     }
     const char *const last = operands[count - 1], *const first = operands[count - 2];
+    if (!is_target(first) && dti_operand_is_number(last))
+        return dti_fail(reterr, DTI_USAGE, "the dtype is missing behind %s; give one, " EXAMPLE,
+                        dti_quote(quoted, last, strlen(last)));
     if (!is_target(first))
         return DTI_OK;
     if (is_target(last))

@@ -140,8 +140,7 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
         enum dti_stack stack = (enum dti_stack)args->like;
         target->rule = dti_stack_find(stack, &cast->dst);
         if (!target->rule && named)
-            return dti_fail(reterr, DTI_WRONG_KIND,
-                            "%s has no %s, or nothing is known of it; --stacks shows who has it",
+            return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s; --stacks shows who has it",
                             dti_stack_name(stack), dtype->name);
         if (!target->rule)
             return DTI_OK;

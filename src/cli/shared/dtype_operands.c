@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t count_words(char **operands, int operand_count)
+size_t dti_dtype_words(char **operands, int operand_count)
 {
     size_t count = 0;
     for (int i = 0; i < operand_count; i++) {
@@ -40,7 +40,8 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
-    size_t capacity = operand_count > 0 ? count_words(operands, operand_count) : DTI_DTYPE_COUNT;
+    size_t capacity =
+        operand_count > 0 ? dti_dtype_words(operands, operand_count) : DTI_DTYPE_COUNT;
     struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
     size_t count = 0;
     if (!list)

@@ -21,6 +21,9 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
                                        const struct dti_context *cx, struct dti_dtype_operand *ret,
                                        struct dti_error *reterr);
 
+/* How many names there are, blanks and commas between them. */
+size_t dti_dtype_words(char **operands, int operand_count);
+
 /* Looks the operands up and checks them; says their notes on stderr. The list is to be freed. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
                                         const struct dti_context *cx,

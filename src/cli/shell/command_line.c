@@ -10,6 +10,7 @@
 #include "cli/shell/globals.h"
 #include "cli/shell/help.h"
 #include "cli/shell/standard.h"
+#include "dtinfo/dtype.h"
 #include "dtinfo/nearest.h"
 
 /* POSIX leaves the declaration to the program. */
@@ -56,8 +57,12 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     }
     if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
         const size_t length = strlen(words[0]);
-        return dti_fail_word(reterr, DTI_USAGE, words[0], length, "takes no operands; %s is one",
-                             DTI_QUOTED(words[0], length));
+        struct dti_format format;
+        const bool dtype = dti_format_lookup(words[0], &format, NULL, NULL) == DTI_OK;
+        return dti_fail_word(reterr, DTI_USAGE, words[0], length,
+                             dtype ? "takes no operands; for %s use 'dtinfo info %s'"
+                                   : "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length), format.name);
     }
     return command->run(args, words, operand_count, cx, reterr);
 }
