@@ -22,6 +22,8 @@ static const struct ambiguous ambiguous_names[] = {
     {.spellings = "fp4 float4", .meanings = "fp4_e2m1 binary4p2sf"},
     {.spellings = "mxfp8", .meanings = "mxfp8_e4m3 mxfp8_e5m2"},
     {.spellings = "mxfp6", .meanings = "mxfp6_e3m2 mxfp6_e2m3"},
+    {.spellings = "q4", .meanings = "q4_0 int4"},
+    {.spellings = "q8", .meanings = "q8_0 int8"},
     {.spellings = "p3109", .meanings = "binary8p3se binary8p4se"},
     {.spellings = "v1 <v1 >v1 =v1 |v1", .meanings = "fp8_e4m3fn fp8_e8m0 fp4_e2m1 int4"},
     {.spellings = "uint uintp np.uint np.uintp np.ulong", .meanings = "uint64 uint32"},
@@ -71,15 +73,17 @@ static const struct remark refusals[] = {
     {.spellings = "int128 uint128 i128 u128 int256 uint256",
      .text =
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
-    {.spellings = "int3 int5 int6 int7 uint3 uint5 uint6 uint7",
+    {.spellings = "int3 int5 int6 int7 int9 int10 int12 int24 uint3 uint5 uint6 uint7 uint9 "
+                  "uint10 uint12 uint24",
      .text = "is not supported: integers have 1, 2, 4, 8, 16, 32 or 64 bits here"},
     {.spellings = "decimal32 decimal64 decimal128 decimal",
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
     {.spellings = "q4_1 q5_0 q5_1 q8_1 q2_k q3_k q4_k q4_k_m q4_k_s q5_k q5_k_m q6_k q8_k iq4_nl "
                   "iq4_xs",
      .text = "is a block format of GGUF that is not made here; q8_0 and q4_0 are"},
-    {.spellings = "str string object text char_p void",
-     .text = "holds no numbers; give a dtype, as in bf16"},
+    {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
+    {.spellings = "text txt csv",
+     .text = "is no dtype; numbers in text are read by 'dtinfo cast FILE DTYPE --from text'"},
 };
 
 /* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone
@@ -168,9 +172,9 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
 {
     bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
     (void)dti_fail(reterr, DTI_WRONG_KIND,
-                   "%s is a block format (%s%s, %s scales); 'dtinfo quant' makes its blocks%s%s",
-                   block->name, block->element, has_dtype ? " elements" : "",
-                   dti_format_get(block->scale)->name, has_dtype ? ", its elements are " : "",
+                   "%s is a block format (%s%s, %s scales); use 'dtinfo quant'%s%s", block->name,
+                   block->element, has_dtype ? " elements" : "", dti_format_get(block->scale)->name,
+                   has_dtype ? " for it, or its elements' dtype " : " for it",
                    has_dtype ? block->element : "");
     if (has_dtype)
         dti_error_suggest(reterr, block->element);
@@ -180,6 +184,8 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
 static enum dti_status fail_unknown(const char *name, const char *quoted, struct dti_error *reterr)
 {
     struct dti_nearest nearest;
+    if (strchr(name, ','))
+        return dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s is a list; give one dtype", quoted);
     (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", quoted);
     dti_nearest_init(&nearest, name, strlen(name));
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)

@@ -197,11 +197,10 @@ static void unknown_names_get_the_nearest(void)
 
     check_fails(
         "mxfp4", DTI_WRONG_KIND,
-        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); 'dtinfo quant' makes "
-        "its blocks, its elements are fp4_e2m1");
+        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); use 'dtinfo quant' for it, "
+        "or its elements' dtype fp4_e2m1");
     check_fails("NF4", DTI_WRONG_KIND,
-                "nf4 is a block format (16-entry table, fp32 scales); 'dtinfo quant' makes its "
-                "blocks");
+                "nf4 is a block format (16-entry table, fp32 scales); use 'dtinfo quant' for it");
 
     static const char *const names[] = {
         "",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/shared/file_operands.h"
+#include "dtinfo/nearest.h"
 
 /* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
  * error. */
@@ -194,6 +195,21 @@ static enum dti_status check_order(char **operands, int count, struct dti_error 
     return DTI_OK;
 }
 
+static enum dti_status missing_dtype(const char *last, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE,
+                    "the dtype is missing after %s, as in 'dtinfo cast 70000 bf16'",
+                    DTI_QUOTED(last, strlen(last)));
+}
+
+static enum dti_status dtype_comes_last(const char *dtype, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s is a dtype where a value should be; the dtype comes last, as in 'dtinfo "
+                    "cast 70000 bf16'",
+                    DTI_QUOTED(dtype, strlen(dtype)));
+}
+
 static enum dti_status check_operands(char **operands, int count,
                                       const struct cast_numbers *numbers, struct dti_error *reterr)
 {
@@ -203,21 +219,18 @@ static enum dti_status check_operands(char **operands, int count,
                         "'dtinfo cast 70000 bf16'");
     if (count == 1 && dti_operand_is_file(operands[0]))
         return dti_operand_needs_from(operands[0], reterr);
-    if (count == 1) {
-        char quoted[DTI_QUOTE_SIZE];
+    if (count == 1 && is_dtype(operands[0]))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
-                        dti_quote(quoted, operands[0], strlen(operands[0])));
-    }
+                        "the value is missing before %s, as in 'dtinfo cast 70000 bf16'",
+                        DTI_QUOTED(operands[0], strlen(operands[0])));
+    if (count == 1)
+        return missing_dtype(operands[0], reterr);
     const char *const last = operands[count - 1];
     const enum dti_status status =
         numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
-    if (status == DTI_OK && dti_operand_is_number(last)) {
-        char quoted[DTI_QUOTE_SIZE];
-        return dti_fail(reterr, DTI_USAGE,
-                        "the dtype is missing behind %s; give one, as in 'dtinfo cast 70000 bf16'",
-                        dti_quote(quoted, last, strlen(last)));
-    }
+    if (status == DTI_OK && dti_operand_is_number(last))
+        return is_dtype(operands[0]) ? dtype_comes_last(operands[0], reterr)
+                                     : missing_dtype(last, reterr);
     if (status != DTI_OK)
         return status;
     for (int i = 0; i < count - 1 && count > 2; i++) {

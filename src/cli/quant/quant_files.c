@@ -145,6 +145,8 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
         return status;
     status =
         dti_container_open(&file.answer.container, file.answer.path, &file.source.options, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
+        reterr->remedy = DTI_REMEDY_CAST_FIRST; /* there is no --from */
     if (status == DTI_OK)
         status = plan(&file, reterr);
     if (status == DTI_OK)

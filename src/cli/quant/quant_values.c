@@ -37,7 +37,9 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
         return dti_fail(reterr, DTI_USAGE,
                         "values have no channels; --per channel is for files, --block N for both");
     if (count == 1)
-        return dti_fail(reterr, DTI_USAGE, "%s stands alone; give values and a dtype, " EXAMPLE,
+        return dti_fail(reterr, DTI_USAGE,
+                        is_target(operands[0]) ? "the values are missing before %s, " EXAMPLE
+                                               : "the dtype is missing after %s, " EXAMPLE,
                         dti_quote(quoted, operands[0], strlen(operands[0])));
     for (int i = 0; i < count - 1; i++) {
         if (strcmp(operands[i], "-") == 0 && count > 2)
@@ -45,9 +47,15 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                             "'-' reads the values from standard input; give no others beside it");
     }
     const char *const last = operands[count - 1], *const first = operands[count - 2];
-    if (!is_target(first) && dti_operand_is_number(last))
-        return dti_fail(reterr, DTI_USAGE, "the dtype is missing behind %s; give one, " EXAMPLE,
-                        dti_quote(quoted, last, strlen(last)));
+    if (!is_target(first) && dti_operand_is_number(last)) {
+        const bool swapped = is_target(operands[0]);
+        const char *const word = swapped ? operands[0] : last;
+        return dti_fail(
+            reterr, DTI_USAGE,
+            swapped ? "%s is a dtype where a value should be; the dtype comes last, " EXAMPLE
+                    : "the dtype is missing after %s, " EXAMPLE,
+            dti_quote(quoted, word, strlen(word)));
+    }
     if (!is_target(first))
         return DTI_OK;
     if (is_target(last))

@@ -9,6 +9,7 @@
 
 #include "answers/cast.h"
 #include "dtinfo/input.h"
+#include "dtinfo/nearest.h"
 
 bool dti_operand_is_number(const char *operand)
 {
@@ -28,6 +29,14 @@ bool dti_operand_is_file(const char *operand)
 
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr)
 {
+    struct dti_format format;
+    const bool dtype =
+        dti_block_lookup(path) || dti_format_lookup(path, &format, NULL, NULL) == DTI_OK;
+    if (cause == ENOENT && dtype)
+        return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                             "%s is a dtype where a value or a file should be; the dtype comes "
+                             "last",
+                             DTI_QUOTED(path, strlen(path)));
     return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
 }
 

@@ -13,7 +13,8 @@ bool dti_operand_is_number(const char *operand);
 /* A file that is there, and no folder. */
 bool dti_operand_is_file(const char *operand);
 
-/* "cannot read 'in.bin': No such file or directory", or another errno value. */
+/* "cannot read 'in.bin': No such file or directory", or another errno value; or that the dtype,
+ * which stands there instead, comes last. */
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr);
 /* A file or standard input, of which --from must say what it holds. */
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr);

@@ -58,11 +58,14 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
         const size_t length = strlen(words[0]);
         struct dti_format format;
+        const bool device = dti_option_find_long(command->options, "device", 6) != NULL;
         const bool dtype = dti_format_lookup(words[0], &format, NULL, NULL) == DTI_OK;
         return dti_fail_word(reterr, DTI_USAGE, words[0], length,
-                             dtype ? "takes no operands; for %s use 'dtinfo info %s'"
-                                   : "takes no operands; %s is one",
-                             DTI_QUOTED(words[0], length), format.name);
+                             dtype    ? "takes no operands; for %s use 'dtinfo info %s'"
+                             : device ? "takes no operands; for %s use --device %.32s"
+                                      : "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length),
+                             dtype ? format.name : DTI_QUOTED(words[0], length));
     }
     return command->run(args, words, operand_count, cx, reterr);
 }
