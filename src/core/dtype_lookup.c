@@ -82,8 +82,7 @@ static const struct remark refusals[] = {
                   "iq4_xs",
      .text = "is a block format of GGUF that is not made here; q8_0 and q4_0 are"},
     {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
-    {.spellings = "text txt csv",
-     .text = "is no dtype; numbers in text are read by 'dtinfo cast FILE DTYPE --from text'"},
+    {.spellings = "text txt csv", .text = "is no dtype; 'dtinfo cast' reads numbers in text"},
 };
 
 /* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone

@@ -3,6 +3,7 @@
  * The rows of hints.def, and the search in them. */
 #include "cli/shell/hints.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "dtinfo/ascii.h"
@@ -53,4 +54,12 @@ const char *dti_hint_command(const char *name)
             return commands_hinted[i].use;
     }
     return NULL;
+}
+
+void dti_hint_suggest(const char *use, struct dti_error *reterr)
+{
+    char option[sizeof reterr->suggestions[0]];
+    (void)snprintf(option, sizeof option, "%.*s", (int)strcspn(use, " ,"), use);
+    if (option[0] == '-')
+        dti_error_suggest(reterr, option);
 }

@@ -12,5 +12,7 @@ const char *dti_hint_option(const struct dti_option *options, const struct dti_o
                             const char *name, size_t length);
 /* What to use in place of a command: "cast", or NULL. */
 const char *dti_hint_command(const char *name);
+/* Adds the option of "--top N" to the error's suggestions. */
+void dti_hint_suggest(const char *use, struct dti_error *reterr);
 
 #endif

@@ -107,12 +107,9 @@ static enum dti_status unknown_option(const struct parser *parser, const char *s
 {
     const char *const use = dti_hint_option(parser->options, parser->globals, name, length);
     if (use) {
-        char first[sizeof reterr->suggestions[0]];
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(use, " "), use);
         dti_fail_word(reterr, DTI_UNKNOWN_OPTION, shown, shown_length, "unknown option %s; use %s",
                       DTI_QUOTED(shown, shown_length), use);
-        if (first[0] == '-')
-            dti_error_suggest(reterr, first);
+        dti_hint_suggest(use, reterr);
         return DTI_UNKNOWN_OPTION;
     }
     struct dti_nearest nearest;
