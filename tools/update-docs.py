@@ -33,8 +33,13 @@ def scd(text):
     return re.sub(r"[\\*`#~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\\g<0>", text)
 
 
+# An option's sentence may begin with words to type: `cpu, cuda ...`, `cast, copy: ...`.
+TYPED = re.compile(r"(cpu|cast|copy|expsin|dot|matmul|quant)[,:]")
+
+
 def sentence(text):
-    text = text[0].upper() + text[1:]
+    if not TYPED.match(text):
+        text = text[0].upper() + text[1:]
     return text if text.endswith(".") else text + "."
 
 
@@ -207,13 +212,15 @@ class Tables:
             out += [f"*dtinfo-{command['name']}*(1)", "\t" + scd(sentence(command["summary"])), ""]
         return out[:-1]
 
-    def exit_status(self):
+    def exit_status(self, detail=None):
+        """A meaning for each exit code; with `all`, those of all its statuses."""
         meanings = {}
         for status in self.facts["statuses"]:
             meanings.setdefault(status["exit"], []).append(status["meaning"])
         out = []
         for code, texts in meanings.items():
-            out += [f"*{code}*", "\t" + scd(sentence("; ".join(texts))), ""]
+            text = "; ".join(texts if detail == "all" else texts[:1])
+            out += [f"*{code}*", "\t" + scd(sentence(text)), ""]
         return out + ["*128+n*", "\tKilled by signal n."]
 
     def error_codes(self):
@@ -272,9 +279,9 @@ class Tables:
     def block_formats(self):
         rows = [[bold(block["name"]), scd(block["element"]), scd(block["scale"]),
                  str(block["block_elements"]), str(block["block_bytes"]),
-                 str(block["bits_per_weight"]), scd(block["summary"])]
+                 str(block["bits_per_weight"])]
                 for block in self.list["block_formats"]]
-        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight", ""],
+        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight"],
                      rows, right=(3, 4, 5))
 
     def names(self):
@@ -297,26 +304,11 @@ class Tables:
             out.append(f"| `{usage}` | {command['summary']} |")
         return out
 
-    def readme_exit_codes(self):
-        first = {}
-        for status in self.facts["statuses"]:
-            first.setdefault(status["exit"], status["meaning"])
-        out = ["| exit | meaning |", "|---|---|"]
-        out += [f"| {code} | {meaning} |" for code, meaning in first.items()]
-        return out + ["| 128+n | killed by signal n |"]
-
-    def readme_dtypes(self):
-        kinds = {}
-        for dtype in self.facts["dtypes"]:
-            kinds.setdefault(dtype["kind"], []).append(f"`{dtype['name']}`")
-        return [f"- {kind.replace('_', ' ')}: {' '.join(names)}" for kind, names in kinds.items()]
-
 
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
          "error-codes", "environment", "schemas", "members",
          "shared-members", "float-dtypes", "integer-dtypes",
-         "complex-dtypes", "block-formats", "names", "readme-commands", "readme-exit-codes",
-         "readme-dtypes"}
+         "complex-dtypes", "block-formats", "names", "readme-commands"}
 
 
 def part_of(where, mark, tables):

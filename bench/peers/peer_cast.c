@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench_cast.h"
+#include "dtinfo/bench_table.h"
 #include "dtinfo/clock.h"
 
 struct dti_peer {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/bench_cast.h"
+#include "dtinfo/bench_table.h"
 #include "dtinfo/clock.h"
 #include "dtinfo/quant_plan.h"
 

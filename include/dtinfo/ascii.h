@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparing words without regard to ASCII case: the C library's tolower() follows the locale. */
+ * Comparing words without regard to ASCII case: the C library's tolower() follows the locale. And
+ * texts that say how long they are with words. */
 #ifndef DTINFO_ASCII_H
 #define DTINFO_ASCII_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static inline char dti_ascii_lower(char c)
 {
@@ -34,6 +36,17 @@ static inline bool dti_ascii_equal_start(const char *a, const char *b, size_t le
             return false;
     }
     return true;
+}
+
+static inline bool dti_text_is(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+static inline bool dti_text_ends(const char *text, size_t length, const char *word)
+{
+    const size_t size = strlen(word);
+    return length >= size && memcmp(text + (length - size), word, size) == 0;
 }
 
 #endif

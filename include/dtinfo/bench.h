@@ -45,7 +45,7 @@ enum dti_bench_place {
     DTI_BENCH_CROWDED, /* more threads than CPUs: they take turns, and there is no near and far */
     DTI_BENCH_PLACES
 };
-const char *dti_bench_place_name(enum dti_bench_place place); /* "near" */
+const char *dti_bench_place_name(size_t place); /* "near"; NULL: there is no such */
 
 enum dti_bench_stop {
     DTI_BENCH_CONVERGED, /* the intervals of the subjects' medians are within 1 % */
@@ -53,7 +53,7 @@ enum dti_bench_stop {
     DTI_BENCH_TIME,      /* the time limit came */
     DTI_BENCH_ROUNDS,    /* DTI_BENCH_ROUNDS_MAX */
 };
-const char *dti_bench_stop_name(enum dti_bench_stop stop); /* "converged" */
+const char *dti_bench_stop_name(size_t stop); /* "converged"; NULL: there is no such */
 
 enum { DTI_BENCH_ROUNDS_MAX = 1000 };
 
@@ -104,7 +104,7 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place);
 /* time of `over` / time of `under`, over the rounds at a place in which both have a sample; the
- * interval likewise. */
+ * interval likewise. under: SIZE_MAX for one second. */
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
                      size_t under, enum dti_bench_place place);
 

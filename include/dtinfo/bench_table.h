@@ -1,15 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of computations and copies: rows of benches.def (expsin, dot, quant ...). Each
+ * Measurements of casts, computations and copies: rows of benches.def (cast, expsin, dot ...). Each
  * makes a table: candidates that take turns in the same rounds, the machine's own limits among
  * them, and what each of them is. */
 #ifndef DTINFO_BENCH_TABLE_H
 #define DTINFO_BENCH_TABLE_H
 
 #include "dtinfo/bench.h"
-#include "dtinfo/bench_cast.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/gpu.h"
+#include "dtinfo/runner.h"
+
+/* What the source holds: a pool of random elements, repeated. */
+enum dti_bench_data {
+    DTI_BENCH_NORMAL,  /* near to normal (sum of twelve uniforms), mean 0; the deviation is 1, or a
+                        * quarter of the range where an integer dtype takes part */
+    DTI_BENCH_UNIFORM, /* uniform in [1, 2); integers: in their range */
+    DTI_BENCH_BITS,    /* any code */
+    DTI_BENCH_SUBNORMAL, /* uniform below the smallest normal of the destination (of the source,
+                          * where the destination has none or the source cannot hold that) */
+    DTI_BENCH_NAN1,      /* normal, one of a hundred is NaN or an infinity */
+};
+
+/* Fills an array of n elements, a multiple of DTI_TILE, with codes of src for a cast to dst. */
+void dti_bench_data_fill(void *array, size_t n, const struct dti_format *src,
+                         const struct dti_format *dst, enum dti_bench_data data, uint64_t seed);
+
+enum { DTI_BENCH_LEVELS_MAX = DTI_LEVEL_COUNT };
+
+/* A cast of an array, beside copies of as many bytes and kernels without arithmetic that read and
+ * write as much as the cast does. */
+struct dti_bench_cast {
+    struct dti_format src, dst;
+    struct dti_policy policy;
+    enum dti_level levels[DTI_BENCH_LEVELS_MAX]; /* the most demanding first */
+    size_t level_count; /* at least 1; levels that come to the same kernels give one item */
+    bool loss;          /* the cast with its loss report as well */
+    enum dti_bench_data data;
+};
 
 enum { DTI_BENCH_ITEMS_MAX = 48, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
 
@@ -23,14 +51,28 @@ struct dti_bench_total {
     double sqnr; /* the same in decibels; infinite where nothing is off, NaN for one element */
 };
 
+enum dti_bench_cache {
+    DTI_BENCH_HOT,  /* the same buffers again and again */
+    DTI_BENCH_COLD, /* buffers take turns, twice the last cache or more of them */
+};
+
+/* Where the arrays of a cast are. */
+enum dti_bench_where {
+    DTI_BENCH_ON_CPU,
+    DTI_BENCH_RESIDENT, /* in the device's memory, timed by the device; a copy is one within it */
+    DTI_BENCH_WHOLE,    /* the host's pinned memory, from there to there, timed by the host; a copy
+                         * is one of the source there and, at the same time, the result back */
+};
+
 /* What a candidate is. Texts are empty, numbers 0 where they mean nothing. */
 struct dti_bench_item {
-    char role[24];                   /* "expsin", "matmul"; of limits "read", "copy", "peak" */
+    char role[24];                   /* "expsin", "matmul"; of limits "read", "copy", "peak"; casts:
+                                      * "shape" is a loop that reads and writes as much */
     bool limit;                      /* what the machine can do at all */
     char device[DTI_DEVICE_ID_SIZE]; /* "cpu", "cuda:0" */
     char dtype[40];
     char engine[24];                    /* "dtinfo", "onednn 2.6.3", "openblas 0.3.21" */
-    char kernel[DTI_BENCH_WORDS];       /* "expsin_f32_avx512" */
+    char kernel[DTI_PLAN_TEXT_SIZE];    /* "expsin_f32_avx512"; casts: the plan in words */
     char arithmetic[DTI_BENCH_WORDS];   /* "fp32", "64 fp32 sums, fused multiply-add" */
     uint64_t bytes_read, bytes_written; /* of a pass */
     double operations;                  /* of a pass */
@@ -45,6 +87,10 @@ struct dti_bench_item {
     struct dti_bench_total total; /* dot, matmul */
     float scales[2];              /* of both operands, where they were quantized; else 0 */
     bool from_events;             /* timed by the device's events */
+    enum dti_bench_where where;   /* casts and what is beside them: */
+    enum dti_level level;         /* the highest of its kernels */
+    bool loss;                    /* with its loss report */
+    bool stream;                  /* results go past the caches */
 };
 
 /* What is asked for. */
@@ -53,14 +99,16 @@ struct dti_bench_request {
     size_t dtype_count;
     const enum dti_block *blocks; /* the same of block formats */
     size_t block_count;
-    uint64_t m, n, k;     /* matmul; expsin, dot, quant: n elements (in m rows, where that is not
-                           * 0); copy: n bytes */
-    enum dti_level level; /* the highest allowed */
+    uint64_t m, n, k; /* matmul; expsin, dot, quant: n elements (in m rows, where that is not
+                       * 0); copy: n bytes; cast: n bytes of the source, cut to elements */
+    const struct dti_bench_cast *cast; /* casts */
+    enum dti_level level;              /* the highest allowed */
     enum dti_bench_cache cache;
     bool with_alloc;    /* time the memory of results as well */
     const char *engine; /* NULL: all that are there; else this one only */
     uint64_t seed;
-    struct dti_gpu *gpu; /* NULL: the CPU */
+    struct dti_gpu *gpu;       /* NULL: the CPU */
+    struct dti_runner *runner; /* instead of it, for casts: on the device that it is on */
     struct dti_bench_options options;
 };
 
@@ -73,7 +121,8 @@ struct dti_bench_table {
     size_t sets;     /* of buffers; 0 where there are none */
     uint64_t memory; /* bytes that were taken */
     uint64_t huge_page_bytes;
-    bool in_cache; /* the operands are within the last cache */
+    bool in_cache;     /* the operands are within the last cache */
+    uint64_t elements; /* casts */
 };
 /* Appends one of a role on a device ("cpu", "cuda:0"), beside nothing; NULL (a note: nothing) when
  * there is no more room. */
@@ -86,6 +135,19 @@ void dti_bench_table_free(struct dti_bench_table *table);
 bool dti_bench_of_limit(struct dti_bench_figure *ret, const struct dti_bench_table *table,
                         size_t at, enum dti_bench_place place);
 
+/* The item of a role with the smallest median at a place; table->count when there is none. */
+size_t dti_bench_fastest(const struct dti_bench_table *table, const char *role,
+                         enum dti_bench_where where, enum dti_bench_place place);
+/* The limit of that role and device with the best rate, where most rounds were; SIZE_MAX when there
+ * is none. */
+size_t dti_bench_best_limit(const struct dti_bench_table *table, const char *role,
+                            const char *device);
+/* Seconds that an item takes at the rate of a limit; 0 when that is not known (SIZE_MAX: no such
+ * limit). */
+double dti_bench_least_seconds(const struct dti_bench_table *table, size_t at, size_t limit);
+
+struct dti_bench_workload;
+
 /* Rows of benches.def: `const struct dti_bench_kind dti_bench_kind_expsin`. */
 struct dti_bench_kind {
     const char *name;    /* "expsin" */
@@ -95,13 +157,8 @@ struct dti_bench_kind {
     const char *more;    /* and what else can be: "int16,nf4"; NULL for nothing */
     enum { DTI_BENCH_BYTES, DTI_BENCH_ELEMENTS, DTI_BENCH_PRODUCT } size_is;
     bool keeps_memory; /* no memory of results is made: they are numbers, or it is there */
-    /* Fails where run() would, before anything is measured: memory (DTI_UNAVAILABLE, saying how
-     * much there is), sizes (DTI_USAGE). */
-    enum dti_status (*check)(const struct dti_bench_request *request, size_t threads,
-                             struct dti_error *reterr);
-    /* Measures, verifies what was computed (DTI_BUG when it is wrong), fills the table. */
-    enum dti_status (*run)(struct dti_bench_table *ret, const struct dti_bench_request *request,
-                           struct dti_team *team, struct dti_error *reterr);
+    bool casts;        /* it is asked for pairs of dtypes */
+    const struct dti_bench_workload *cpu, *device;
 };
 #define BENCH(name) extern const struct dti_bench_kind dti_bench_kind_##name;
 #include "dtinfo/benches.def"
@@ -109,46 +166,13 @@ struct dti_bench_kind {
 extern const struct dti_bench_kind *const dti_bench_kinds[];
 extern const size_t dti_bench_kind_count;
 
-/* What several kinds use as limits and buffers. */
-struct dti_bench_memory;
-/* `operands` arrays of `bytes` each, aligned to 4096, `sets` of them so that with a cold cache they
- * take turns beyond the last cache (with a hot one: one set); touched by the team's members, each
- * its part as dti_bench_part() has it. DTI_UNAVAILABLE when there is not so much memory, which the
- * check tells beforehand. */
-enum dti_status dti_bench_memory_check(size_t operands, uint64_t bytes, enum dti_bench_cache cache,
-                                       struct dti_error *reterr);
-enum dti_status dti_bench_memory_new(struct dti_bench_memory **ret, size_t operands, uint64_t bytes,
-                                     enum dti_bench_cache cache, struct dti_team *team,
-                                     struct dti_error *reterr);
-void dti_bench_memory_free(struct dti_bench_memory *memory); /* NULL is fine */
-size_t dti_bench_memory_sets(const struct dti_bench_memory *memory);
-void *dti_bench_memory_at(const struct dti_bench_memory *memory, size_t set, size_t operand);
-/* Sets the table's sets, memory, huge_page_bytes and in_cache (one set is within the last cache).
- */
-void dti_bench_memory_describe(const struct dti_bench_memory *memory,
-                               struct dti_bench_table *table);
-/* The part of n elements that falls to a member, in multiples of `grain`; 0 elements for some. */
-void dti_bench_part(uint64_t n, uint64_t grain, size_t member, size_t size, size_t *ret_first,
-                    size_t *ret_count);
-/* Adds the CPU's own limits over that memory as candidates and items: every way to read operands 0
- * to operands - 1 (`read`), or to copy operand 0 to 1 (`copy`). *count: candidates so far, as many
- * as items; there is room for DTI_BENCH_ITEMS_MAX. The best of a role is found after measuring by
- * dti_bench_best_limit(). contexts are of this call alone and must live as long as the measurement.
- * Describes the memory as well. */
-struct dti_bench_limit {
-    const struct dti_copy *copy;
-    const struct dti_bench_memory *memory;
-    size_t operands;
-    uint64_t bytes;
-};
-enum { DTI_BENCH_LIMITS_MAX = 8 };
-void dti_bench_add_limits(struct dti_bench_table *table, struct dti_bench_candidate *candidates,
-                          size_t *count, struct dti_bench_limit contexts[DTI_BENCH_LIMITS_MAX],
-                          const struct dti_bench_memory *memory, size_t operands, uint64_t bytes,
-                          bool copy, enum dti_level level);
-/* The limit of that role and device with the best rate, where most rounds were; SIZE_MAX when there
- * is none. */
-size_t dti_bench_best_limit(const struct dti_bench_table *table, const char *role,
-                            const char *device);
+/* Fails where dti_bench_measure() would, before anything is measured: memory (DTI_UNAVAILABLE,
+ * saying how much there is), sizes (DTI_USAGE). */
+enum dti_status dti_bench_check(const struct dti_bench_kind *kind,
+                                const struct dti_bench_request *request, struct dti_error *reterr);
+/* Measures, verifies what was computed (DTI_BUG when it is wrong), fills the table. */
+enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_bench_kind *kind,
+                                  const struct dti_bench_request *request, struct dti_team *team,
+                                  struct dti_error *reterr);
 
 #endif

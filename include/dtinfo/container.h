@@ -24,10 +24,19 @@ enum dti_container_kind {
     DTI_CONTAINER_COUNT
 };
 
+/* What a kind is beyond the usual: */
+enum {
+    DTI_CONTAINER_TEXTS = 1,  /* metadata are written, which are strings */
+    DTI_CONTAINER_FOLDER = 2, /* several files in a folder, with an index */
+};
+unsigned dti_container_traits(enum dti_container_kind kind);
+
 /* "safetensors"; ".safetensors"; whether dti_container_layout() makes such files. */
 const char *dti_container_name(enum dti_container_kind kind);
 const char *dti_container_extension(enum dti_container_kind kind);
 bool dti_container_is_written(enum dti_container_kind kind);
+/* The kind whose extension a path ends in; DTI_CONTAINER_COUNT when it is none's. */
+enum dti_container_kind dti_container_named(const char *path);
 
 /* One tensor as its file describes it. A length stands beside every text that comes from a file:
  * it may hold NUL; it is followed by a NUL all the same. */

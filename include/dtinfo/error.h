@@ -47,6 +47,10 @@ enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status
 void dti_error_argument(struct dti_error *reterr, const char *text, size_t length);
 void dti_error_suggest(struct dti_error *reterr, const char *suggestion);
 
+/* An error about a word, which becomes its argument; the format's text is as in dti_fail(). */
+enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
+                              size_t length, const char *format, ...) DTI_PRINTF(5, 6);
+
 /* The exit code (0..70), the JSON code ("unknown_dtype") and the meaning of a status. */
 int dti_status_exit(enum dti_status status);
 const char *dti_status_code(enum dti_status status);
@@ -56,5 +60,7 @@ const char *dti_status_meaning(enum dti_status status);
  * as \xHH or \u{...}, cut to about 60 characters with "..." when longer. Returns buffer. */
 enum { DTI_QUOTE_SIZE = 320 };
 const char *dti_quote(char buffer[DTI_QUOTE_SIZE], const char *text, size_t length);
+/* dti_quote() into a buffer that lives as long as the block around it. */
+#define DTI_QUOTED(text, length) dti_quote((char[DTI_QUOTE_SIZE]){""}, text, length)
 
 #endif

@@ -54,6 +54,9 @@ bool dti_json_next(struct dti_json_reader *reader, enum dti_json_token *ret_toke
 void dti_json_string_value(const struct dti_json_reader *reader, const char **ret_text,
                            size_t *ret_length);
 
+/* Whether they are that text. */
+bool dti_json_string_is(const struct dti_json_reader *reader, const char *text);
+
 /* After a NUMBER: an integer from 0 to 2^64-1 written as digits alone; false for all others. */
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value);
 

@@ -33,12 +33,6 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate);
  * names only those that are as near as the best, at most two. Does nothing when there are none. */
 void dti_nearest_suggest(const struct dti_nearest *nearest, struct dti_error *reterr);
 
-/* An error about a word, which becomes its argument; the format's text is as in dti_fail(). */
-enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
-                              size_t length, const char *format, ...) DTI_PRINTF(5, 6);
-/* dti_quote() into a buffer that lives as long as the block around it. */
-#define DTI_QUOTED(text, length) dti_quote((char[DTI_QUOTE_SIZE]){""}, text, length)
-
 /* The number of single-character mistakes between two words, or `limit` when it is not less. Words
  * longer than 64 bytes are `limit` apart from everything. */
 size_t dti_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length,

@@ -27,7 +27,8 @@ enum dti_style {
 };
 
 /* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
- * or with two blanks when the line is already longer. Start with {.out = out, .colour = colour}. */
+ * or with two blanks when the line is already longer. A newline at the end of a text ends it;
+ * trailing blanks never appear. Start with {.out = out, .colour = colour}. */
 struct dti_line {
     FILE *out;
     bool colour;
@@ -35,12 +36,13 @@ struct dti_line {
     size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
+void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
 /* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */
 bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
-void dti_line_end(struct dti_line *line); /* newline; trailing blanks never appear */
+void dti_line_end(struct dti_line *line);
 
 /* A table: cells are added row by row, then written with columns as wide as their widest cell, two
  * blanks apart, indented. Empty last cells leave no trailing blanks. dti_table_write is false, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dtypes hold: the answers of list, finfo and iinfo. Nothing here fails but for memory, which
- * shows when the document is written. */
+ * What dtypes hold: the answers of list, finfo, iinfo and bits. Nothing here fails but for memory,
+ * which shows when the document is written. */
 #ifndef DTINFO_ANSWERS_ASK_H
 #define DTINFO_ANSWERS_ASK_H
 
@@ -33,5 +33,54 @@ double dti_block_bits_per_weight(const struct dti_block_format *block);
 void dti_document_list(struct dti_json *json, const void *none);
 void dti_document_finfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
+
+/* What bits stand for: patterns as text, and their readings in dtypes. */
+
+/* Bits as typed, most significant first: hi:lo, of which the low `width` count. */
+struct dti_bits_pattern {
+    uint64_t hi, lo;
+    unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
+};
+
+/* "0x4789", "0b0100_0111". False when the text is not of that form (it may be a hexfloat). */
+bool dti_bits_is_pattern(const char *text);
+/* Fails with DTI_BAD_PATTERN. */
+enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
+                                       struct dti_error *reterr);
+/* Whether no bit is lost in a code of that width. */
+bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width);
+
+/* One dtype's reading: the code of each component (two for complex, real first). */
+struct dti_bits_reading {
+    struct dti_format dtype, component;
+    size_t components;
+    uint64_t code[2];
+};
+/* Of a dtype, with codes 0. */
+void dti_bits_reading_init(struct dti_bits_reading *ret, const struct dti_format *dtype);
+void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_pattern *pattern,
+                           const struct dti_format *dtype);
+
+/* A bool byte other than 0 and 1. */
+#define DTI_BITS_NONCANONICAL "not a canonical bool, which is 0 or 1; read as 1"
+bool dti_bits_noncanonical(const struct dti_bits_reading *reading);
+
+/* What the fields of a finite float mean: (-1)^sign x significand x 2^exponent. */
+struct dti_bits_anatomy {
+    bool subnormal;
+    uint64_t field, mantissa; /* as stored */
+    int32_t exponent;
+    struct dti_value significand;
+};
+struct dti_bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code);
+
+struct dti_bits_answer {
+    const char *text; /* as typed */
+    bool pattern;     /* else a value */
+    const struct dti_bits_reading *readings;
+    size_t count;
+    const char *note; /* on the name of the dtype of the first reading, or NULL */
+};
+void dti_document_bits(struct dti_json *json, const struct dti_bits_answer *bits);
 
 #endif

@@ -16,11 +16,6 @@
 #include "dtinfo/machine.h"
 #include "dtinfo/matmul.h"
 
-const char *dti_bench_name(const struct dti_bench_setup *setup)
-{
-    return setup->kind ? setup->kind->name : "cast";
-}
-
 /* "0.52 0.41 0.30 1/123 4567": the first number, which has two decimals. */
 static double read_load(void)
 {
@@ -77,13 +72,13 @@ bool dti_bench_tells(const struct dti_bench *bench, enum dti_bench_place place)
 }
 
 const struct dti_bench_figure *dti_bench_share(struct dti_bench_figure *ret,
-                                               const struct dti_bench_cast_result *cast, size_t at,
-                                               enum dti_bench_role role, enum dti_bench_place place)
+                                               const struct dti_bench_table *table, size_t at,
+                                               const char *role, enum dti_bench_place place)
 {
-    const size_t best = dti_bench_cast_best(cast, role, cast->rows[at].where, place);
-    if (best == cast->row_count)
+    const size_t best = dti_bench_fastest(table, role, table->items[at].where, place);
+    if (best == table->count)
         return NULL;
-    dti_bench_ratio(ret, &cast->bench, best, at, place);
+    dti_bench_ratio(ret, &table->bench, best, at, place);
     return ret->samples > 0 ? ret : NULL;
 }
 
@@ -110,67 +105,52 @@ static size_t kernel_count(void)
            dti_matmul_kernel_count;
 }
 
-static void add_cast(struct dti_bench_subject *subject, const struct dti_bench_result *result,
-                     size_t at)
-{
-    const struct dti_bench_setup *const setup = result->setup;
-    subject->src = result->src->name;
-    subject->dst = result->dst->name;
-    subject->data = setup->data;
-    subject->round = setup->round;
-    subject->overflow = setup->overflow;
-    subject->bytes = result->cast->bytes_read;
-    subject->elements = result->cast->elements;
-    subject->role = dti_bench_role_name(result->cast->rows[at].role);
-    subject->limit = result->cast->rows[at].role != DTI_BENCH_CAST;
-    subject->loss_report = result->cast->rows[at].loss;
-}
-
-static void add_item(struct dti_bench_subject *subject, const struct dti_bench_result *result,
-                     size_t at)
-{
-    const struct dti_bench_item *const item = &result->table->items[at];
-    switch (result->setup->kind->size_is) {
-    case DTI_BENCH_BYTES:
-        subject->bytes = result->n;
-        break;
-    case DTI_BENCH_ELEMENTS:
-        subject->elements = result->n;
-        break;
-    case DTI_BENCH_PRODUCT:
-        subject->m = result->m;
-        subject->n = result->n;
-        subject->k = result->k;
-        break;
-    }
-    subject->with_alloc = result->setup->with_alloc;
-    subject->role = item->role;
-    subject->limit = item->limit;
-    subject->dtype = item->dtype;
-    subject->engine = item->engine;
-}
-
 enum dti_status dti_bench_records_add(struct dti_bench_records *records,
                                       const struct dti_bench_result *result,
                                       struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    const size_t count = result->cast ? result->cast->row_count : result->table->count;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+    const struct dti_bench_setup *const setup = result->setup;
+    const struct dti_bench_kind *const kind = setup->kind;
+    const struct dti_bench_table *const table = result->table;
+    const bool product = kind->size_is == DTI_BENCH_PRODUCT;
+    for (size_t i = 0; i < table->count && status == DTI_OK; i++) {
+        const struct dti_bench_item *const item = &table->items[i];
         struct dti_bench_figure time;
-        struct dti_bench_subject subject = {.benchmark = dti_bench_name(result->setup),
-                                            .cache = result->setup->cache,
-                                            .device = result->device,
-                                            .threads = result->threads,
-                                            .place = dti_bench_place_name(result->place)};
-        dti_bench_time(&time, result->bench, i, result->place);
+        struct dti_bench_subject subject = {
+            .benchmark = kind->name,
+            .role = item->role,
+            .dtype = item->dtype,
+            .engine = item->engine,
+            .device = result->device,
+            .place = dti_bench_place_name(result->place),
+            .cache = setup->cache,
+            .limit = item->limit,
+            .loss_report = item->loss,
+            .with_alloc = setup->with_alloc,
+            .bytes = kind->casts                        ? table->items[0].bytes_read
+                     : kind->size_is == DTI_BENCH_BYTES ? result->request->n
+                                                        : 0,
+            .elements = result->request->n,
+            .m = product ? result->request->m : 0,
+            .n = result->request->n,
+            .k = result->request->k,
+            .threads = result->threads,
+        };
+        if (kind->casts) {
+            subject.src = result->request->cast->src.name;
+            subject.dst = result->request->cast->dst.name;
+            subject.data = setup->data;
+            subject.round = setup->round;
+            subject.overflow = setup->overflow;
+        }
+        dti_bench_time(&time, &table->bench, i, result->place);
         if (time.samples > 0)
             subject.median = time.median;
         if (time.samples > 0 && time.has_interval) {
             subject.low = time.low;
             subject.high = time.high;
         }
-        (result->cast ? add_cast : add_item)(&subject, result, i);
         status = dti_bench_record(records, &subject, "this run", reterr);
     }
     return status;
@@ -190,7 +170,7 @@ struct bench_matched {
 static void put_samples(struct dti_json *json, const char *key,
                         const struct bench_candidate *candidate)
 {
-    const struct dti_bench *const bench = candidate->of->bench;
+    const struct dti_bench *const bench = &candidate->of->table->bench;
     if (!candidate->of->setup->samples) {
         dti_json_null(json, key);
         return;
@@ -217,8 +197,7 @@ static void put_alone(struct dti_json *json, const struct dti_bench_records *rec
     }
 }
 
-DTI_WORDS(
-    role_words, [DTI_BENCH_CAST] = "cast", [DTI_BENCH_COPY] = "copy", [DTI_BENCH_SHAPE] = "shape")
+DTI_WORDS(role_words, "cast", "copy", "shape")
 DTI_WORDS(where_words, [DTI_BENCH_ON_CPU] = "cpu", [DTI_BENCH_RESIDENT] = "device",
           [DTI_BENCH_WHOLE] = "there_and_back")
 DTI_WORDS(store_words, "cached", "streamed")
@@ -229,25 +208,33 @@ DTI_WORDS(ratio_words, [DTI_BENCH_LESS] = "less", [DTI_BENCH_MORE] = "more",
 DTI_WORDS(speed_words, [DTI_BENCH_LESS] = "faster", [DTI_BENCH_MORE] = "slower",
           [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
 
-static const char *place_words(size_t index)
-{
-    return index < DTI_BENCH_PLACES ? dti_bench_place_name((enum dti_bench_place)index) : NULL;
-}
-
-static const char *stop_words(size_t index)
-{
-    return index <= DTI_BENCH_ROUNDS ? dti_bench_stop_name((enum dti_bench_stop)index) : NULL;
-}
-
+/* But casts, which are the first. */
 static const char *kind_words(size_t index)
 {
-    return index < dti_bench_kind_count ? dti_bench_kinds[index]->name : NULL;
-}
-
-const char *dti_bench_role_name(enum dti_bench_role role)
-{
-    return role_words(role);
+    return index + 1 < dti_bench_kind_count ? dti_bench_kinds[index + 1]->name : NULL;
 }
 
 #define DTI_ROWS "answers/bench_answer.def"
 #include "answers/rows.h"
+
+const struct dti_document *dti_bench_schema(const struct dti_bench_setup *setup)
+{
+    return setup && !setup->kind->casts ? &dti_schema_bench_table : &dti_schema_bench;
+}
+
+void dti_bench_begin(struct dti_json *json, const struct dti_bench_setup *setup)
+{
+    (setup && !setup->kind->casts ? dti_document_bench_table : dti_document_bench)(json, setup);
+}
+
+void dti_bench_put(struct dti_json *json, const struct dti_bench_result *result)
+{
+    (result->setup->kind->casts ? dti_put_bench_cast_result
+                                : dti_put_bench_table_result)(json, NULL, result);
+}
+
+void dti_bench_end(struct dti_json *json, const struct dti_bench_setup *setup,
+                   const struct dti_bench_comparison *comparison)
+{
+    (setup && !setup->kind->casts ? dti_put_bench_table_end : dti_put_bench_end)(json, comparison);
+}

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 
 /* One of the results. */
@@ -259,3 +258,10 @@ void dti_put_cast_results(struct dti_json *json, const struct dti_cast_results *
     for (size_t i = 0; i < results->count; i++)
         dti_put_cast_result(json, NULL, &(struct one_result){results, &results->list[i]});
 }
+
+/* A cast of an array. */
+DTI_WORDS(form_words, "raw", "text")
+DTI_WORDS(order_words, "little", "big")
+
+#define DTI_ROWS "answers/cast_array.def"
+#include "answers/rows.h"

@@ -5,9 +5,9 @@
 #ifndef DTINFO_ANSWERS_CAST_H
 #define DTINFO_ANSWERS_CAST_H
 
-#include "answers/policies.h"
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "dtinfo/cross_check.h"
+#include "dtinfo/runner.h"
 #include "dtinfo/stack.h"
 
 /* A number as given: a real has one component, "1+2j" has two. */
@@ -99,5 +99,28 @@ struct dti_cast_answer {
 void dti_document_cast(struct dti_json *json, const struct dti_cast_answer *answer);
 void dti_put_cast_rest(struct dti_json *json, const struct dti_cast_answer *answer);
 void dti_put_cast_results(struct dti_json *json, const struct dti_cast_results *results);
+
+/* The answer of a cast of an array: where it came from and went to, how, and what was lost. */
+struct dti_array_side {
+    const char *path; /* "-" for the standard streams */
+    bool text;
+    const struct dti_format *format; /* NULL for text that is not the text of a dtype */
+    enum dti_packing packing;
+    bool big; /* the highest byte first */
+    uint64_t bytes;
+};
+
+struct dti_array_answer {
+    struct dti_array_side input, output;
+    uint64_t elements;
+    struct dti_policies_answer options;
+    const char *device, *device_reason; /* the reason may be NULL */
+    enum dti_level level;
+    const struct dti_plan *plan; /* NULL for text input */
+    size_t threads;
+    struct dti_loss_summary loss;
+    const struct dti_warnings *warnings;
+};
+void dti_document_cast_array(struct dti_json *json, const struct dti_array_answer *array);
 
 #endif

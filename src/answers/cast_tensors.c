@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "answers/losses.h"
 #include "answers/rows.h"
 
 DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "raw", "text")

@@ -5,9 +5,7 @@
 #ifndef DTINFO_ANSWERS_CAST_TENSORS_H
 #define DTINFO_ANSWERS_CAST_TENSORS_H
 
-#include "answers/files.h"
-#include "answers/policies.h"
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "dtinfo/file_cast.h"
 
 struct dti_written_file {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A check as JSON. */
+ * A check in words, and as JSON. */
 #include "answers/check_answer.h"
 
 #include <string.h>
 
 #include "answers/common.h"
 #include "answers/tensors.h"
+#include "dtinfo/scalar.h"
 
 /* A failure, an assertion of a report. */
 struct failure_of {
@@ -40,6 +41,108 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
     dti_decode(dti_stats_hub_format(failure->hub), failure->code, &value);
     dti_encode(format, &value, &exact, 0, &own);
     return own.code;
+}
+
+const char *dti_check_name(size_t kind)
+{
+    static const char *const names[] = {"valid",  "digest", "dtype",   "shape",
+                                        "no-nan", "no-inf", "max-abs", "fits"};
+    return kind <= DTI_CHECK_FITS ? names[kind] : NULL;
+}
+
+/* "12 NaN, first at [3, 4]", "1 infinity at [0]", "2 NaN, which int8 lacks, first at [0]" */
+static void put_special(char buffer[DTI_CHECK_DETAIL], const struct dti_check_assertion *assertion,
+                        const struct dti_check_failure *failure, const struct dti_tensor *tensor)
+{
+    const bool one = failure->count == 1, fits = assertion->kind == DTI_CHECK_FITS;
+    const char *const what = failure->fault == DTI_CHECK_HAS_NAN ? "NaN"
+                             : one                               ? "infinity"
+                                                                 : "infinities";
+    char place[DTI_SHAPE_SIZE], lacks[DTI_NAME_SIZE + 16] = "";
+    if (fits)
+        (void)snprintf(lacks, sizeof lacks, ", which %s lacks", assertion->format.name);
+    (void)snprintf(buffer, DTI_CHECK_DETAIL, "%llu %s%s%s at %s",
+                   (unsigned long long)failure->count, what, lacks,
+                   !one   ? ", first"
+                   : fits ? ","
+                          : "",
+                   dti_place_words(place, tensor, failure->index));
+}
+
+static void put_extreme(char buffer[DTI_CHECK_DETAIL], const struct dti_check_failure *failure,
+                        const struct dti_tensor *tensor)
+{
+    struct dti_value value;
+    char number[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
+    const struct dti_format *const hub = dti_stats_hub_format(failure->hub);
+    dti_decode(hub, failure->code, &value);
+    dti_spell_stored(number, hub, failure->code, &value);
+    (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s %s at %s",
+                   failure->fault == DTI_CHECK_TOO_HIGH ? "max" : "min", number,
+                   dti_place_words(place, tensor, failure->index));
+}
+
+/* "is sha256:01ba...", "'model-00002.safetensors' is sha256:01ba..." */
+static void put_digest(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
+                       const struct dti_check_failure *failure)
+{
+    const struct dti_container *const container = report->container;
+    const char *const path = dti_digest_file(container, (size_t)failure->index)->path;
+    const bool one = dti_digest_count(container) == 1;
+    char digest[DTI_DIGEST_TEXT], quoted[DTI_QUOTE_SIZE] = "";
+    (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s%sis %s",
+                   one ? "" : dti_quote(quoted, path, strlen(path)), one ? "" : " ",
+                   dti_digest_spell(digest, &report->digests[failure->index]));
+}
+
+const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
+                             const struct dti_check_failure *failure)
+{
+    const struct dti_check_assertion *const assertion =
+        &report->request->assertions[failure->assertion];
+    const struct dti_tensor *const tensor =
+        failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
+    char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE], words[DTI_REMEDY_WORDS];
+    switch (failure->fault) {
+    case DTI_CHECK_INVALID:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", report->problem);
+        break;
+    case DTI_CHECK_NOT_DONE:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
+        break;
+    case DTI_CHECK_OTHER_DIGEST:
+        put_digest(buffer, report, failure);
+        break;
+    case DTI_CHECK_UNREADABLE:
+        if (tensor->refusal)
+            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
+                           report->request->words(words, tensor->remedy, tensor->refusal));
+        else
+            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, which is not read as numbers",
+                           tensor->stored_as);
+        break;
+    case DTI_CHECK_WRONG_DTYPE:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "is %.40s", dti_tensor_dtype(tensor));
+        break;
+    case DTI_CHECK_WRONG_SHAPE:
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "is %s", dti_shape_words(shape, tensor));
+        break;
+    case DTI_CHECK_UNMATCHED: {
+        const struct dti_check_item *const item = &assertion->items[failure->index];
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "no tensor's name fits %s",
+                       dti_quote(quoted, item->glob, item->glob_length));
+        break;
+    }
+    case DTI_CHECK_HAS_NAN:
+    case DTI_CHECK_HAS_INF:
+        put_special(buffer, assertion, failure, tensor);
+        break;
+    case DTI_CHECK_TOO_HIGH:
+    case DTI_CHECK_TOO_LOW:
+        put_extreme(buffer, failure, tensor);
+        break;
+    }
+    return buffer;
 }
 
 #define DTI_ROWS "answers/check.def"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * All assertions on one file: first those that headers decide, then, in one reading, those on its
- * numbers. */
+ * All assertions on one file: its digests; those that names, dtypes and shapes decide; then, in one
+ * reading, those on its numbers. */
+#include "answers/check_answer.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "answers/check_parts.h"
+#include "answers/amounts.h"
 #include "answers/tensors.h"
+#include "dtinfo/glob.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
@@ -24,6 +27,189 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
     report->failures[report->failure_count++] = *failure;
     report->tally[failure->assertion].failures++;
     return DTI_OK;
+}
+
+/* What each file should have; before any is read. */
+static enum dti_status find(struct dti_check_report *report, const struct dti_digest **ret,
+                            struct dti_error *reterr)
+{
+    const struct dti_check_request *const request = report->request;
+    const struct dti_container *const container = report->container;
+    const size_t count = dti_digest_count(container);
+    const bool list = request->list.path != NULL;
+    char label[DTI_QUOTE_SIZE];
+    if (!list && count != 1) {
+        report->refusal = DTI_CHECK_ONE_DIGEST;
+        return dti_fail(reterr, DTI_USAGE, "one digest is given for several files");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_input *const input = &dti_digest_file(container, i)->input;
+        ret[i] = list ? dti_digest_list_find(&request->list, input) : &request->digest;
+        if (!ret[i])
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is not in the list %s",
+                            dti_input_label(input, label),
+                            DTI_QUOTED(request->list.path, strlen(request->list.path)));
+    }
+    return DTI_OK;
+}
+
+static enum dti_status compare(struct dti_check_report *report, size_t at,
+                               const struct dti_digest *const *wanted, struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    struct dti_check_failure failure = {
+        .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_OTHER_DIGEST};
+    enum dti_status status =
+        dti_reading_digests(&report->request->reading, container, &report->digests, reterr);
+    for (; failure.index < dti_digest_count(container) && status == DTI_OK; failure.index++) {
+        if (memcmp(&report->digests[failure.index], wanted[failure.index],
+                   sizeof *wanted[failure.index]) != 0)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status check_digests(struct dti_check_report *report, size_t at,
+                                     struct dti_error *reterr)
+{
+    const size_t count = dti_digest_count(report->container);
+    const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
+    enum dti_status status =
+        wanted ? find(report, wanted, reterr) : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (status == DTI_OK)
+        status = compare(report, at, wanted, reterr);
+    free((void *)wanted);
+    return status;
+}
+
+static bool item_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
+{
+    return !item->glob ||
+           dti_glob_match(item->glob, item->glob_length, tensor->name, tensor->name_length);
+}
+
+/* Whether any of the items is about this tensor. */
+static bool names_fit(const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < assertion->item_count; i++) {
+        if (item_fits(&assertion->items[i], tensor))
+            return true;
+    }
+    return false;
+}
+
+static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
+{
+    if (item->block)
+        return tensor->block == item->block;
+    return tensor->format && strcmp(tensor->format->name, item->format.name) == 0;
+}
+
+/* The last item with a pattern that fits decides; without one, any of those that have none. */
+static bool dtype_holds(const struct dti_check_assertion *assertion,
+                        const struct dti_tensor *tensor)
+{
+    bool defaults = false, holds = false;
+    for (size_t i = assertion->item_count; i-- > 0;) {
+        const struct dti_check_item *const item = &assertion->items[i];
+        if (item->glob && item_fits(item, tensor))
+            return is_of(item, tensor);
+        defaults = defaults || !item->glob;
+        holds = holds || (!item->glob && is_of(item, tensor));
+    }
+    return holds || !defaults;
+}
+
+/* The next dimension of a pattern: a number, or any. False at the end and at nonsense. */
+static bool next_dimension(const char **text, size_t *length, bool *ret_any, uint64_t *ret_number)
+{
+    *ret_any = *length > 0 && **text == '*';
+    if (*ret_any)
+        (*text)++, (*length)--;
+    else if (!dti_amount_digits(text, length, ret_number))
+        return false;
+    if (*length == 0)
+        return true;
+    if (*length == 1 || (**text != ',' && **text != 'x'))
+        return false;
+    (*text)++, (*length)--;
+    return true;
+}
+
+bool dti_check_shape_is_pattern(const char *text, size_t length)
+{
+    bool any;
+    uint64_t number;
+    while (length > 0) {
+        if (!next_dimension(&text, &length, &any, &number))
+            return false;
+    }
+    return true;
+}
+
+static bool shape_fits(const struct dti_check_item *item, const struct dti_tensor *tensor)
+{
+    const char *text = item->shape;
+    size_t length = item->shape_length;
+    unsigned rank = 0;
+    bool any;
+    uint64_t number;
+    while (length > 0 && next_dimension(&text, &length, &any, &number)) {
+        if (rank == tensor->rank || (!any && tensor->shape[rank] != number))
+            return false;
+        rank++;
+    }
+    return rank == tensor->rank;
+}
+
+/* As with dtypes the last item that fits decides. */
+static bool shape_holds(const struct dti_check_assertion *assertion,
+                        const struct dti_tensor *tensor)
+{
+    for (size_t i = assertion->item_count; i-- > 0;) {
+        if (item_fits(&assertion->items[i], tensor))
+            return shape_fits(&assertion->items[i], tensor);
+    }
+    return true;
+}
+
+/* A pattern for shapes that no name fits asserts something that is not there. */
+static enum dti_status check_items(struct dti_check_report *report, size_t at,
+                                   const size_t *tensors, size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    enum dti_status status = DTI_OK;
+    for (size_t item = 0; item < assertion->item_count && status == DTI_OK; item++) {
+        size_t i = 0;
+        while (i < count &&
+               !item_fits(&assertion->items[item], &report->container->tensors[tensors[i]]))
+            i++;
+        const struct dti_check_failure failure = {
+            .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_UNMATCHED, .index = item};
+        if (i == count && assertion->items[item].glob)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
+static enum dti_status check_names(struct dti_check_report *report, size_t at,
+                                   const size_t *tensors, size_t count, struct dti_error *reterr)
+{
+    const struct dti_check_assertion *const assertion = &report->request->assertions[at];
+    const bool dtype = assertion->kind == DTI_CHECK_DTYPE;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
+        const struct dti_check_failure failure = {.assertion = at,
+                                                  .tensor = tensors[i],
+                                                  .fault = dtype ? DTI_CHECK_WRONG_DTYPE
+                                                                 : DTI_CHECK_WRONG_SHAPE,
+                                                  .index = UINT64_MAX};
+        report->tally[at].tensors += names_fit(assertion, tensor);
+        if (!(dtype ? dtype_holds(assertion, tensor) : shape_holds(assertion, tensor)))
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return dtype || status != DTI_OK ? status : check_items(report, at, tensors, count, reterr);
 }
 
 void dti_check_report_free(struct dti_check_report *report)
@@ -103,7 +289,7 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
             report->tally[i].tensors = report->container->tensor_count;
         values = values || kind >= DTI_CHECK_NO_NAN;
         if (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE)
-            status = dti_check_names(report, i, tensors, count, reterr);
+            status = check_names(report, i, tensors, count, reterr);
     }
     return status == DTI_OK && values ? dti_check_values(report, tensors, count, reterr) : status;
 }
@@ -141,7 +327,7 @@ enum dti_status dti_check_run(const struct dti_check_request *request, const cha
         return answer(ret, &error, reterr);
     for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
         if (request->assertions[i].kind == DTI_CHECK_DIGEST)
-            status = dti_check_digest(ret, i, reterr);
+            status = check_digests(ret, i, reterr);
     }
     if (ret->failure_count > 0)
         qsort(ret->failures, ret->failure_count, sizeof *ret->failures, by_assertion);

@@ -5,18 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/check_parts.h"
-
-enum { GROUP = 512 };
-
-struct check_run {
-    const struct dti_check_request *request;
-    struct dti_check_report *report;
-    struct dti_reading reading;
-    struct dti_tensor_stats *group;
-    size_t count;
-    uint64_t bytes; /* of the group */
-};
+#include "answers/check_answer.h"
 
 static const struct dti_format *part_of(const struct dti_tensor *tensor)
 {
@@ -61,14 +50,18 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     return false;
 }
 
-static bool needs_reading(const struct dti_check_request *request, const struct dti_tensor *tensor)
+/* Counts the assertions that it is held against; whether its data decides any of them. */
+static bool needs_reading(struct dti_check_report *report, const struct dti_tensor *tensor)
 {
-    for (size_t i = 0; i < request->assertion_count && is_read(tensor); i++) {
-        const struct dti_check_assertion *const assertion = &request->assertions[i];
-        if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor))
-            return true;
+    bool needed = false;
+    for (size_t i = 0; i < report->request->assertion_count; i++) {
+        const struct dti_check_assertion *const assertion = &report->request->assertions[i];
+        if (!concerns(report->request, assertion, tensor))
+            continue;
+        report->tally[i].tensors++;
+        needed = needed || !is_settled(assertion, tensor);
     }
-    return false;
+    return needed;
 }
 
 static bool overflows(const struct dti_format *dst, const struct dti_value *value)
@@ -102,6 +95,7 @@ static bool holds(const struct dti_check_assertion *assertion,
 {
     const struct dti_stats *const stats = &tensor->stats;
     struct dti_value min, max, absmax;
+    failure->hub = tensor->rule.hub;
     const bool some = dti_stats_extremes(stats, &tensor->rule, &min, &max, &absmax);
     switch (assertion->kind) {
     case DTI_CHECK_NO_NAN:
@@ -137,88 +131,49 @@ static bool holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-static enum dti_status judge(struct check_run *run, const struct dti_tensor_stats *tensor,
+/* The tensors to be read, in the order of the file. */
+struct check_scan {
+    struct dti_check_report *report;
+    const struct dti_tensor **tensors;
+};
+
+/* A tensor whose numbers cannot be read breaks every assertion on them. */
+static enum dti_status judge(void *context, size_t at, const struct dti_tensor_stats *stats,
                              struct dti_error *reterr)
 {
-    const struct dti_check_request *const request = run->request;
-    const struct dti_tensor *const what = &run->report->container->tensors[tensor->tensor];
+    const struct check_scan *const scan = context;
+    const struct dti_check_request *const request = scan->report->request;
+    const struct dti_tensor *const tensor = scan->tensors[at];
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
         const struct dti_check_assertion *const assertion = &request->assertions[i];
-        struct dti_check_failure failure = {
-            .assertion = i, .tensor = tensor->tensor, .index = UINT64_MAX, .hub = tensor->rule.hub};
-        if (concerns(request, assertion, what) && !is_settled(assertion, what) &&
-            !holds(assertion, tensor, &failure))
-            status = dti_check_fail(run->report, &failure, reterr);
+        struct dti_check_failure failure = {.assertion = i,
+                                            .tensor =
+                                                (size_t)(tensor - scan->report->container->tensors),
+                                            .fault = DTI_CHECK_UNREADABLE,
+                                            .index = UINT64_MAX};
+        if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor) &&
+            !(stats && holds(assertion, stats, &failure)))
+            status = dti_check_fail(scan->report, &failure, reterr);
     }
     return status;
-}
-
-static enum dti_status scan_group(struct check_run *run, struct dti_error *reterr)
-{
-    enum dti_status status = dti_scan_stats(run->report->container, run->group, run->count,
-                                            &run->reading.options, reterr);
-    for (size_t i = 0; i < run->count && status == DTI_OK; i++)
-        status = judge(run, &run->group[i], reterr);
-    run->count = 0;
-    run->reading.done += run->bytes;
-    run->bytes = 0;
-    return status;
-}
-
-/* A tensor whose numbers cannot be read breaks every assertion on them. */
-static enum dti_status fail_unread(struct check_run *run, size_t tensor, struct dti_error *reterr)
-{
-    const struct dti_tensor *const what = &run->report->container->tensors[tensor];
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < run->request->assertion_count && !is_read(what) && status == DTI_OK;
-         i++) {
-        const struct dti_check_failure failure = {
-            .assertion = i, .tensor = tensor, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
-        if (concerns(run->request, &run->request->assertions[i], what))
-            status = dti_check_fail(run->report, &failure, reterr);
-    }
-    return status;
-}
-
-static enum dti_status scan(struct check_run *run, const size_t *tensors, size_t count,
-                            struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const struct dti_tensor *const tensor = &run->report->container->tensors[tensors[i]];
-        status = fail_unread(run, tensors[i], reterr);
-        if (status != DTI_OK || !needs_reading(run->request, tensor))
-            continue;
-        memset(&run->group[run->count], 0, sizeof run->group[run->count]);
-        run->group[run->count++].tensor = tensors[i];
-        run->bytes += tensor->bytes;
-        if (run->count == GROUP)
-            status = scan_group(run, reterr);
-    }
-    return status == DTI_OK && run->count > 0 ? scan_group(run, reterr) : status;
 }
 
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr)
 {
-    const struct dti_check_request *const request = report->request;
-    struct check_run run = {.request = request, .report = report, .reading = request->reading};
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct dti_tensor *const tensor = &report->container->tensors[tensors[i]];
-        bytes += needs_reading(request, tensor) ? tensor->bytes : 0;
-        for (size_t at = 0; at < request->assertion_count; at++)
-            report->tally[at].tensors += concerns(request, &request->assertions[at], tensor);
-    }
-    run.group = malloc(GROUP * sizeof *run.group);
-    if (!run.group)
+    struct dti_container *const container = report->container;
+    struct check_scan scan = {.report = report,
+                              .tensors = malloc((count + 1) * sizeof *scan.tensors)};
+    size_t needed = 0;
+    if (!scan.tensors)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    enum dti_status status = dti_reading_start(&run.reading, bytes, reterr);
-    if (status == DTI_OK) {
-        status = scan(&run, tensors, count, reterr);
-        dti_reading_end(&run.reading);
+    for (size_t i = 0; i < count; i++) {
+        if (needs_reading(report, &container->tensors[tensors[i]]))
+            scan.tensors[needed++] = &container->tensors[tensors[i]];
     }
-    free(run.group);
+    const enum dti_status status = dti_reading_stats(
+        &report->request->reading, container, scan.tensors, needed, false, judge, &scan, reterr);
+    free((void *)scan.tensors);
     return status;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several documents have: numbers in all their spellings, names, warnings. */
+ * What several documents have: see common.h. */
+#include "answers/common.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/common.h"
-#include "dtinfo/buffer.h"
-#include "dtinfo/dtype.h"
+#include "answers/rows.h"
+#include "answers/tensors.h"
+#include "dtinfo/policies.def"
+#include "dtinfo/storage.h"
 #include "dtinfo/utf8.h"
 
 /* The two spellings that 64-bit readers share. */
@@ -152,11 +156,68 @@ const char *dti_kind_words(size_t index)
     return index <= DTI_KIND_COMPLEX ? dti_kind_name((enum dti_kind)index) : NULL;
 }
 
+#define WORD(value, name, help) [value] = name,
+DTI_WORDS_OF(dti_round_words, DTI_ROUNDS(WORD, WORD))
+DTI_WORDS_OF(dti_overflow_words, DTI_OVERFLOWS(WORD))
+DTI_WORDS_OF(dti_nan_words, DTI_NANS(WORD))
+DTI_WORDS_OF(dti_packing_words, DTI_PACKINGS(WORD))
+#undef WORD
+
+const char *dti_via_text(char buffer[DTI_VIA_TEXT_SIZE], const struct dti_format *via, size_t count)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t more = strlen(via[i].name);
+        memcpy(buffer + length, via[i].name, more);
+        length += more;
+        buffer[length++] = i + 1 < count ? ',' : '\0';
+    }
+    return count > 0 ? buffer : NULL;
+}
+
+void dti_warnings_add(struct dti_warnings *warnings, const char *code, const char *dtype,
+                      uint64_t line, const char *message)
+{
+    if (!warnings->list)
+        warnings->list = calloc(DTI_WARNINGS_MAX, sizeof *warnings->list);
+    warnings->failed = !warnings->list;
+    if (warnings->failed || warnings->total++ >= DTI_WARNINGS_MAX)
+        return;
+    struct dti_warning *const warning = &warnings->list[warnings->count++];
+    warning->code = code;
+    warning->line = line;
+    (void)snprintf(warning->dtype, sizeof warning->dtype, "%s", dtype ? dtype : "");
+    (void)snprintf(warning->message, sizeof warning->message, "%s", message);
+}
+
+void dti_warnings_clear(struct dti_warnings *warnings)
+{
+    warnings->count = warnings->total = 0;
+}
+
+void dti_warnings_free(struct dti_warnings *warnings)
+{
+    free(warnings->list);
+    *warnings = (struct dti_warnings){.list = NULL};
+}
+
+static void put_kept(struct dti_json *json, const struct dti_warning *kept)
+{
+    dti_put_warning(
+        json, NULL,
+        &(struct dti_warning_answer){.code = kept->code,
+                                     .dtype = kept->dtype[0] != '\0' ? kept->dtype : NULL,
+                                     .line = kept->line,
+                                     .message = kept->message});
+}
+
+static void put_more(struct dti_json *json, size_t count)
+{
+    char text[64];
+    (void)snprintf(text, sizeof text, "%zu more warnings are left out", count);
+    dti_put_warning(json, NULL,
+                    &(struct dti_warning_answer){.code = "more_warnings", .message = text});
+}
+
 #define DTI_ROWS "answers/common.def"
 #include "answers/rows.h"
-
-const struct dti_object *const dti_common_objects[] = {
-    &dti_object_number, &dti_object_neighbour, &dti_object_fields,
-    &dti_object_name,   &dti_object_warning,
-};
-const size_t dti_common_object_count = sizeof dti_common_objects / sizeof *dti_common_objects;

@@ -1,16 +1,85 @@
 /* SPDX-License-Identifier: MIT
  *
- * For rows: the objects that several documents have. */
+ * What several documents have: numbers in all their spellings, bytes, names, warnings, files,
+ * losses and policies, as members of JSON; and the documents of every command. Memory that runs out
+ * shows when the document is written. */
 #ifndef DTINFO_ANSWERS_COMMON_H
 #define DTINFO_ANSWERS_COMMON_H
 
 #include "answers/document.h"
-#include "answers/spelled.h"
+#include "dtinfo/container.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/json.h"
+#include "dtinfo/limits.h"
+#include "dtinfo/loss_summary.h"
+#include "dtinfo/scalar.h"
+#include "dtinfo/spell.h"
 
 extern const struct dti_object dti_object_number, dti_object_neighbour, dti_object_fields,
     dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,
-    dti_object_plain_number;
+    dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
+    dti_object_loss, dti_object_cast_options;
+
+/* A figure that was computed in fp64, as the number that it is. */
+void dti_double_value(double figure, struct dti_value *ret_value);
+
+/* A number in all its spellings. format: that of which it has a code; NULL for numbers that lie
+ * between those of a dtype. */
+struct dti_number_answer {
+    const struct dti_format *format;
+    uint64_t code;
+    const struct dti_value *value;
+    const char *text; /* where it was spelled already, or NULL */
+};
+
+/* The spellings; what is not `finite` has no hexfloat, what has no format neither shortest nor
+ * bits. exact is to be freed. */
+enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
+struct dti_spellings {
+    const char *token; /* the JSON number, or NULL */
+    bool finite, has_exact;
+    char text[DTI_TEXT_SIZE], shortest[DTI_TEXT_SIZE], hexfloat[DTI_TEXT_SIZE], bits[DTI_TEXT_SIZE];
+    struct dti_buffer exact;
+    char room[DTI_EXACT_ROOM];
+};
+void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
+                      const struct dti_number_answer *number);
+void dti_put_number(struct dti_json *json, const char *key, const struct dti_number_answer *number);
+/* The same as members of the open object. */
+void dti_put_members_number(struct dti_json *json, const struct dti_number_answer *number);
+/* Null where it is not there. */
+void dti_put_code(struct dti_json *json, const char *key, const struct dti_format *format,
+                  bool there, uint64_t code);
+void dti_put_figure(struct dti_json *json, const char *key, bool there, double figure);
+void dti_put_limit(struct dti_json *json, const char *key, const struct dti_format *format,
+                   const struct dti_limit *limit);
+
+/* One JSON number: of a fp64 the shortest text that reads back, null for NaN and infinity; of a
+ * text, that was spelled, as it is, null for NULL. */
+void dti_put_double(struct dti_json *json, const char *key, double number);
+void dti_put_token(struct dti_json *json, const char *key, const char *text);
+
+/* Bytes that should be UTF-8, and those that are not in hexadecimal as well. NULL gives nulls. */
+void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
+                   size_t length);
+
+/* The binary digits of a float's code. */
+struct dti_fields_answer {
+    const struct dti_format *format;
+    uint64_t code;
+};
+void dti_put_fields(struct dti_json *json, const char *key, const struct dti_fields_answer *fields);
+
+/* Something that a reader should know. line: of standard input, 0 where it is about none. */
+struct dti_warning_answer {
+    const char *code, *dtype, *message;
+    uint64_t line;
+};
+void dti_put_warning(struct dti_json *json, const char *key,
+                     const struct dti_warning_answer *warning);
+
+/* Names of a dtype in other systems, the member "names". */
+void dti_put_members_dtype_names(struct dti_json *json, const struct dti_format *format);
 
 void dti_put_neighbour(struct dti_json *json, const char *key,
                        const struct dti_number_answer *number);
@@ -21,5 +90,85 @@ void dti_put_plain_number(struct dti_json *json, const char *key,
                           const struct dti_number_answer *number);
 
 const char *dti_kind_words(size_t index);
+
+/* Warnings that an answer collects while it is found: the member "warnings" of its document. The
+ * first of them are kept, the others counted. */
+enum { DTI_WARNINGS_MAX = 100 };
+
+struct dti_warning {
+    const char *code;          /* snake_case, a literal */
+    char dtype[DTI_NAME_SIZE]; /* "" for none */
+    uint64_t line;             /* of standard input; 0 for none */
+    char message[320];
+};
+
+/* Starts zeroed. */
+struct dti_warnings {
+    struct dti_warning *list; /* NULL until the first one */
+    size_t count, total;
+    bool failed; /* memory ran out */
+};
+
+/* dtype may be NULL; texts are copied. */
+void dti_warnings_add(struct dti_warnings *warnings, const char *code, const char *dtype,
+                      uint64_t line, const char *message);
+void dti_warnings_clear(struct dti_warnings *warnings); /* keeps the memory */
+void dti_warnings_free(struct dti_warnings *warnings);
+
+void dti_put_members_warnings(struct dti_json *json, const struct dti_warnings *warnings);
+
+/* Files that are read. */
+struct dti_file_part {
+    const char *path;
+    uint64_t bytes;
+};
+
+struct dti_container_answer {
+    const char *path; /* as it was given */
+    const struct dti_container *container;
+    uint64_t data_bytes;
+};
+
+void dti_put_file_part(struct dti_json *json, const char *key, const struct dti_file_part *part);
+void dti_put_container(struct dti_json *json, const char *key,
+                       const struct dti_container_answer *container);
+
+/* What a cast lost. */
+void dti_put_loss(struct dti_json *json, const char *key, const struct dti_loss_summary *loss);
+
+/* The policies of a cast, the member "options" of its answers; and the names of each policy, by its
+ * enumerator. */
+const char *dti_round_words(size_t index);
+const char *dti_overflow_words(size_t index);
+const char *dti_nan_words(size_t index);
+const char *dti_packing_words(size_t index);
+
+struct dti_policies_answer {
+    struct dti_policy policy;
+    const char *like; /* the stack that sets them, or NULL */
+    const struct dti_format *via;
+    size_t via_count;
+};
+
+void dti_put_cast_options(struct dti_json *json, const char *key,
+                          const struct dti_policies_answer *policies);
+
+/* "fp32,bf16", or NULL without any. Returns buffer. */
+enum { DTI_VIA_TEXT_SIZE = DTI_VIA_MAX * DTI_NAME_SIZE };
+const char *dti_via_text(char buffer[DTI_VIA_TEXT_SIZE], const struct dti_format *via,
+                         size_t count);
+
+/* What every command may answer: an error, and the version. */
+struct dti_error_answer {
+    const struct dti_error *error;
+    const char *message; /* what it says and what to do */
+    uint64_t line;       /* of standard input, or 0 */
+};
+void dti_document_error(struct dti_json *json, const struct dti_error_answer *error);
+
+struct dti_version_answer {
+    const char *compiler;
+};
+void dti_document_version(struct dti_json *json, const struct dti_version_answer *version);
 
 #endif

@@ -1,15 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
- * A comparison as JSON. Tensors are written as they are built, so that their number does not
- * matter. */
+ * A comparison in words, and as JSON. Tensors are written as they are built, so that their number
+ * does not matter. */
 #include "answers/compare.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"
+
+const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
+                                            const struct dti_compare_result *result)
+{
+    return result->way == DTI_COMPARE_ONLY_B ? &compare->b->tensors[result->b]
+                                             : &compare->a->tensors[result->a];
+}
+
+const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti_compare *compare,
+                               const struct dti_compare_result *result)
+{
+    const struct dti_tensor *const tensor = dti_compare_tensor(compare, result);
+    const char *const dtype = dti_tensor_dtype(tensor);
+    char why[DTI_SCAN_WHY_SIZE], words[DTI_REMEDY_WORDS];
+    enum dti_remedy remedy;
+    switch (result->way) {
+    case DTI_COMPARE_NUMBERS:
+        buffer[0] = '\0';
+        break;
+    case DTI_COMPARE_BYTES:
+        if (result->first_byte == UINT64_MAX)
+            (void)snprintf(buffer, DTI_COMPARE_REASON, "%.40s, the same bytes", dtype);
+        else
+            (void)snprintf(buffer, DTI_COMPARE_REASON, "%.40s, bytes differ from byte %llu on",
+                           dtype, (unsigned long long)result->first_byte);
+        break;
+    case DTI_COMPARE_NEVER:
+        (void)dti_scan_comparable(tensor, &compare->b->tensors[result->b], why, &remedy);
+        (void)snprintf(buffer, DTI_COMPARE_REASON, "%s", compare->words(words, remedy, why));
+        break;
+    case DTI_COMPARE_ONLY_A:
+    case DTI_COMPARE_ONLY_B: {
+        char shape[DTI_SHAPE_SIZE];
+        (void)snprintf(buffer, DTI_COMPARE_REASON, "%.40s %s", dtype,
+                       dti_shape_words(shape, tensor));
+        break;
+    }
+    }
+    return buffer;
+}
 
 struct pair_of {
     const struct dti_compare *compare;

@@ -79,10 +79,6 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);
 void dti_compare_free(struct dti_compare *compare);
 
-/* Where the stored bytes of two tensors differ first, or UINT64_MAX. They have the same number. */
-enum dti_status dti_compare_bytes(struct dti_container *a, size_t tensor_a, struct dti_container *b,
-                                  size_t tensor_b, uint64_t *ret_first, struct dti_error *reterr);
-
 /* The tensor by whose name a result goes; why a result is as it is. */
 const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
                                             const struct dti_compare_result *result);

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "answers/files.h"
-#include "answers/losses.h"
 #include "answers/quant_file.h"
 #include "answers/rows.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "dtinfo/file_dequant.h"
 
 struct dti_dequant_answer {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 #include "dtinfo/gpu_kernels.h"
 #include "dtinfo/nearest.h"

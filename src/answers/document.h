@@ -53,12 +53,6 @@ struct dti_document {
  */
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
 
-extern const struct dti_document *const dti_documents[];
-extern const size_t dti_document_count;
-/* Those that are common. */
-extern const struct dti_object *const dti_common_objects[];
-extern const size_t dti_common_object_count;
-
 /* Adds the JSON Schema (draft 2020-12) of each document and, as "common", that of the common
  * objects, as members of the open object. */
 void dti_schemas_put(struct dti_json *json);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "answers/common.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"
 

@@ -106,6 +106,8 @@ struct dti_inspect_report {
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr);
 void dti_inspect_report_free(struct dti_inspect_report *report);
+/* inspect_scan.c, a part of it: fills figures and all. */
+enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr);
 
 /* Whether a tensor's elements have more than one byte; then, whether the highest comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);

@@ -1,9 +1,265 @@
 /* SPDX-License-Identifier: MIT
  *
- * All there is to say about a file. */
-#include <stdlib.h>
+ * What headers tell about a file: which of its tensors are shown, in which order; sums by dtype, as
+ * parameters, and what they would take in other dtypes. */
+#include "answers/inspect.h"
 
-#include "answers/inspect_parts.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/tensors.h"
+#include "containers/containers.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/footprint.h"
+#include "dtinfo/glob.h"
+
+/* Length of the digits at a place, and of the zeros before the number proper. */
+static size_t digits(const char *text, size_t length, size_t *ret_zeros)
+{
+    size_t count = 0, zeros = 0;
+    while (count < length && dti_ascii_digit(text[count])) {
+        zeros += zeros == count && text[count] == '0';
+        count++;
+    }
+    *ret_zeros = zeros;
+    return count;
+}
+
+/* Bytes in order, but numbers by what they are worth: layers.2 before layers.10. */
+static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    size_t i = 0, j = 0;
+    while (i < a->name_length && j < b->name_length) {
+        const char *const left = a->name + i, *const right = b->name + j;
+        if (dti_ascii_digit(*left) && dti_ascii_digit(*right)) {
+            size_t zeros_left, zeros_right;
+            const size_t m = digits(left, a->name_length - i, &zeros_left);
+            const size_t n = digits(right, b->name_length - j, &zeros_right);
+            if (m - zeros_left != n - zeros_right)
+                return m - zeros_left < n - zeros_right ? -1 : 1;
+            const int order = memcmp(left + zeros_left, right + zeros_right, m - zeros_left);
+            if (order != 0)
+                return order;
+            i += m;
+            j += n;
+        } else {
+            if (*left != *right)
+                return (unsigned char)*left < (unsigned char)*right ? -1 : 1;
+            i++;
+            j++;
+        }
+    }
+    const size_t rest_a = a->name_length - i, rest_b = b->name_length - j;
+    return (rest_a > rest_b) - (rest_a < rest_b);
+}
+
+/* A comparison for qsort() of pointers to tensors, `order` of a and b. Tensors stand in one array
+ * in the order of the file: a tie is settled by it. */
+#define ORDER(name, order)                                                           \
+    static int name(const void *left, const void *right)                             \
+    {                                                                                \
+        const struct dti_tensor *const a = *(const struct dti_tensor *const *)left;  \
+        const struct dti_tensor *const b = *(const struct dti_tensor *const *)right; \
+        const int found = (order);                                                   \
+        return found != 0 ? found : DIFFERENCE(a, b);                                \
+    }
+#define DIFFERENCE(a, b) (((a) > (b)) - ((a) < (b)))
+
+ORDER(by_name, compare_names(a, b))
+ORDER(by_size, DIFFERENCE(b->bytes, a->bytes))
+ORDER(by_elements, DIFFERENCE(b->elements, a->elements))
+ORDER(by_dtype, strcmp(dti_tensor_dtype(a), dti_tensor_dtype(b)))
+ORDER(by_offset,
+      a->file != b->file ? DIFFERENCE(a->file, b->file) : DIFFERENCE(a->offset, b->offset))
+
+static void sort(const struct dti_tensor **shown, size_t count, enum dti_inspect_sort order)
+{
+    static int (*const orders[])(const void *, const void *) = {
+        [DTI_INSPECT_SORT_NAME] = by_name,         [DTI_INSPECT_SORT_SIZE] = by_size,
+        [DTI_INSPECT_SORT_DTYPE] = by_dtype,       [DTI_INSPECT_SORT_OFFSET] = by_offset,
+        [DTI_INSPECT_SORT_ELEMENTS] = by_elements,
+    };
+    if (order != DTI_INSPECT_SORT_FILE && count > 1)
+        qsort((void *)shown, count, sizeof *shown, orders[order]);
+}
+
+static void reverse(const struct dti_tensor **shown, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        const struct dti_tensor *const other = shown[count - 1 - i];
+        shown[count - 1 - i] = shown[i];
+        shown[i] = other;
+    }
+}
+
+/* regexec() reads a name up to its NUL: one that holds another NUL is matched up to that. When
+ * memory runs out, glibc's (2.36) says that nothing was found, and malloc() tells by errno. */
+static enum dti_status is_wanted(const struct dti_inspect_request *request,
+                                 const struct dti_tensor *tensor, bool *ret,
+                                 struct dti_error *reterr)
+{
+    *ret = !request->only || dti_glob_list_match(request->only, tensor->name, tensor->name_length);
+    if (!*ret || !request->grep)
+        return DTI_OK;
+    errno = 0;
+    const int code = regexec(request->grep, tensor->name, 0, NULL, 0);
+    if (code != 0 && (code != REG_NOMATCH || errno == ENOMEM))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    *ret = code == 0;
+    return DTI_OK;
+}
+
+static enum dti_status select_tensors(struct dti_inspect_report *report, struct dti_error *reterr)
+{
+    const struct dti_inspect_request *const request = report->request;
+    const struct dti_container *const container = report->container;
+    const size_t count = container->tensor_count;
+    report->shown = calloc(count > 0 ? count : 1, sizeof *report->shown);
+    if (!report->shown)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        bool wanted;
+        const enum dti_status status = is_wanted(request, &container->tensors[i], &wanted, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (wanted)
+            report->shown[report->shown_count++] = &container->tensors[i];
+    }
+    sort(report->shown, report->shown_count, request->sort);
+    if (request->reverse)
+        reverse(report->shown, report->shown_count);
+    return dti_scaled_codes_find(&report->scaled, container, report->shown, report->shown_count)
+               ? DTI_OK
+               : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
+
+bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
+{
+    if (!tensor->format || dti_format_container(dti_real_format(tensor->format)) == 1)
+        return false;
+    *ret_big = dti_is_swapped(tensor->layout.swapped); /* which undoes itself */
+    return true;
+}
+
+/* What the names of dti_inspect_as stand for. */
+static void read_targets(struct dti_stored targets[DTI_INSPECT_AS])
+{
+    for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
+        targets[i].block = dti_block_lookup(dti_inspect_as[i]);
+        if (!targets[i].block)
+            (void)dti_format_lookup(dti_inspect_as[i], &targets[i].format, NULL, NULL);
+    }
+}
+
+static bool bytes_as(const struct dti_stored *target, const struct dti_tensor *tensor,
+                     uint64_t *ret_bytes)
+{
+    struct dti_extent extent;
+    struct dti_footprint footprint;
+    if (!dti_extent_of(tensor->shape, tensor->rank, &extent) ||
+        !dti_footprint_of(target, &extent, &footprint))
+        return false;
+    *ret_bytes = footprint.bytes;
+    return true;
+}
+
+/* Elements without bytes may be any number of them. */
+static void add(uint64_t *sum, uint64_t more)
+{
+    if (!dti_add_u64(*sum, more, sum))
+        *sum = UINT64_MAX;
+}
+
+static void add_as(struct dti_inspect_totals *totals, const struct dti_stored *targets,
+                   const struct dti_tensor *tensor, bool floats)
+{
+    for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
+        uint64_t bytes = tensor->bytes;
+        if ((floats && !bytes_as(&targets[i], tensor, &bytes)) ||
+            !dti_add_u64(totals->as[i], bytes, &totals->as[i]))
+            totals->as[i] = UINT64_MAX;
+    }
+}
+
+/* Names of dtypes are those of a few tables: most are told equal by their addresses. */
+static int dtype_order(const void *left, const void *right)
+{
+    const char *const a = dti_tensor_dtype(*(const struct dti_tensor *const *)left);
+    const char *const b = dti_tensor_dtype(*(const struct dti_tensor *const *)right);
+    return a == b ? 0 : strcmp(a, b);
+}
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct dti_inspect_group *const a = left, *const b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return strcmp(a->dtype, b->dtype);
+}
+
+static enum dti_status group(struct dti_inspect_report *report, struct dti_error *reterr)
+{
+    struct dti_inspect_totals *const totals = &report->totals;
+    const size_t count = report->shown_count;
+    if (count == 0)
+        return DTI_OK;
+    const struct dti_tensor **const sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    memcpy((void *)sorted, (const void *)report->shown, count * sizeof *sorted);
+    qsort((void *)sorted, count, sizeof *sorted, dtype_order);
+    size_t groups = 1;
+    for (size_t i = 1; i < count; i++)
+        groups += dtype_order(&sorted[i - 1], &sorted[i]) != 0;
+    totals->groups = calloc(groups, sizeof *totals->groups);
+    if (!totals->groups) {
+        free((void *)sorted);
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    }
+    struct dti_inspect_group *at = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!at || dtype_order(&sorted[i - 1], &sorted[i]) != 0) {
+            at = &totals->groups[totals->group_count++];
+            at->dtype = dti_tensor_dtype(sorted[i]);
+        }
+        at->tensors++;
+        add(&at->elements, sorted[i]->elements);
+        add(&at->bytes, sorted[i]->bytes);
+    }
+    qsort(totals->groups, totals->group_count, sizeof *totals->groups, largest_first);
+    free((void *)sorted);
+    return DTI_OK;
+}
+
+static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    struct dti_inspect_totals *const totals = &report->totals;
+    struct dti_stored targets[DTI_INSPECT_AS];
+    read_targets(targets);
+    for (size_t i = 0; i < container->tensor_count; i++)
+        add(&totals->data_bytes, container->tensors[i].bytes);
+    for (size_t i = 0; i < container->file_count; i++) {
+        add(&totals->file_bytes, container->files[i].input.size);
+        totals->header_bytes += container->files[i].header_bytes;
+    }
+    for (size_t i = 0; i < report->shown_count; i++) {
+        const struct dti_tensor *const tensor = report->shown[i];
+        const bool floats = dti_tensor_holds_floats(container, tensor);
+        const bool counted = floats || (tensor->format && tensor->format->kind == DTI_KIND_COMPLEX);
+        add(&totals->elements, tensor->elements);
+        add(&totals->bytes, tensor->bytes);
+        add(counted ? &totals->parameters : &totals->others, tensor->elements);
+        if (!counted && !tensor->format)
+            add(&totals->unread, tensor->elements);
+        add_as(totals, targets, tensor, floats);
+    }
+    return group(report, reterr);
+}
 
 void dti_inspect_report_free(struct dti_inspect_report *report)
 {
@@ -23,9 +279,9 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
     *ret = (struct dti_inspect_report){.request = request};
     enum dti_status status = dti_container_open(&ret->container, path, request->container, reterr);
     if (status == DTI_OK)
-        status = dti_inspect_select(ret, reterr);
+        status = select_tensors(ret, reterr);
     if (status == DTI_OK)
-        status = dti_inspect_sum(ret, reterr);
+        status = sum(ret, reterr);
     if (status == DTI_OK && (request->stats || request->histogram))
         status = dti_inspect_scan(ret, reterr);
     if (status == DTI_OK && request->digest)

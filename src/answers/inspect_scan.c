@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statistics of a file's tensors, read a few hundred tensors at a time, so that memory does not
- * grow with what a scan needs for each. */
+ * The statistics of a file's tensors, and of all of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/inspect_parts.h"
-
-enum { AT_ONCE = 256 };
+#include "answers/inspect.h"
 
 const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER] = {
     DTI_FP4_E2M1, DTI_FP6_E2M3, DTI_FP6_E3M2, DTI_FP8_E4M3FN, DTI_FP8_E5M2,
@@ -46,14 +43,12 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
     return buffer;
 }
 
-/* What a scan works on: some tensors, where their figures go. */
-struct batch {
-    struct dti_tensor_stats tensors[AT_ONCE];
-    struct dti_inspect_figures *figures[AT_ONCE];
-    size_t count;
-    struct dti_histogram *histograms; /* AT_ONCE of them, or NULL */
-    uint64_t bytes;                   /* of its tensors */
-};
+/* What is counted, in the statistics of a scan and in figures. */
+#define COUNTS(EACH) \
+    EACH(elements)   \
+    EACH(nan) EACH(inf) EACH(negative_inf) EACH(zeros) EACH(negative) EACH(subnormals) EACH(finite)
+#define COPY(count) figures->count = stats->count;
+#define ADD(count)  all->count += one->count;
 
 static void set_extreme(struct dti_inspect_extreme *extreme, const struct dti_value *value,
                         const struct dti_tensor *tensor, uint64_t index)
@@ -67,14 +62,7 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
     const struct dti_stats *const stats = &scanned->stats;
     struct dti_value min, max, absmax;
     figures->there = true;
-    figures->elements = stats->elements;
-    figures->nan = stats->nan;
-    figures->inf = stats->inf;
-    figures->negative_inf = stats->negative_inf;
-    figures->zeros = stats->zeros;
-    figures->negative = stats->negative;
-    figures->subnormals = stats->subnormals;
-    figures->finite = stats->finite;
+    COUNTS(COPY)
     figures->first_nan = stats->first_nan;
     figures->first_inf = stats->first_inf;
     figures->mean = dti_stats_mean(stats);
@@ -110,53 +98,28 @@ static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *
     return true;
 }
 
-static enum dti_status run(struct dti_inspect_report *report, struct batch *batch,
-                           struct dti_reading *reading, struct dti_histogram *whole,
-                           struct dti_error *reterr)
-{
-    if (batch->count == 0)
-        return DTI_OK;
-    const enum dti_status status =
-        dti_scan_stats(report->container, batch->tensors, batch->count, &reading->options, reterr);
-    if (status != DTI_OK)
-        return status;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct dti_tensor_stats *const scanned = &batch->tensors[i];
-        digest(batch->figures[i], &report->container->tensors[scanned->tensor], scanned);
-        if (!scanned->histogram)
-            continue;
-        dti_histogram_merge(whole, scanned->histogram);
-        if (report->request->each && !trim(&batch->figures[i]->histogram, scanned->histogram))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    }
-    reading->done += batch->bytes;
-    batch->bytes = 0;
-    batch->count = 0;
-    return DTI_OK;
-}
+/* A report, and the histogram of all its tensors or NULL. */
+struct inspect_scan {
+    struct dti_inspect_report *report;
+    struct dti_histogram *whole;
+};
 
-/* In the order in which they are shown: that of the file, unless something else was asked for. */
-static enum dti_status run_all(struct dti_inspect_report *report, struct batch *batch,
-                               struct dti_reading *reading, struct dti_histogram *whole,
-                               struct dti_error *reterr)
+static enum dti_status take(void *context, size_t at, const struct dti_tensor_stats *scanned,
+                            struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < report->shown_count && status == DTI_OK; i++) {
-        const struct dti_tensor *const tensor = report->shown[i];
-        if (!tensor->format || tensor->block || tensor->refusal) { /* cannot be read */
-            report->unread++;
-            continue;
-        }
-        const size_t at = batch->count++;
-        memset(&batch->tensors[at], 0, sizeof batch->tensors[at]);
-        batch->tensors[at].tensor = (size_t)(tensor - report->container->tensors);
-        batch->tensors[at].histogram = batch->histograms ? &batch->histograms[at] : NULL;
-        batch->figures[at] = &report->figures[i];
-        batch->bytes += tensor->bytes;
-        if (batch->count == AT_ONCE)
-            status = run(report, batch, reading, whole, reterr);
+    const struct inspect_scan *const scan = context;
+    struct dti_inspect_report *const report = scan->report;
+    struct dti_inspect_figures *const figures = &report->figures[at];
+    if (!scanned) {
+        report->unread++;
+        return DTI_OK;
     }
-    return status == DTI_OK ? run(report, batch, reading, whole, reterr) : status;
+    digest(figures, report->shown[at], scanned);
+    if (scan->whole)
+        dti_histogram_merge(scan->whole, scanned->histogram);
+    return !report->request->each || trim(&figures->histogram, scanned->histogram)
+               ? DTI_OK
+               : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
@@ -168,14 +131,7 @@ static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspe
 
 static void add(struct dti_inspect_figures *all, const struct dti_inspect_figures *one)
 {
-    all->elements += one->elements;
-    all->nan += one->nan;
-    all->inf += one->inf;
-    all->negative_inf += one->negative_inf;
-    all->zeros += one->zeros;
-    all->negative += one->negative;
-    all->subnormals += one->subnormals;
-    all->finite += one->finite;
+    COUNTS(ADD)
     all->fits &= one->fits;
     if (one->finite == 0)
         return;
@@ -224,36 +180,25 @@ static void total(struct dti_inspect_report *report)
         pool(all, report->figures, report->shown_count);
 }
 
+/* In the order in which they are shown: that of the file, unless something else was asked for. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
-    struct dti_reading reading = report->request->reading;
     const bool drawn = report->request->histogram;
-    struct batch *const batch = calloc(1, sizeof *batch);
-    struct dti_histogram *const whole = drawn ? malloc(sizeof *whole) : NULL;
+    struct inspect_scan scan = {report, drawn ? malloc(sizeof *scan.whole) : NULL};
+    report->figures = calloc(report->shown_count + 1, sizeof *report->figures);
     enum dti_status status = DTI_NO_MEMORY;
-    report->figures =
-        calloc(report->shown_count > 0 ? report->shown_count : 1, sizeof *report->figures);
-    if (batch && drawn)
-        batch->histograms = malloc(AT_ONCE * sizeof *batch->histograms);
-    if (!batch || !report->figures || (drawn && (!whole || !batch->histograms))) {
-        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    } else {
+    if (report->figures && (scan.whole || !drawn)) {
         if (drawn)
-            dti_histogram_init(whole);
-        status = dti_reading_start(&reading, report->totals.bytes, reterr);
-        if (status == DTI_OK) {
-            status = run_all(report, batch, &reading, whole, reterr);
-            dti_reading_end(&reading);
-        }
-    }
-    if (status == DTI_OK) {
-        total(report);
-        if (drawn && !trim(&report->all.histogram, whole))
+            dti_histogram_init(scan.whole);
+        status = dti_reading_stats(&report->request->reading, report->container, report->shown,
+                                   report->shown_count, drawn, take, &scan, reterr);
+        if (status == DTI_OK)
+            total(report);
+        if (status == DTI_OK && drawn && !trim(&report->all.histogram, scan.whole))
             status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    } else {
+        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     }
-    if (batch)
-        free(batch->histograms);
-    free(batch);
-    free(whole);
+    free(scan.whole);
     return status;
 }

@@ -91,13 +91,9 @@ void dti_mem_free(struct dti_mem *mem);
 
 /* Whether a word is meant to be an amount of numbers, right or wrong. */
 bool dti_mem_is_amount(const char *text);
-/* "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]": rank 1 and the kind tells. Fails with
- * DTI_BAD_VALUE. */
-enum dti_status dti_mem_amount(struct dti_mem_operand *ret, const char *text,
-                               struct dti_error *reterr);
-
-/* Add an operand: such an amount; a file, whose header is read. Fail with DTI_BAD_VALUE when
- * together they are more than 64 bits count, or as the containers do. */
+/* Add an operand: an amount, "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]"; a file, whose
+ * header is read. Fail with DTI_BAD_VALUE when together they are more than 64 bits count, or as the
+ * containers do. */
 enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
 enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path,
                                  const struct dti_container_options *options,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums over all arrays: what their numbers take as each dtype, and what training takes. */
+ * What is asked for takes so many bytes, and whether that fits into a device. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "answers/mem.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/machine.h"
 
 static enum dti_status too_large(const struct dti_mem *mem, const char *dtype,
                                  struct dti_error *reterr)
@@ -58,4 +60,89 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
     mem->trainings = larger;
     larger[mem->training_count++] = training;
     return DTI_OK;
+}
+
+/* What is not known is the largest number. */
+static enum dti_status cpu_capacity(struct dti_mem_capacity *capacity, struct dti_error *reterr)
+{
+    struct dti_machine machine;
+    const enum dti_status status = dti_machine_read(&machine, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t limit = machine.memory_limit_bytes, available = machine.available_bytes;
+    memcpy(capacity->device, "cpu", sizeof "cpu");
+    capacity->bytes = limit < available ? limit : available;
+    capacity->all = limit < machine.memory_bytes ? limit : machine.memory_bytes;
+    return DTI_OK;
+}
+
+static enum dti_status no_such_gpu(const char *text, const struct dti_gpu_list *list,
+                                   struct dti_error *reterr)
+{
+    const bool none = list->count == 0;
+    return dti_fail_word(
+        reterr, DTI_UNAVAILABLE, text, strlen(text),
+        none ? "device %s is not available: %s" : "device %s is not there; the last one is %s",
+        DTI_QUOTED(text, strlen(text)), none ? list->why_not : list->gpus[list->count - 1].id);
+}
+
+static void gpu_capacity(struct dti_mem_capacity *capacity, const struct dti_gpu_facts *gpu)
+{
+    memcpy(capacity->device, gpu->id, sizeof gpu->id);
+    capacity->all = gpu->memory_bytes;
+    capacity->bytes = gpu->free_bytes;
+}
+
+static enum dti_status find_gpu(struct dti_mem_capacity *capacity,
+                                const struct dti_device_wish *wish, const char *text,
+                                struct dti_error *reterr)
+{
+    struct dti_gpu_list list = {.gpus = NULL};
+    size_t at = 0;
+    enum dti_status status = dti_gpu_probe(&list, reterr);
+    while (wish->kind == DTI_DEVICE_CUDA && at < list.count && list.gpus[at].number != wish->number)
+        at++;
+    if (status == DTI_OK && at < list.count)
+        gpu_capacity(capacity, &list.gpus[at]);
+    else if (status == DTI_OK && wish->kind == DTI_DEVICE_AUTO)
+        status = cpu_capacity(capacity, reterr);
+    else if (status == DTI_OK)
+        status = no_such_gpu(text, &list, reterr);
+    dti_gpu_list_free(&list);
+    return status;
+}
+
+enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
+                                        const struct dti_device_wish *wish, const char *text,
+                                        struct dti_error *reterr)
+{
+    struct dti_mem_capacity capacity = {.asked = true};
+    const enum dti_status status = wish->kind == DTI_DEVICE_CPU
+                                       ? cpu_capacity(&capacity, reterr)
+                                       : find_gpu(&capacity, wish, text, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (capacity.bytes == DTI_UNKNOWN)
+        capacity.bytes = capacity.all;
+    *ret = capacity;
+    return DTI_OK;
+}
+
+static bool judge(const struct dti_mem_capacity *capacity, uint64_t bytes,
+                  struct dti_mem_verdict *ret)
+{
+    ret->asked = true;
+    ret->fits = bytes <= capacity->bytes;
+    ret->bytes = ret->fits ? capacity->bytes - bytes : bytes - capacity->bytes;
+    return ret->fits;
+}
+
+bool dti_mem_judge(struct dti_mem *mem)
+{
+    bool any = false;
+    for (size_t i = 0; i < mem->size_count; i++)
+        any |= judge(&mem->capacity, mem->sizes[i].bytes, &mem->sizes[i].verdict) && !mem->train;
+    for (size_t i = 0; i < mem->training_count; i++)
+        any |= judge(&mem->capacity, mem->trainings[i].bytes, &mem->trainings[i].verdict);
+    return any;
 }

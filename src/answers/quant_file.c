@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "answers/common.h"
-#include "answers/files.h"
-#include "answers/losses.h"
 #include "answers/rows.h"
 
 /* What objects are written from. */

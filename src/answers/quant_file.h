@@ -4,8 +4,8 @@
 #ifndef DTINFO_ANSWERS_QUANT_FILE_H
 #define DTINFO_ANSWERS_QUANT_FILE_H
 
+#include "answers/common.h"
 #include "answers/quantized.h"
-#include "answers/spelled.h"
 #include "dtinfo/file_quant.h"
 
 struct dti_quant_file_answer {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of a quantization: texts to fp32, all of them before anything is computed, as the
- * scale is made from all. */
+ * What is quantized, and how: the numbers, texts to fp32, all of them before anything is computed,
+ * as the scale is made from all; and what the rules ask of one dtype. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers/quantized.h"
 #include "core/quant_parts.h"
+#include "dtinfo/nearest.h"
+#include "dtinfo/scalar.h"
 
 void dti_quant_inputs_init(struct dti_quant_inputs *ret)
 {
@@ -52,4 +54,167 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
                                                           dti_value_compare(&value, &rounded) != 0);
     numbers->rounded += number->rounded;
     return DTI_OK;
+}
+
+static enum dti_status not_quantized(const struct dti_format *format, struct dti_error *reterr)
+{
+    const bool scaled = format->width > 16 && dti_format_is_integer(format);
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "%s is %s; quant takes int2 to int16, uint2 to uint16, floats of 8 bits or "
+                    "less and block formats, and 'dtinfo cast' stores numbers in %s",
+                    format->name, scaled ? "too wide" : "no dtype with a scale", format->name);
+}
+
+/* A block format whose name is nearly right. */
+static enum dti_status unknown(const char *name, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    struct dti_nearest nearest;
+    dti_quote(quoted, name, strlen(name));
+    dti_nearest_init(&nearest, name, strlen(name));
+    for (size_t i = 0; i < dti_block_format_count; i++)
+        dti_nearest_offer(&nearest, dti_block_formats[i].name);
+    if (nearest.count > 0 && reterr->suggestions[0][0] == '\0') {
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", quoted);
+        dti_nearest_suggest(&nearest, reterr);
+    }
+    dti_error_argument(reterr, name, strlen(name));
+    return reterr->status;
+}
+
+/* Blocks are no dtypes to the rest of the program: their names are tried first, and they are among
+ * the suggestions. */
+enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
+                                      struct dti_error *reterr)
+{
+    struct dti_affine_recipe recipe;
+    memset(ret, 0, sizeof *ret);
+    ret->scheme.block = dti_block_lookup(name);
+    if (ret->scheme.block) {
+        ret->name = ret->scheme.block->name;
+        ret->code = *dti_format_get(ret->scheme.block->code);
+        return DTI_OK;
+    }
+    const enum dti_status status = dti_format_lookup(name, &ret->code, &ret->note, reterr);
+    if (status == DTI_UNKNOWN_DTYPE)
+        return unknown(name, reterr);
+    if (status != DTI_OK)
+        return status;
+    ret->name = ret->code.name;
+    if (dti_affine_recipe_init(&recipe, &ret->code, DTI_SYMMETRY_NONE))
+        return DTI_OK;
+    (void)not_quantized(&ret->code, reterr);
+    dti_error_argument(reterr, name, strlen(name));
+    return DTI_WRONG_KIND;
+}
+
+enum dti_quant_family dti_quant_family(const struct dti_quant_target *target)
+{
+    if (!target->scheme.block)
+        return dti_format_is_integer(&target->code) ? DTI_FAMILY_INTEGER : DTI_FAMILY_FLOAT;
+    switch (target->scheme.block->family) {
+    case DTI_BLOCKS_MX:
+        return DTI_FAMILY_MX;
+    case DTI_BLOCKS_NV:
+        return DTI_FAMILY_NV;
+    case DTI_BLOCKS_NF:
+        return DTI_FAMILY_NF;
+    case DTI_BLOCKS_Q8:
+    case DTI_BLOCKS_Q4:
+        break;
+    }
+    return DTI_FAMILY_GGML;
+}
+
+bool dti_quant_scale_given(const struct dti_quant_target *target)
+{
+    return target->scheme.fixed && !(target->has_min && target->has_max);
+}
+
+static void settle_blocks(struct dti_quant_target *target, const struct dti_quant_rules *rules)
+{
+    struct dti_quant_scheme *const scheme = &target->scheme;
+    const bool torch = rules->like == DTI_QUANT_LIKE_TORCH;
+    const bool nv = scheme->block->family == DTI_BLOCKS_NV;
+    scheme->per = DTI_PER_GROUP;
+    scheme->group = scheme->block->length;
+    scheme->blocks.format = scheme->block;
+    scheme->blocks.mx = (enum dti_mx_scale)rules->mx_scale;
+    scheme->blocks.division =
+        torch ? DTI_DIVIDE_RECIPROCAL : (enum dti_quant_division)rules->division;
+    target->tensor_scale = nv ? (enum dti_tensor_scale)rules->tensor_scale : DTI_TENSOR_SCALE_NONE;
+    scheme->tensor_scale = target->tensor_scale == DTI_TENSOR_SCALE_AUTO;
+    scheme->blocks.tensor_scale =
+        target->tensor_scale == DTI_TENSOR_SCALE_GIVEN ? rules->tensor_scale_number : DTI_FP32_ONE;
+}
+
+/* Integers: int dtypes are symmetric and uint dtypes affine, as weights and activations commonly
+ * are; with a scale that is given all codes are used. */
+static enum dti_quant_symmetry choose_symmetry(const struct dti_quant_target *target,
+                                               const struct dti_quant_rules *rules)
+{
+    const bool given = rules->symmetry != DTI_SYMMETRY_NONE;
+    const bool symmetric =
+        rules->symmetric || given ||
+        (!rules->affine && !rules->has_scale && target->code.kind == DTI_KIND_INT);
+    if (!symmetric || !dti_format_is_integer(&target->code))
+        return DTI_SYMMETRY_NONE;
+    if (given)
+        return (enum dti_quant_symmetry)rules->symmetry;
+    return rules->like == DTI_QUANT_LIKE_TORCH ? DTI_SYMMETRY_HALF : DTI_SYMMETRY_FULL;
+}
+
+static void settle_range(struct dti_quant_target *target, const struct dti_quant_rules *rules)
+{
+    struct dti_quant_scheme *const scheme = &target->scheme;
+    const bool middle =
+        scheme->affine.symmetry != DTI_SYMMETRY_NONE && target->code.kind == DTI_KIND_UINT;
+    if (rules->has_scale) {
+        scheme->scale.scale = rules->scale;
+        scheme->scale.zero_point = rules->has_zero_point ? rules->zero_point
+                                   : middle              ? INT32_C(1) << (target->code.width - 1)
+                                                         : 0;
+        scheme->fixed = true;
+        return;
+    }
+    target->has_min = rules->has_min;
+    target->has_max = rules->has_max;
+    target->min = rules->min;
+    target->max = rules->max;
+    scheme->fixed = rules->has_min && rules->has_max;
+    if (scheme->fixed)
+        dti_affine_choose(&scheme->affine, rules->min, rules->max, &scheme->scale);
+}
+
+static void settle_affine(struct dti_quant_target *target, const struct dti_quant_rules *rules)
+{
+    struct dti_quant_scheme *const scheme = &target->scheme;
+    struct dti_affine_recipe *const recipe = &scheme->affine;
+    (void)dti_affine_recipe_init(recipe, &target->code, choose_symmetry(target, rules));
+    scheme->per = rules->per != DTI_PER_TENSOR ? (enum dti_quant_per)rules->per
+                  : rules->block > 0           ? DTI_PER_GROUP
+                  : rules->has_axis            ? DTI_PER_CHANNEL
+                                               : DTI_PER_TENSOR;
+    scheme->group = scheme->per == DTI_PER_GROUP ? (uint32_t)rules->block : 0;
+    recipe->affine.division = (enum dti_quant_division)rules->division;
+    recipe->affine.specials = DTI_QUANT_CLAMP;
+    recipe->zero = DTI_ZERO_ONNX;
+    if (rules->like == DTI_QUANT_LIKE_TORCH) {
+        recipe->affine.division = DTI_DIVIDE_RECIPROCAL;
+        recipe->affine.specials =
+            scheme->per == DTI_PER_TENSOR ? DTI_QUANT_AS_TORCH : DTI_QUANT_AS_TORCH_CHANNEL;
+        recipe->zero = DTI_ZERO_TORCH;
+    }
+    settle_range(target, rules);
+}
+
+void dti_quant_target_settle(struct dti_quant_target *target, const struct dti_quant_rules *rules)
+{
+    if (target->scheme.block)
+        settle_blocks(target, rules);
+    else
+        settle_affine(target, rules);
+    target->order = (enum dti_block_order)rules->order;
+    target->has_axis = rules->has_axis;
+    target->axis = rules->axis;
 }

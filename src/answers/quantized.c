@@ -1,11 +1,217 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized values as JSON: see quantized.h. */
+ * What follows from quantized values: quotients, errors, packed bytes; and their JSON. */
 #include "answers/quantized.h"
 
-#include "answers/common.h"
-#include "answers/losses.h"
 #include "answers/rows.h"
+#include "core/quant_parts.h"
+#include "dtinfo/spell.h"
+
+uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
+                              const struct dti_quant_group *group)
+{
+    const struct dti_block_format *const block = result->target->scheme.block;
+    struct dti_value scale;
+    if (!block)
+        return group->affine.scale;
+    dti_decode(dti_format_get(block->scale), group->scale, &scale);
+    const uint32_t own = dti_fp32_round(&scale);
+    return block->family == DTI_BLOCKS_NV ? dti_fp32_multiply(own, result->recipe.tensor_scale)
+                                          : own;
+}
+
+void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
+                           struct dti_value *ret_value)
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    const enum dti_block id = block ? block->id : DTI_BLOCK_COUNT;
+    if (id == DTI_BLOCK_NF4) {
+        dti_fp32_value(dti_nf4_table[code & 15], ret_value);
+        return;
+    }
+    if (id == DTI_BLOCK_Q4_0) {
+        const bool negative = code < 8;
+        dti_value_set(ret_value, negative, negative ? 8 - code : code - 8, 0);
+        return;
+    }
+    dti_decode(&target->code, code, ret_value);
+    if (id == DTI_BLOCK_MXINT8 && ret_value->class == DTI_CLASS_FINITE)
+        ret_value->exponent -= 6;
+}
+
+/* ggml's d, before it is stored with fewer bits. */
+static uint32_t ggml_scale(const struct dti_quant_result *result,
+                           const struct dti_quant_group *group)
+{
+    const uint32_t eighth = UINT32_C(0xc1000000), largest = UINT32_C(0x42fe0000); /* -8, 127 */
+    if (result->target->scheme.block->family == DTI_BLOCKS_Q8)
+        return dti_fp32_divide(group->amax, largest);
+    for (size_t i = group->first; i < group->first + group->count; i++) {
+        const uint32_t x = result->numbers->list[i].x;
+        if (dti_fp32_magnitude(x) == group->amax)
+            return dti_fp32_divide(x, eighth);
+    }
+    return 0;
+}
+
+/* x r, or where the reciprocal r is infinite x / s. */
+static uint32_t by_reciprocal(uint32_t x, uint32_t reciprocal, uint32_t scale)
+{
+    return dti_fp32_is_finite(reciprocal) ? dti_fp32_multiply(x, reciprocal)
+                                          : dti_fp32_divide(x, scale);
+}
+
+/* The quotient before it is rounded to a code; false where there is none. */
+static bool find_scaled(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                        uint32_t x, struct dti_value *ret_value)
+{
+    const struct dti_quant_target *const target = result->target;
+    const unsigned family = dti_quant_family(target);
+    const enum dti_quant_division division =
+        target->scheme.block ? result->recipe.division : target->scheme.affine.affine.division;
+    uint32_t scale = dti_quant_multiplier(result, group), reciprocal = 0;
+    struct dti_value scale_value;
+    if (family == DTI_FAMILY_GGML)
+        scale = ggml_scale(result, group);
+    if (!dti_fp32_is_finite(x) || !dti_fp32_is_finite(scale) || dti_fp32_is_zero(scale))
+        return false;
+    if (family == DTI_FAMILY_MX || (family != DTI_FAMILY_GGML && division == DTI_DIVIDE_EXACT)) {
+        dti_fp32_value(x, ret_value);
+        dti_fp32_value(scale, &scale_value);
+        dti_value_divide(ret_value, &scale_value, ret_value);
+        return true;
+    }
+    reciprocal = dti_fp32_divide(DTI_FP32_ONE, scale);
+    if (family == DTI_FAMILY_NV) { /* 1 / tensor scale / block's scale */
+        dti_decode(dti_format_get(target->scheme.block->scale), group->scale, &scale_value);
+        reciprocal = dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, result->recipe.tensor_scale),
+                                     dti_fp32_round(&scale_value));
+    }
+    if (family & DTI_FAMILY_AFFINE)
+        x = division == DTI_DIVIDE_RECIPROCAL ? dti_fp32_multiply(x, reciprocal)
+                                              : dti_fp32_divide(x, scale);
+    else if (family == DTI_FAMILY_GGML)
+        x = dti_fp32_is_finite(reciprocal) ? dti_fp32_multiply(x, reciprocal) : DTI_FP32_NAN;
+    else
+        x = division == DTI_DIVIDE_RECIPROCAL ? by_reciprocal(x, reciprocal, scale)
+                                              : dti_fp32_divide(x, scale);
+    dti_fp32_value(x, ret_value);
+    return dti_fp32_is_finite(x);
+}
+
+void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                     size_t at, struct dti_quant_facts *ret)
+{
+    ret->index = at;
+    ret->format = &result->target->code;
+    ret->number = &result->numbers->list[at];
+    ret->stored = &result->elements[at];
+    ret->input = dti_quant_text(result->numbers, at);
+    ret->has_scaled = find_scaled(result, group, ret->number->x, &ret->scaled);
+    dti_quant_code_number(result->target, ret->stored->code, &ret->element);
+}
+
+const struct dti_quant_error *dti_quant_error(struct dti_quant_error *ret, uint32_t x,
+                                              uint32_t back, bool *ret_failed)
+{
+    char text[DTI_TEXT_SIZE];
+    struct dti_value number, stored;
+    struct dti_number parsed;
+    bool has_exact;
+    dti_buffer_init(&ret->exact);
+    *ret_failed = false;
+    dti_fp32_value(x, &number);
+    dti_fp32_value(back, &stored);
+    if (number.class > DTI_CLASS_FINITE || stored.class > DTI_CLASS_FINITE)
+        return NULL;
+    const size_t length = dti_spell_hexfloat(text, &number);
+    *ret_failed = dti_number_parse(&parsed, text, length, NULL) != DTI_OK;
+    if (*ret_failed)
+        return NULL;
+    *ret_failed =
+        !dti_number_difference(&parsed, &stored, &ret->difference, &ret->exact, &has_exact);
+    dti_number_free(&parsed);
+    return *ret_failed ? NULL : ret;
+}
+
+void dti_quant_reach(const struct dti_quant_target *target, const struct dti_quant_group *group,
+                     uint32_t *ret_lowest, uint32_t *ret_highest)
+{
+    const struct dti_affine *const affine = &target->scheme.affine.affine;
+    const uint32_t mask = (uint32_t)dti_low_bits(target->code.width);
+    uint64_t low = (uint32_t)affine->low & mask, high = (uint32_t)affine->high & mask;
+    if (!dti_format_is_integer(&target->code)) {
+        (void)dti_code_lowest(&target->code, &low);
+        (void)dti_code_max(&target->code, &high);
+    }
+    *ret_lowest = dti_affine_dequantize(affine, &group->affine, (uint32_t)low);
+    *ret_highest = dti_affine_dequantize(affine, &group->affine, (uint32_t)high);
+}
+
+bool dti_quant_has_ggml(const struct dti_quant_target *target)
+{
+    const struct dti_block_format *const block = target->scheme.block;
+    return block && (block->family == DTI_BLOCKS_Q8 || block->family == DTI_BLOCKS_Q4);
+}
+
+static void put_byte(struct dti_buffer *hex, unsigned byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    dti_buffer_append(hex, &digits[byte >> 4 & 15], 1);
+    dti_buffer_append(hex, &digits[byte & 15], 1);
+}
+
+/* The code at a place of a block, which is filled up with zeros. */
+static uint32_t code_at(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                        size_t at)
+{
+    const struct dti_block_format *const block = result->target->scheme.block;
+    if (at < group->count)
+        return result->elements[group->first + at].code;
+    if (!block)
+        return 0;
+    return block->family == DTI_BLOCKS_Q4 ? 8 : block->family == DTI_BLOCKS_NF ? 7 : 0;
+}
+
+static void pack(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                 size_t length, struct dti_buffer *hex)
+{
+    const unsigned width = result->target->code.width;
+    const bool high = width < 8 && result->target->order == DTI_BLOCK_HIGH;
+    const size_t bytes = (length * width + 7) / 8;
+    for (size_t byte = 0; byte < bytes; byte++) {
+        unsigned packed = 0;
+        for (unsigned place = 0; place < 8; place++) {
+            const size_t bit = byte * 8 + place, at = bit / width;
+            const unsigned in_code = (unsigned)(bit % width);
+            if (at >= length)
+                break;
+            const uint32_t code = code_at(result, group, at);
+            const unsigned taken = high ? code >> (width - 1 - in_code) & 1 : code >> in_code & 1;
+            packed |= taken << (high ? 7 - place : place);
+        }
+        put_byte(hex, packed);
+    }
+}
+
+void dti_quant_packed(const struct dti_quant_result *result, const struct dti_quant_group *group,
+                      bool ggml, struct dti_buffer *hex)
+{
+    const struct dti_block_format *const block = result->target->scheme.block;
+    if (!ggml) {
+        pack(result, group, block ? block->length : group->count, hex);
+        return;
+    }
+    put_byte(hex, group->scale & 255);
+    put_byte(hex, group->scale >> 8 & 255);
+    if (block->family == DTI_BLOCKS_Q8) {
+        pack(result, group, block->length, hex);
+        return;
+    }
+    for (size_t at = 0; at < block->length / 2U; at++)
+        put_byte(hex, code_at(result, group, at) | code_at(result, group, at + block->length / 2U)
+                                                       << 4);
+}
 
 /* What an object is written from, and where elements of it go one by one, or NULL. */
 struct quant_result_of {

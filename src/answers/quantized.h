@@ -45,10 +45,10 @@ enum dti_quant_family {
 #define DTI_QUANT_LIKES(ROW)                                                                   \
     ROW(DTI_QUANT_LIKE_TORCH, "torch", "quantize_per_tensor with the scale of MinMaxObserver") \
     ROW(DTI_QUANT_LIKE_ONNX, "onnx", "QuantizeLinear with the scale of DynamicQuantizeLinear")
-#define DTI_QUANT_MX_SCALES(ROW)                                               \
-    ROW(DTI_MX_FLOOR, "floor", "as OCP MX 1.0 says (the default)")             \
-    ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                       \
-    ROW(DTI_MX_RCEIL, "rceil", "the lowest with which nothing clips (NVIDIA)") \
+#define DTI_QUANT_MX_SCALES(ROW)                                         \
+    ROW(DTI_MX_FLOOR, "floor", "as OCP MX 1.0 says (the default)")       \
+    ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                 \
+    ROW(DTI_MX_RCEIL, "rceil", "the lowest that clips nothing (NVIDIA)") \
     ROW(DTI_MX_EVEN, "even", "floor, of the magnitude rounded as the element (AMD Quark)")
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
@@ -92,7 +92,7 @@ struct dti_quant_target {
     const char *note;           /* what the spelling of the dtype deserves, or NULL */
 };
 
-/* quant_target.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
+/* quant_inputs.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
  * DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE, DTI_WRONG_KIND. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr);
@@ -161,7 +161,7 @@ bool dti_quant_range_is_empty(const struct dti_quant_target *target,
 /* A set of enum dti_quant_event. */
 unsigned dti_quant_events(const struct dti_quant_result *result);
 
-/* quant_facts.c: what follows from a result. */
+/* quantized.c: what follows from a result. */
 /* The group's scale: what element numbers are multiplied with. NaN for NaN scales. */
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group);

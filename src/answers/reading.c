@@ -4,6 +4,7 @@
 #include "answers/reading.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "answers/amounts.h"
 
@@ -65,5 +66,53 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
         *ret_digests = digests;
     else
         free(digests);
+    return status;
+}
+
+enum { AT_ONCE = 256 };
+
+static bool is_read(const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->block && !tensor->refusal;
+}
+
+enum dti_status dti_reading_stats(const struct dti_reading *reading,
+                                  struct dti_container *container,
+                                  const struct dti_tensor *const *tensors, size_t count, bool drawn,
+                                  dti_take_stats_fn *take, void *context, struct dti_error *reterr)
+{
+    struct dti_reading own = *reading;
+    struct dti_tensor_stats *const group = malloc(AT_ONCE * sizeof *group);
+    struct dti_histogram *const histograms = malloc(drawn ? AT_ONCE * sizeof *histograms : 1);
+    size_t places[AT_ONCE], size = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += is_read(tensors[i]) ? tensors[i]->bytes : 0;
+    enum dti_status status = group && histograms ? dti_reading_start(&own, bytes, reterr)
+                                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    const bool begun = status == DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (is_read(tensors[i])) {
+            memset(&group[size], 0, sizeof group[size]);
+            group[size].tensor = (size_t)(tensors[i] - container->tensors);
+            group[size].histogram = drawn ? &histograms[size] : NULL;
+            places[size++] = i;
+        } else {
+            status = take(context, i, NULL, reterr);
+        }
+        if (size < AT_ONCE && i + 1 < count)
+            continue;
+        if (status == DTI_OK)
+            status = dti_scan_stats(container, group, size, &own.options, reterr);
+        for (size_t k = 0; k < size && status == DTI_OK; k++) {
+            own.done += tensors[places[k]]->bytes;
+            status = take(context, places[k], &group[k], reterr);
+        }
+        size = 0;
+    }
+    if (begun)
+        dti_reading_end(&own);
+    free(group);
+    free(histograms);
     return status;
 }

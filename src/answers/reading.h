@@ -34,4 +34,16 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
                                     const struct dti_container *container,
                                     struct dti_digest **ret_digests, struct dti_error *reterr);
 
+/* The statistics of tensors of a container, a few hundred at a time, so that memory does not grow
+ * with their number. Each goes to take() with its place in the list, NULL where its values cannot
+ * be read; what take() returns ends the reading. drawn: with a histogram of each. Fails as scans
+ * do. */
+typedef enum dti_status dti_take_stats_fn(void *context, size_t at,
+                                          const struct dti_tensor_stats *stats,
+                                          struct dti_error *reterr);
+enum dti_status dti_reading_stats(const struct dti_reading *reading,
+                                  struct dti_container *container,
+                                  const struct dti_tensor *const *tensors, size_t count, bool drawn,
+                                  dti_take_stats_fn *take, void *context, struct dti_error *reterr);
+
 #endif

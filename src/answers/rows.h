@@ -43,8 +43,9 @@
  *     MEMBERS_OF(object, pointer)     its members, in place of the object
  *     LIST(key, object, count, pointer, ...)         with `i`, the index of the element
  *     LIST_OR_NULL(key, object, there, count, pointer, ...)
- *     UINTS TEXTS DOUBLES CHOICES(key, [words,] count, value, ...)   and _OR_NULL, with `there`
+ *     UINTS TEXTS(key, count, value, ...)            the same of numbers and texts
  *     LIKES(key, PATTERN, count, value, ...)
+ *     UINTS_OR_NULL DOUBLES_OR_NULL(key, there, count, value, ...)
  *     STREAM_OR_NULL(key, object, out, there, count, pointer, ...)   each goes to out once finished
  *     IF(condition) ... END_IF        members that may be missing
  *     DO(statements)                  in the writing code only: locals, a loop's start
@@ -55,15 +56,15 @@
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
  *                                     a function of one's own writes it
  */
-#include "answers/document.h"
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "report/json_writer.h"
 
 #ifndef DTINFO_ANSWERS_ROWS_H
 #define DTINFO_ANSWERS_ROWS_H
 
-#define DTI_WORDS(function, ...)                                           \
-    static const char *function(size_t index)                              \
+#define DTI_WORDS(function, ...) static DTI_WORDS_OF(function, __VA_ARGS__)
+#define DTI_WORDS_OF(function, ...)                                        \
+    const char *function(size_t index)                                     \
     {                                                                      \
         static const char *const words[] = {__VA_ARGS__};                  \
         return index < sizeof words / sizeof *words ? words[index] : NULL; \
@@ -79,18 +80,205 @@
 #define DTI_LIKE_DEVICE   "^(cpu|cuda:[0-9]+)$"
 #define DTI_LIKE_SHA256   "^sha256:[0-9a-f]{64}$"
 
+/* What stands in the table alone, and in the code alone, is within DTI_TABLE() and DTI_CODE(). */
+#define DTI_MEMBER(key_, meaning_, type_, flags_, more_, ...)                                      \
+    DTI_TABLE(                                                                                     \
+        {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_##type_, .flags = flags_, more_}, ) \
+    DTI_CODE(__VA_ARGS__)
+#define DTI_VALUE(key_, meaning_, type_, more_, put_) \
+    DTI_MEMBER(key_, meaning_, type_, 0, more_, DTI_KEY(key_) put_;)
+#define DTI_NULLABLE(key_, meaning_, type_, more_, put_) \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_NULLABLE, more_, DTI_KEY(key_) put_;)
+#define DTI_VALUE_IF(there_, key_, meaning_, type_, more_, put_)  \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_NULLABLE, more_, \
+               DTI_UNLESS_NULL(there_, key_, DTI_KEY(key_) put_;))
+#define DTI_LIST(key_, meaning_, type_, more_, count_, put_) \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST, more_, DTI_EACH(key_, , count_, put_))
+#define DTI_LIST_IF(there_, key_, meaning_, type_, more_, start_, count_, put_)     \
+    DTI_MEMBER(key_, meaning_, type_, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE, more_, \
+               DTI_UNLESS_NULL(there_, key_, DTI_EACH(key_, start_, count_, put_)))
+/* The key as it is written; a member with a literal value; a value, or null; a list. */
+#define DTI_KEY(key_) dti_json_key(json, "\"" #key_ "\":", sizeof #key_ + 2);
+#define DTI_PAIR(key_, value_) \
+    dti_json_pair(json, "\"" #key_ "\":" value_, sizeof #key_ + sizeof value_ + 1);
+#define DTI_CHOOSE(condition_, then_, otherwise_) \
+    if (condition_) {                             \
+        then_                                     \
+    } else {                                      \
+        otherwise_                                \
+    }
+#define DTI_UNLESS_NULL(there_, key_, put_) DTI_CHOOSE(there_, put_, DTI_PAIR(key_, "null"))
+#define DTI_EACH(key_, start_, count_, put_)           \
+    DTI_KEY(key_) dti_json_array(json, NULL);          \
+    start_ for (size_t i = 0; i < (count_); i++) put_; \
+    dti_json_end(json);
+/* A number or a pointer in place of a condition does not compile. */
+#define DTI_IS_BOOL(value_) _Generic((value_), bool : (value_), int : (value_))
+#define DTI_PUT_BOOL(key_, value_) \
+    DTI_CHOOSE(DTI_IS_BOOL(value_), DTI_PAIR(key_, "true"), DTI_PAIR(key_, "false"))
+
+/* Conditions and numbers. */
+#define BOOL(key_, value_, meaning_) \
+    DTI_MEMBER(key_, meaning_, BOOL, 0, , DTI_PUT_BOOL(key_, value_))
+#define BOOL_OR_NULL(key_, there_, value_, meaning_)        \
+    DTI_MEMBER(key_, meaning_, BOOL, DTI_MEMBER_NULLABLE, , \
+               DTI_UNLESS_NULL(there_, key_, DTI_PUT_BOOL(key_, value_)))
+#define UINT(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, UINT, , dti_json_uint(json, NULL, value_))
+#define UINT_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, UINT, , dti_json_uint(json, NULL, value_))
+#define POSITIVE(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, POSITIVE, , dti_json_uint(json, NULL, value_))
+#define POSITIVE_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, POSITIVE, , dti_json_uint(json, NULL, value_))
+#define INT(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, INT, , dti_json_int(json, NULL, value_))
+#define INT_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, INT, , dti_json_int(json, NULL, value_))
+#define DOUBLE(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_double(json, NULL, value_))
+#define DOUBLE_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, DOUBLE, , dti_put_double(json, NULL, value_))
+#define MEASURE(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, MEASURE, , dti_put_double(json, NULL, value_))
+#define MEASURE_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_VALUE_IF(there_, key_, meaning_, MEASURE, , dti_put_double(json, NULL, value_))
+/* Texts. */
+#define TEXT(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, TEXT, , dti_json_string(json, NULL, value_))
+#define TEXT_OR_NULL(key_, value_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, TEXT, , dti_json_string(json, NULL, value_))
+#define TEXT_OF(key_, text_, length_, meaning_) \
+    DTI_VALUE(key_, meaning_, TEXT, , dti_json_text(json, NULL, text_, length_))
+#define LIKE(key_, like_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
+#define LIKE_OR_NULL(key_, like_, value_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, TEXT, .pattern = like_, dti_json_string(json, NULL, value_))
+#define CHOICE(key_, words_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
+#define CHOICE_OR_NULL(key_, words_, value_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, TEXT, .word = words_, dti_json_string(json, NULL, value_))
+#define TOKEN(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
+#define TOKEN_OR_NULL(key_, value_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
+#define DTI_HEX(key_)                                                                           \
+    DTI_MEMBER(key_, "its bytes in hexadecimal where they are not UTF-8; null otherwise", TEXT, \
+               DTI_MEMBER_NULLABLE, .pattern = DTI_LIKE_HEX, )
+#define BYTES(key_, text_, length_, meaning_)                                                  \
+    DTI_VALUE(key_, meaning_, TEXT, , dti_put_bytes(json, NULL, #key_ "_hex", text_, length_)) \
+    DTI_HEX(key_##_hex)
+#define BYTES_OR_NULL(key_, text_, length_, meaning_)                                             \
+    DTI_NULLABLE(key_, meaning_, TEXT, , dti_put_bytes(json, NULL, #key_ "_hex", text_, length_)) \
+    DTI_HEX(key_##_hex)
+/* Objects. */
+#define OBJECT_AT(key_, name_, pointer_, meaning_) \
+    OBJECT_BY(key_, name_, dti_put_##name_, pointer_, meaning_)
+#define OBJECT_BY(key_, name_, function_, pointer_, meaning_)        \
+    DTI_VALUE(key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+              function_(json, NULL, pointer_))
+#define OBJECT_OR_NULL(key_, name_, pointer_, meaning_)                 \
+    DTI_NULLABLE(key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+                 dti_put_##name_(json, NULL, pointer_))
+#define DTI_NUMBER .object = &dti_object_number
+#define NUMBER(key_, format_, code_, meaning_) \
+    DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_code(json, NULL, format_, true, code_))
+#define NUMBER_OR_NULL(key_, there_, format_, code_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER,           \
+                 dti_put_code(json, NULL, format_, there_, code_))
+#define FIGURE(key_, value_, meaning_) \
+    DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, true, value_))
+#define FIGURE_OR_NULL(key_, there_, value_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_figure(json, NULL, there_, value_))
+#define LIMIT(key_, format_, limit_, meaning_) \
+    DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_limit(json, NULL, format_, limit_))
+#define LIMIT_OR_NULL(key_, format_, limit_, meaning_) \
+    DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_limit(json, NULL, format_, limit_))
+#define MEMBERS_OF(name_, pointer_)                                      \
+    DTI_TABLE({.type = DTI_MEMBERS_OF, .object = &dti_object_##name_}, ) \
+    DTI_CODE(dti_put_members_##name_(json, pointer_);)
+/* Lists. */
+#define LIST(key_, name_, count_, value_, meaning_)                         \
+    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, count_, \
+             dti_put_##name_(json, NULL, value_))
+#define LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)                      \
+    DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, , count_, \
+                dti_put_##name_(json, NULL, value_))
+#define STREAM_OR_NULL(key_, name_, out_, there_, count_, value_, meaning_)    \
+    DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+                dti_json_stream(json, out_);                                   \
+                , count_, dti_put_##name_(json, NULL, value_))
+#define UINTS(key_, count_, value_, meaning_) \
+    DTI_LIST(key_, meaning_, UINT, , count_, dti_json_uint(json, NULL, value_))
+#define UINTS_OR_NULL(key_, there_, count_, value_, meaning_) \
+    DTI_LIST_IF(there_, key_, meaning_, UINT, , , count_, dti_json_uint(json, NULL, value_))
+#define DOUBLES_OR_NULL(key_, there_, count_, value_, meaning_) \
+    DTI_LIST_IF(there_, key_, meaning_, MEASURE, , , count_, dti_put_double(json, NULL, value_))
+#define TEXTS(key_, count_, value_, meaning_) \
+    DTI_LIST(key_, meaning_, TEXT, , count_, dti_json_string(json, NULL, value_))
+#define LIKES(key_, like_, count_, value_, meaning_) \
+    DTI_LIST(key_, meaning_, TEXT, .pattern = like_, count_, dti_json_string(json, NULL, value_))
+#define MEASURES_BY(key_, function_, pointer_, meaning_)                                          \
+    DTI_MEMBER(key_, meaning_, MEASURE, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS, \
+               , function_(json, #key_, pointer_);)
+#define LIST_OPEN(key_, name_, meaning_)                                               \
+    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST, .object = &dti_object_##name_, \
+               DTI_KEY(key_) dti_json_array(json, NULL);)
+#define TEXTS_OPEN(key_, meaning_) \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_LIST, , dti_json_array(json, #key_);)
+#define LIST_CLOSE DTI_CODE(dti_json_end(json);)
+#define DTI_OPEN   {
+#define DTI_CLOSE  }
+#define IF(condition_) \
+    DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL}, ) DTI_CODE(if (condition_) DTI_OPEN)
+#define END_IF  DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL_END}, ) DTI_CODE(DTI_CLOSE)
+#define DO(...) DTI_CODE(__VA_ARGS__)
+
+/* Objects and documents: arrays of members, and functions that write them. */
+#define DTI_FUNCTION(function_, ...)                    \
+    void function_(struct dti_json *json, __VA_ARGS__); \
+    void function_(struct dti_json *json, __VA_ARGS__) DTI_OPEN(void) me;
+#define DTI_OBJECT(name_, object_, members_, common_)                                         \
+    DTI_TABLE(DTI_CLOSE; const struct dti_object object_ = {                                  \
+                             #name_, common_, sizeof members_ / sizeof *members_, members_};) \
+    DTI_CODE(DTI_CLOSE)
+#define SPLIT(function_, struct_type_) \
+    DTI_CODE(DTI_CLOSE DTI_FUNCTION(dti_put_##function_, const struct_type_ *me))
+#define OBJECT(name_, struct_type_)                                                       \
+    DTI_TABLE(extern const struct dti_object dti_object_##name_;                          \
+              static const struct dti_member members_of_##name_[] = DTI_OPEN)             \
+    DTI_CODE(void dti_put_members_##name_(struct dti_json *json, const struct_type_ *me); \
+             DTI_FUNCTION(dti_put_##name_, const char *key, const struct_type_ *me)       \
+                 DTI_CHOOSE(!me, dti_json_null(json, key);, dti_json_object(json, key);   \
+                            dti_put_members_##name_(json, me); dti_json_end(json);)       \
+                     DTI_CLOSE DTI_FUNCTION(dti_put_members_##name_, const struct_type_ *me))
+#define OBJECT_END(name_)        DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, false)
+#define COMMON_OBJECT            OBJECT
+#define COMMON_OBJECT_END(name_) DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, true)
+#define DOCUMENT(name_, version_, struct_type_, meaning_)                                        \
+    DTI_TABLE(extern const struct dti_document dti_schema_##name_;                               \
+              extern const struct dti_object dti_object_of_##name_;                              \
+              const struct dti_document dti_schema_##name_ = {#name_,                            \
+                                                              "dtinfo." #name_ "/" #version_,    \
+                                                              meaning_, &dti_object_of_##name_}; \
+              static const struct dti_member members_of_document_##name_[] = DTI_OPEN)           \
+    DTI_CODE(DTI_FUNCTION(dti_document_##name_, const struct_type_ *me)                          \
+                 dti_json_begin(json, "dtinfo." #name_ "/" #version_);)
+#define DOCUMENT_END(name_) \
+    DTI_OBJECT(name_, dti_object_of_##name_, members_of_document_##name_, false)
+
 #endif
 
 #ifdef DTI_ROWS
-/* The table. */
-#include "answers/rows_table.h"
+#define DTI_TABLE(...) __VA_ARGS__
+#define DTI_CODE(...)
 #include DTI_ROWS
-#include "answers/rows_end.h"
-
-/* The code. */
-#include "answers/rows_code.h"
+#undef DTI_TABLE
+#undef DTI_CODE
+#define DTI_TABLE(...)
+#define DTI_CODE(...) __VA_ARGS__
 #include DTI_ROWS
-#include "answers/rows_end.h"
-
+#undef DTI_TABLE
+#undef DTI_CODE
 #undef DTI_ROWS
 #endif

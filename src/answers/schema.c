@@ -5,7 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answers/document.h"
+#include "answers/common.h"
+
+#define DOCUMENT_NAMED(name) extern const struct dti_document dti_schema_##name;
+#include "answers/documents.def"
+#undef DOCUMENT_NAMED
+static const struct dti_document *const documents[] = {
+#define DOCUMENT_NAMED(name) &dti_schema_##name,
+#include "answers/documents.def"
+#undef DOCUMENT_NAMED
+};
+static const struct dti_object *const common_objects[] = {
+    &dti_object_number, &dti_object_neighbour, &dti_object_fields,
+    &dti_object_name,   &dti_object_warning,
+};
 
 enum { OBJECTS_MAX = 64 }; /* of one document, those that are not common */
 
@@ -228,13 +241,26 @@ void dti_schemas_put(struct dti_json *json)
     put_head(json, "common", "common.schema.json", "what the documents of dtinfo have in common",
              NULL);
     dti_json_object(json, "$defs");
-    for (size_t i = 0; i < dti_common_object_count; i++) {
-        dti_json_object(json, dti_common_objects[i]->name);
-        put_object(json, dti_common_objects[i], NULL, NULL);
+    for (size_t i = 0; i < sizeof common_objects / sizeof *common_objects; i++) {
+        dti_json_object(json, common_objects[i]->name);
+        put_object(json, common_objects[i], NULL, NULL);
         dti_json_end(json);
     }
     dti_json_end(json);
     dti_json_end(json);
-    for (size_t i = 0; i < dti_document_count; i++)
-        put_document(json, dti_documents[i]);
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        put_document(json, documents[i]);
+}
+
+const struct dti_member *dti_object_member(const struct dti_object *object, const char *key)
+{
+    const struct dti_member *found = NULL;
+    for (size_t i = 0; i < object->count && !found; i++) {
+        const struct dti_member *const member = &object->members[i];
+        if (member->type == DTI_MEMBERS_OF)
+            found = dti_object_member(member->object, key);
+        else if (member->key && strcmp(member->key, key) == 0)
+            found = member;
+    }
+    return found;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "dtinfo/glob.h"
 
 static bool is_complex(const struct dti_tensor *tensor)

@@ -5,118 +5,53 @@
 #include "dtinfo/container.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "containers/npy.h"
-#include "containers/npz.h"
-#include "containers/safetensors.h"
+
+/* A container with the memory that belongs to it. */
+struct dti_container_whole {
+    struct dti_container container; /* first: a pointer to it is one to the whole */
+    struct dti_pool pool;
+};
 
 enum dti_status dti_container_no_memory(struct dti_error *reterr)
 {
     return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-bool dti_list_grow(struct dti_pool *pool, void **list, size_t count, size_t *capacity,
-                   size_t element_size)
+struct dti_layout dti_file_layout(const struct dti_format *format, enum dti_packing packing,
+                                  bool file_is_big_endian)
 {
-    if (count < *capacity)
-        return true;
-    const size_t more = *capacity < 8 ? 8 : *capacity;
-    if (more > SIZE_MAX / 2 - *capacity)
-        return false;
-    void *const larger = dti_pool_array(pool, *capacity + more, element_size);
-    if (!larger)
-        return false;
-    if (count > 0)
-        memcpy(larger, *list, count * element_size);
-    *list = larger;
-    *capacity += more;
-    return true;
+    const struct dti_format *const part =
+        format->kind == DTI_KIND_COMPLEX ? dti_format_get(format->component) : format;
+    return (struct dti_layout){
+        .packing = packing,
+        .swapped = dti_format_container(part) > 1 && dti_is_swapped(file_is_big_endian),
+    };
 }
 
-bool dti_notes_add(struct dti_notes *notes, const char *code, const char *text)
+/* "safetensors, npy, npz, gguf": the kinds that have a mark of their own. */
+static const char *detected_kinds(char *text, size_t size)
 {
-    void *list = notes->notes;
-    if (!dti_list_grow(notes->pool, &list, notes->count, &notes->capacity, sizeof *notes->notes))
-        return false;
-    notes->notes = list;
-    const char *const copy = dti_pool_text(notes->pool, text, strlen(text));
-    if (!copy)
-        return false;
-    notes->notes[notes->count++] = (struct dti_note){.code = code, .text = copy};
-    return true;
-}
-
-static enum dti_status read_safetensors(struct dti_container_whole *whole,
-                                        const struct dti_container_options *options,
-                                        struct dti_error *reterr)
-{
-    struct dti_container *const container = &whole->container;
-    struct dti_safetensors found;
-    const enum dti_status status =
-        dti_safetensors_read(&whole->pool, &container->files[0], 0, options, &found, reterr);
-    if (status != DTI_OK)
-        return status;
-    container->tensors = found.tensors;
-    container->tensor_count = found.tensor_count;
-    container->metadata = found.metadata;
-    container->metadata_count = found.metadata_count;
-    container->notes = found.notes;
-    container->note_count = found.note_count;
-    return DTI_OK;
-}
-
-/* Readers that find one tensor. */
-static enum dti_status read_one(struct dti_container_whole *whole,
-                                const struct dti_container_options *options,
-                                struct dti_error *reterr)
-{
-    struct dti_container *const container = &whole->container;
-    struct dti_tensor *const tensor = dti_pool_alloc(&whole->pool, sizeof *tensor);
-    if (!tensor)
-        return dti_container_no_memory(reterr);
-    enum dti_status status;
-    if (container->kind == DTI_CONTAINER_RAW)
-        status = dti_raw_read(&whole->pool, &container->files[0], options->raw, tensor, reterr);
-    else
-        status = dti_npy_read(&whole->pool, container, options, tensor, reterr);
-    if (status != DTI_OK)
-        return status;
-    container->tensors = tensor;
-    container->tensor_count = 1;
-    return DTI_OK;
-}
-
-static enum dti_status read_file(struct dti_container_whole *whole,
-                                 const struct dti_container_options *options,
-                                 struct dti_error *reterr)
-{
-    struct dti_container *const container = &whole->container;
-    switch (container->kind) {
-    case DTI_CONTAINER_SAFETENSORS:
-        return read_safetensors(whole, options, reterr);
-    case DTI_CONTAINER_NPZ:
-        return dti_npz_open(&whole->pool, container, options, reterr);
-    case DTI_CONTAINER_GGUF:
-        return dti_gguf_read(&whole->pool, &container->files[0], container, reterr);
-    case DTI_CONTAINER_SHARDED:
-        container->index_file = container->files[0];
-        container->file_count = 0;
-        return dti_sharded_open(whole, options, reterr);
-    default:
-        return read_one(whole, options, reterr);
+    size_t used = 0;
+    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)i;
+        if (dti_container_ops(kind)->detect && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     dti_container_name(kind));
     }
+    return text;
 }
 
 static enum dti_status refuse(const struct dti_input *input, const struct dti_foreign *foreign,
                               struct dti_error *reterr)
 {
-    char label[DTI_QUOTE_SIZE];
+    char label[DTI_QUOTE_SIZE], kinds[DTI_QUOTE_SIZE];
     dti_input_label(input, label);
     enum dti_status status;
     if (foreign)
@@ -124,11 +59,10 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
     else if (input->size == 0)
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s is empty", label);
     else
-        status = dti_fail_remedy(
-            reterr, DTI_USAGE, DTI_REMEDY_SAY_KIND,
-            "%s is none of the kinds that are known by their content (safetensors, npy, "
-            "npz, gguf, an index)",
-            label);
+        status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_SAY_KIND,
+                                 "%s is none of the kinds that are known by their content (%s, an "
+                                 "index)",
+                                 label, detected_kinds(kinds, sizeof kinds));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -149,18 +83,18 @@ static enum dti_status open_file(struct dti_container_whole *whole,
     }
     if (options && options->raw) {
         container->kind = DTI_CONTAINER_RAW;
-        return read_file(whole, options, reterr);
+        return dti_container_read(container, &whole->pool, options, reterr);
     }
     unsigned char head[DTI_HEAD_SIZE];
     const size_t size = input->size < sizeof head ? (size_t)input->size : sizeof head;
     const enum dti_status status = dti_input_read_at(input, head, size, 0, reterr);
     if (status != DTI_OK)
         return status;
-    const struct dti_content content = dti_content_of(input->name, head, size, input->size);
-    if (!content.known)
-        return refuse(input, content.foreign, reterr);
-    container->kind = content.kind;
-    return read_file(whole, options, reterr);
+    const struct dti_foreign *foreign;
+    container->kind = dti_content_of(input->name, head, size, input->size, &foreign);
+    if (container->kind == DTI_CONTAINER_COUNT)
+        return refuse(input, foreign, reterr);
+    return dti_container_read(container, &whole->pool, options, reterr);
 }
 
 static enum dti_status open_path(struct dti_container_whole *whole,
@@ -180,7 +114,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
         if (!S_ISDIR(st.st_mode))
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
-        return dti_sharded_open(whole, options, reterr);
+        return dti_container_read(container, &whole->pool, options, reterr);
     }
     container->files = dti_pool_alloc(&whole->pool, sizeof *container->files);
     if (!container->files) {
@@ -215,7 +149,7 @@ void dti_container_free(struct dti_container *container)
         return;
     struct dti_container_whole *const whole = (struct dti_container_whole *)container;
     if (container->own)
-        dti_npz_free(container);
+        dti_container_ops(container->kind)->free(container);
     for (size_t i = 0; i < container->file_count; i++)
         dti_input_close(&container->files[i].input);
     if (container->index_file.path)
@@ -224,59 +158,15 @@ void dti_container_free(struct dti_container *container)
     free(whole);
 }
 
-enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
-                                   const struct dti_input **ret_input, uint64_t *ret_offset,
-                                   struct dti_error *reterr)
-{
-    struct dti_container_whole *const whole = (struct dti_container_whole *)container;
-    const struct dti_tensor *const wanted = &container->tensors[tensor];
-    if (container->kind != DTI_CONTAINER_NPZ) {
-        *ret_input = &container->files[wanted->file].input;
-        *ret_offset = wanted->offset;
-        return DTI_OK;
-    }
-    if (!whole->data) {
-        whole->data = dti_pool_array(&whole->pool, container->tensor_count, sizeof *whole->data);
-        if (!whole->data)
-            return dti_container_no_memory(reterr);
-        for (size_t i = 0; i < container->tensor_count; i++)
-            whole->data[i] = (struct dti_container_data){.known = false};
-    }
-    struct dti_container_data *const data = &whole->data[tensor];
-    if (!data->known) {
-        const enum dti_status status =
-            dti_npz_data(container, wanted, &data->input, &data->offset, reterr);
-        if (status != DTI_OK)
-            return status;
-        data->known = true;
-    }
-    *ret_input = &data->input;
-    *ret_offset = data->offset;
-    return DTI_OK;
-}
-
-enum dti_status dti_container_verify(struct dti_container *container,
-                                     void (*progress)(void *context, uint64_t done_bytes),
-                                     void *context, struct dti_error *reterr)
-{
-    return container->kind == DTI_CONTAINER_NPZ
-               ? dti_npz_verify(container, progress, context, reterr)
-               : DTI_OK;
-}
-
 /* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON
- * must be an index for that. */
+ * must be an index for that, unless the name has told already. */
 static bool is_head(const char *path, const unsigned char *head, size_t size, uint64_t file_size)
 {
     static const char map[] = "\"weight_map\"";
-    const struct dti_content content = dti_content_of(path, head, size, file_size);
-    if (!content.known)
-        return content.foreign != NULL;
-    if (content.kind != DTI_CONTAINER_SHARDED)
-        return true;
-    const size_t length = strlen(path), suffix = strlen(".index.json");
-    if (length >= suffix && strcmp(path + length - suffix, ".index.json") == 0)
-        return true;
+    const struct dti_foreign *foreign;
+    const enum dti_container_kind kind = dti_content_of(path, head, size, file_size, &foreign);
+    if (kind != DTI_CONTAINER_SHARDED)
+        return kind != DTI_CONTAINER_COUNT || foreign;
     for (size_t at = 0; at + sizeof map - 1 <= size; at++) {
         if (memcmp(head + at, map, sizeof map - 1) == 0)
             return true;
@@ -288,7 +178,9 @@ bool dti_container_is(const char *path)
 {
     unsigned char head[DTI_HEAD_SIZE];
     const bool standard_input = strcmp(path, "-") == 0;
-    if (!standard_input && dti_content_of(path, (const unsigned char *)"", 0, 0).known)
+    const struct dti_foreign *foreign;
+    if (!standard_input &&
+        dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
         return true;
     struct stat st = {0};
     if ((standard_input ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)

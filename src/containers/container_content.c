@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "containers/containers.h"
-#include "containers/safetensors.h"
+#include "dtinfo/ascii.h"
 
-struct magic {
-    const char *bytes;
-    size_t length;
+static const struct {
+    const char *magic; /* no NUL in it */
     struct dti_foreign foreign;
-};
-static const struct magic magics[] = {
-#define FOREIGN(magic, what, advice) {magic, sizeof(magic) - 1, {.is = what, .remedy = advice}},
+} magics[] = {
+#define FOREIGN(bytes, what, advice) {bytes, {.is = what, .remedy = advice}},
 #include "containers/foreign.def"
 #undef FOREIGN
 };
@@ -27,19 +25,13 @@ static const struct dti_foreign onnx = {
     .remedy = "write its initializers as .npy or safetensors, with the onnx package for example",
 };
 
-static bool begins(const unsigned char *head, size_t size, const char *magic, size_t length)
+bool dti_begins(const unsigned char *head, size_t head_size, const char *magic)
 {
-    return size >= length && memcmp(head, magic, length) == 0;
+    const size_t length = strlen(magic);
+    return head_size >= length && memcmp(head, magic, length) == 0;
 }
 
-static bool ends(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), wanted = strlen(suffix);
-    return length >= wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
-}
-
-/* The first byte from `at` on that is not JSON white space: `size` when there is none. */
-static size_t skip_space(const unsigned char *head, size_t size, size_t at)
+size_t dti_skip_space(const unsigned char *head, size_t size, size_t at)
 {
     while (at < size &&
            (head[at] == ' ' || head[at] == '\t' || head[at] == '\n' || head[at] == '\r'))
@@ -47,33 +39,18 @@ static size_t skip_space(const unsigned char *head, size_t size, size_t at)
     return at;
 }
 
-/* A header of a length that may be, and JSON in it. Nothing else begins with such a length: the
- * other kinds have no four bytes of zero there. */
-static bool is_safetensors(const unsigned char *head, size_t head_size, uint64_t size)
-{
-    uint64_t length = 0;
-    if (head_size < 9)
-        return false;
-    for (unsigned i = 0; i < 8; i++)
-        length |= (uint64_t)head[i] << (8 * i);
-    if (length > DTI_SAFETENSORS_HEADER_MAX)
-        return false;
-    const size_t first = skip_space(head, head_size, 8);
-    return first < head_size ? head[first] == '{' : size > head_size;
-}
-
-/* The first member of what torch.save() writes is the pickle, in a folder. */
-static bool is_torch_zip(const unsigned char *head, size_t size)
+bool dti_is_zip(const unsigned char *head, size_t size, bool of_torch)
 {
     enum { HEADER = 30, NAME_LENGTH = 26 };
     static const char pickle[] = "/data.pkl";
     const size_t wanted = sizeof pickle - 1;
-    if (size < HEADER)
+    if (!dti_begins(head, size, "PK\x03\x04") && !dti_begins(head, size, "PK\x05\x06") &&
+        !dti_begins(head, size, "PK\x06\x06"))
         return false;
-    const size_t length = (size_t)head[NAME_LENGTH] | (size_t)head[NAME_LENGTH + 1] << 8;
-    if (length < wanted || length > size - HEADER)
-        return false;
-    return memcmp(head + HEADER + length - wanted, pickle, wanted) == 0;
+    const size_t length =
+        size < HEADER ? 0 : (size_t)head[NAME_LENGTH] | (size_t)head[NAME_LENGTH + 1] << 8;
+    return of_torch == (length >= wanted && length <= size - HEADER &&
+                        memcmp(head + HEADER + length - wanted, pickle, wanted) == 0);
 }
 
 /* A protocol buffer whose field 1 is a small version and whose next field is one that exporters
@@ -82,57 +59,49 @@ static bool is_onnx(const char *name, const unsigned char *head, size_t size)
 {
     if (size < 3 || head[0] != 0x08 || head[1] == 0 || head[1] > 15)
         return false;
-    return ends(name, ".onnx") ||
+    return dti_text_ends(name, strlen(name), ".onnx") ||
            (head[2] == 0x12 && size > 4 && (head[4] == 'p' || head[4] == 't' || head[4] == 's'));
 }
 
-static struct dti_content content(enum dti_container_kind kind)
+/* Whether a name says so. Of what has no mark at all any name may be. */
+static bool is_named(const char *name, enum dti_container_kind kind)
 {
-    return (struct dti_content){.known = true, .kind = kind};
+    const struct dti_container_ops *const ops = dti_container_ops(kind);
+    const size_t length = strlen(name);
+    return (ops->detect || ops->resembles) &&
+           (dti_text_ends(name, length, dti_container_extension(kind)) ||
+            (ops->other_extension && dti_text_ends(name, length, ops->other_extension)));
 }
 
-static struct dti_content foreign(const struct dti_foreign *foreign)
+/* What the bytes say for certain, then the name, then what the bytes may be. */
+enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
+                                       uint64_t file_size, const struct dti_foreign **ret_foreign)
 {
-    return (struct dti_content){.foreign = foreign};
-}
-
-static struct dti_content by_name(const char *name)
-{
-    if (ends(name, ".index.json"))
-        return content(DTI_CONTAINER_SHARDED);
-    for (unsigned kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
-        if (kind != DTI_CONTAINER_RAW && kind != DTI_CONTAINER_SHARDED &&
-            ends(name, dti_container_extension((enum dti_container_kind)kind)))
-            return content((enum dti_container_kind)kind);
+    enum dti_container_kind kind;
+    *ret_foreign = NULL;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->detect && ops->detect(head, size, file_size))
+            return kind;
     }
-    return foreign(NULL);
-}
-
-struct dti_content dti_content_of(const char *name, const unsigned char *head, size_t head_size,
-                                  uint64_t size)
-{
-    const struct dti_content named = by_name(name);
-    if (is_safetensors(head, head_size, size))
-        return content(DTI_CONTAINER_SAFETENSORS);
-    if (begins(head, head_size, "\x93NUMPY", 6))
-        return content(DTI_CONTAINER_NPY);
-    if (begins(head, head_size, "GGUF", 4))
-        return content(DTI_CONTAINER_GGUF);
-    if (begins(head, head_size, "PK\x03\x04", 4) || begins(head, head_size, "PK\x05\x06", 4) ||
-        begins(head, head_size, "PK\x06\x06", 4))
-        return is_torch_zip(head, head_size) ? foreign(&torch_zip) : content(DTI_CONTAINER_NPZ);
+    if (dti_is_zip(head, size, true))
+        *ret_foreign = &torch_zip;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        if (begins(head, head_size, magics[i].bytes, magics[i].length))
-            return foreign(&magics[i].foreign);
+        if (dti_begins(head, size, magics[i].magic))
+            *ret_foreign = &magics[i].foreign;
     }
-    if (named.known)
-        return named;
-    if (head_size >= 9 && head[8] == '{' && head[0] != '{') /* whatever length it has */
-        return content(DTI_CONTAINER_SAFETENSORS);
-    const size_t first = skip_space(head, head_size, 0);
-    if (first < head_size && head[first] == '{')
-        return content(DTI_CONTAINER_SHARDED);
-    if (is_onnx(name, head, head_size))
-        return foreign(&onnx);
-    return foreign(NULL);
+    if (*ret_foreign)
+        return DTI_CONTAINER_COUNT;
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        if (is_named(name, kind))
+            return kind;
+    }
+    for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
+        const struct dti_container_ops *const ops = dti_container_ops(kind);
+        if (ops->resembles && ops->resembles(head, size))
+            return kind;
+    }
+    if (is_onnx(name, head, size))
+        *ret_foreign = &onnx;
+    return DTI_CONTAINER_COUNT;
 }

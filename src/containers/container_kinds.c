@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of container kinds. */
-#include "dtinfo/container.h"
+ * The table of container kinds, and the calls that go straight to a row. */
+#include <string.h>
+
+#include "containers/containers.h"
+#include "dtinfo/ascii.h"
 
 static const struct {
     const char *name, *extension;
-    bool written;
+    const struct dti_container_ops *ops;
 } kinds[DTI_CONTAINER_COUNT] = {
-#define CONTAINER(id, kind_name, kind_extension, is_written) \
-    [DTI_CONTAINER_##id] = {.name = kind_name, .extension = kind_extension, .written = is_written},
+#define CONTAINER(id, kind_name, kind_extension, kind_ops) \
+    [DTI_CONTAINER_##id] = {.name = kind_name, .extension = kind_extension, .ops = &kind_ops},
 #include "dtinfo/containers.def"
 #undef CONTAINER
 };
+
+const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind)
+{
+    return kinds[kind].ops;
+}
+
+unsigned dti_container_traits(enum dti_container_kind kind)
+{
+    return kinds[kind].ops->traits;
+}
 
 const char *dti_container_name(enum dti_container_kind kind)
 {
@@ -23,7 +36,64 @@ const char *dti_container_extension(enum dti_container_kind kind)
     return kinds[kind].extension;
 }
 
+enum dti_container_kind dti_container_named(const char *path)
+{
+    enum dti_container_kind kind = 0;
+    while (kind < DTI_CONTAINER_COUNT && !dti_text_ends(path, strlen(path), kinds[kind].extension))
+        kind++;
+    return kind;
+}
+
 bool dti_container_is_written(enum dti_container_kind kind)
 {
-    return kinds[kind].written;
+    return kinds[kind].ops->layout != NULL;
+}
+
+bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
+                          struct dti_layout *ret_layout)
+{
+    return dti_container_is_written(kind) && kinds[kind].ops->stores(format, ret_layout);
+}
+
+enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_new_tensor *tensors,
+                                     size_t count, const struct dti_metadata *metadata,
+                                     size_t metadata_count, struct dti_buffer *ret_head,
+                                     uint64_t *ret_size, struct dti_error *reterr)
+{
+    if (!dti_container_is_written(kind))
+        return dti_fail(reterr, DTI_USAGE, "%s files are read only", kinds[kind].name);
+    return kinds[kind].ops->layout(tensors, count, metadata, metadata_count, ret_head, ret_size,
+                                   reterr);
+}
+
+enum dti_status dti_container_read(struct dti_container *container, struct dti_pool *pool,
+                                   const struct dti_container_options *options,
+                                   struct dti_error *reterr)
+{
+    struct dti_opening opening = {.container = container, .pool = pool, .error = reterr};
+    if (options)
+        opening.options = *options;
+    if (container->file_count > 0)
+        dti_opening_turn_to(&opening, &container->files[0]);
+    return kinds[container->kind].ops->open(&opening) ? DTI_OK : opening.status;
+}
+
+enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
+                                   const struct dti_input **ret_input, uint64_t *ret_offset,
+                                   struct dti_error *reterr)
+{
+    const struct dti_container_ops *const ops = kinds[container->kind].ops;
+    if (ops->data)
+        return ops->data(container, tensor, ret_input, ret_offset, reterr);
+    *ret_input = &container->files[container->tensors[tensor].file].input;
+    *ret_offset = container->tensors[tensor].offset;
+    return DTI_OK;
+}
+
+enum dti_status dti_container_verify(struct dti_container *container,
+                                     void (*progress)(void *context, uint64_t done_bytes),
+                                     void *context, struct dti_error *reterr)
+{
+    const struct dti_container_ops *const ops = kinds[container->kind].ops;
+    return ops->verify ? ops->verify(container, progress, context, reterr) : DTI_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of the kinds of files and the front of them share: a container with the memory
- * that belongs to it. */
+ * What a kind of container is to the front of them: a row of operations. And what its operations
+ * work on. */
 #ifndef DTINFO_CONTAINERS_H
 #define DTINFO_CONTAINERS_H
 
@@ -9,39 +9,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "containers/opening.h"
 #include "dtinfo/container.h"
-#include "dtinfo/memory_pool.h"
 
-/* A container as dti_container_open() makes it. Whoever reads a file takes all memory that the
- * container points at from the pool. */
-struct dti_container_whole {
-    struct dti_container container; /* first: a pointer to it is one to the whole */
-    struct dti_pool pool;
-    struct dti_container_data *data; /* .npz: NULL until data were asked for; one a tensor */
+/* A member that is NULL is what the kind cannot do, or has no need of. */
+struct dti_container_ops {
+    unsigned traits; /* DTI_CONTAINER_TEXTS ... */
+    /* Whether a file of file_size bytes that begins so is one, whatever its name; and whether it
+     * may be one, when neither the bytes nor the name say that it is anything. */
+    bool (*detect)(const unsigned char *head, size_t head_size, uint64_t file_size);
+    bool (*resembles)(const unsigned char *head, size_t head_size);
+    const char *other_extension; /* that names may end in beside their own, or NULL */
+    /* Reads what is open as opening->file and fills the container. */
+    bool (*open)(struct dti_opening *opening);
+    /* dti_container_data() and dti_container_verify(), where the bytes do not just lie there. */
+    enum dti_status (*data)(struct dti_container *container, size_t tensor,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr);
+    enum dti_status (*verify)(struct dti_container *container,
+                              void (*progress)(void *context, uint64_t done_bytes), void *context,
+                              struct dti_error *reterr);
+    void (*free)(struct dti_container *container); /* what container->own is; it is not NULL */
+    /* dti_container_stores() and dti_container_layout(), of what is written. */
+    bool (*stores)(const struct dti_format *format, struct dti_layout *ret_layout);
+    enum dti_status (*layout)(struct dti_new_tensor *tensors, size_t count,
+                              const struct dti_metadata *metadata, size_t metadata_count,
+                              struct dti_buffer *ret_head, uint64_t *ret_size,
+                              struct dti_error *reterr);
 };
+#define CONTAINER(id, kind_name, kind_extension, kind_ops) \
+    extern const struct dti_container_ops kind_ops;
+#include "dtinfo/containers.def"
+#undef CONTAINER
+const struct dti_container_ops *dti_container_ops(enum dti_container_kind kind);
 
-/* Where the data of a tensor are. The input belongs to the reader, which closes it when the
- * container is freed. */
-struct dti_container_data {
-    bool known;
-    struct dti_input input;
-    uint64_t offset;
-};
-
-/* A list of notes under way. */
-struct dti_notes {
-    struct dti_pool *pool;
-    struct dti_note *notes;
-    size_t count, capacity;
-};
-
-/* Adds a note; code is a literal, text is copied and must be safe for a terminal. False: memory ran
- * out. */
-bool dti_notes_add(struct dti_notes *notes, const char *code, const char *text);
-
-/* Room for one more in a list that comes from a pool and doubles: *list is moved when full. */
-bool dti_list_grow(struct dti_pool *pool, void **list, size_t count, size_t *capacity,
-                   size_t element_size);
+/* Reads the header of what is open as files[0], or finds the shards of a folder, as its kind says;
+ * all memory comes from pool. options may be NULL. On failure nothing but the pool and the files is
+ * to be freed. */
+enum dti_status dti_container_read(struct dti_container *container, struct dti_pool *pool,
+                                   const struct dti_container_options *options,
+                                   struct dti_error *reterr);
 
 /* "out of memory", with DTI_NO_MEMORY. */
 enum dti_status dti_container_no_memory(struct dti_error *reterr);
@@ -60,25 +67,6 @@ static inline bool dti_is_swapped(bool file_is_big_endian)
 struct dti_layout dti_file_layout(const struct dti_format *format, enum dti_packing packing,
                                   bool file_is_big_endian);
 
-/* Bytes of a tensor, complex or not; false when they or its elements do not fit in 64 bits. */
-bool dti_tensor_bytes(const struct dti_format *format, const struct dti_layout *layout,
-                      unsigned rank, const uint64_t *shape, uint64_t *ret_bytes);
-
-/* raw.c: a file without a header is one tensor "data". */
-enum dti_status dti_raw_read(struct dti_pool *pool, struct dti_container_file *file,
-                             const struct dti_raw *raw, struct dti_tensor *ret,
-                             struct dti_error *reterr);
-
-/* gguf_read.c: files[0].input is open; fills tensors, metadata, notes and version. */
-enum dti_status dti_gguf_read(struct dti_pool *pool, struct dti_container_file *file,
-                              struct dti_container *container, struct dti_error *reterr);
-
-/* sharded_read.c: opens all shards. index_file is that of an open index, or has no path:
- * container.path is a folder. */
-enum dti_status dti_sharded_open(struct dti_container_whole *whole,
-                                 const struct dti_container_options *options,
-                                 struct dti_error *reterr);
-
 /* What the first bytes of a file, its size and its name say. */
 enum {
     DTI_HEAD_SIZE = 4096, /* bytes that are looked at */
@@ -87,12 +75,13 @@ struct dti_foreign {
     const char *is;     /* "is a Python pickle, which could run code and is never read" */
     const char *remedy; /* after a semicolon */
 };
-struct dti_content {
-    bool known;
-    enum dti_container_kind kind;
-    const struct dti_foreign *foreign; /* where not known: NULL, or what it is instead */
-};
-struct dti_content dti_content_of(const char *name, const unsigned char *head, size_t head_size,
-                                  uint64_t size);
+/* DTI_CONTAINER_COUNT: none that is read; *ret_foreign is NULL, or what it is instead. */
+enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
+                                       uint64_t file_size, const struct dti_foreign **ret_foreign);
+bool dti_begins(const unsigned char *head, size_t head_size, const char *magic);
+/* A zip archive: one of torch.save(), whose first member is the pickle in a folder, or another. */
+bool dti_is_zip(const unsigned char *head, size_t head_size, bool of_torch);
+/* The first byte from `at` on that is not JSON white space: head_size when there is none. */
+size_t dti_skip_space(const unsigned char *head, size_t head_size, size_t at);
 
 #endif

@@ -2,12 +2,12 @@
  *
  * The key-values of a GGUF file. Of arrays, such as a vocabulary of a hundred thousand words, the
  * first elements are kept. */
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "containers/gguf.h"
 #include "containers/json_quoted.h"
-#include "containers/name_order.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/scalar.h"
 
@@ -42,61 +42,44 @@ enum { VALUE_TYPES = sizeof value_types / sizeof *value_types };
 /* A key-value under way. */
 struct metadata_pair {
     struct dti_gguf_stream *stream;
-    struct dti_notes *notes;
     const char *key;
     size_t key_length;
     struct dti_buffer *text; /* of arrays */
 };
 
-static enum dti_status fail_pair(const struct metadata_pair *pair, const char *problem,
-                                 uint64_t number, struct dti_error *reterr)
+static bool fail_pair(const struct metadata_pair *pair, const char *problem, uint64_t number)
 {
-    char key[DTI_QUOTE_SIZE];
-    dti_quote(key, pair->key, pair->key_length);
-    dti_fail(reterr, DTI_BAD_INPUT, "%s: key %s: %s %llu", pair->stream->label, key, problem,
-             (unsigned long long)number);
-    dti_error_argument(reterr, pair->key, pair->key_length);
-    return DTI_BAD_INPUT;
+    const struct dti_subject key = {"key", pair->key, pair->key_length, .argument = true};
+    return dti_opening_refuse_of(pair->stream->opening, key, ": %s %" PRIu64, problem, number);
 }
 
-static enum dti_status read_type(struct metadata_pair *pair, uint64_t *ret_type,
-                                 struct dti_error *reterr)
+static bool read_type(struct metadata_pair *pair, uint64_t *ret_type)
 {
-    uint64_t type = 0;
-    const enum dti_status status = dti_gguf_number(pair->stream, 4, &type, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (type >= VALUE_TYPES)
-        return fail_pair(pair, "there is no type", type, reterr);
-    *ret_type = type;
-    return DTI_OK;
+    if (!dti_gguf_number(pair->stream, 4, ret_type))
+        return false;
+    return *ret_type < VALUE_TYPES || fail_pair(pair, "there is no type", *ret_type);
 }
 
 /* Appends a number as a JSON token. */
-static enum dti_status read_number(struct metadata_pair *pair, uint64_t type,
-                                   struct dti_buffer *text, uint64_t *ret_code,
-                                   struct dti_error *reterr)
+static bool read_number(struct metadata_pair *pair, uint64_t type, uint64_t *ret_code)
 {
-    uint64_t code;
-    const enum dti_status status =
-        dti_gguf_number(pair->stream, value_types[type].bytes, &code, reterr);
-    if (status != DTI_OK)
-        return status;
-    *ret_code = code;
+    struct dti_buffer *const text = pair->text;
+    if (!dti_gguf_number(pair->stream, value_types[type].bytes, ret_code))
+        return false;
     if (type == TYPE_BOOL) {
-        dti_buffer_puts(text, code != 0 ? "true" : "false");
-        return DTI_OK;
+        dti_buffer_puts(text, *ret_code != 0 ? "true" : "false");
+        return true;
     }
     const struct dti_format *const format = dti_format_get(value_types[type].dtype);
     struct dti_value value;
     char spelled[DTI_TEXT_SIZE];
-    dti_decode(format, code, &value);
-    const size_t length = dti_spell_stored(spelled, format, code, &value);
+    dti_decode(format, *ret_code, &value);
+    const size_t length = dti_spell_stored(spelled, format, *ret_code, &value);
     const bool is_number = value.class == DTI_CLASS_FINITE || value.class == DTI_CLASS_ZERO;
     dti_buffer_puts(text, is_number ? "" : "\"");
     dti_buffer_append(text, spelled, length);
     dti_buffer_puts(text, is_number ? "" : "\"");
-    return DTI_OK;
+    return true;
 }
 
 /* An array that is being read, inside of others. */
@@ -106,99 +89,89 @@ struct array_level {
     bool shown; /* its next element will be */
 };
 
-static enum dti_status open_level(struct metadata_pair *pair, struct array_level *level, bool shown,
-                                  struct dti_error *reterr)
+static bool open_level(struct metadata_pair *pair, struct array_level *level, bool shown)
 {
-    uint64_t type = 0, count = 0, bytes = 0;
-    enum dti_status status = read_type(pair, &type, reterr);
-    if (status == DTI_OK)
-        status = dti_gguf_number(pair->stream, 8, &count, reterr);
-    if (status != DTI_OK)
-        return status;
+    uint64_t type, count, bytes;
+    if (!read_type(pair, &type) || !dti_gguf_number(pair->stream, 8, &count))
+        return false;
     if (count > DTI_GGUF_LENGTH_MAX)
-        return fail_pair(pair, "an array may have 1073741824 elements, not", count, reterr);
+        return fail_pair(pair, "an array may have 1073741824 elements, not", count);
     if (!dti_mul_u64(count, value_types[type].bytes, &bytes) || bytes > dti_gguf_left(pair->stream))
-        return fail_pair(pair, "the file is too short for an array of length", count, reterr);
+        return fail_pair(pair, "the file is too short for an array of length", count);
     *level = (struct array_level){.type = type, .count = count, .open = shown, .shown = shown};
     if (shown)
         dti_buffer_puts(pair->text, "[");
-    return DTI_OK;
+    return true;
 }
 
 /* Numbers to be shown one by one, the rest at once. */
-static enum dti_status read_numbers(struct metadata_pair *pair, struct array_level *level,
-                                    struct dti_error *reterr)
+static bool read_numbers(struct metadata_pair *pair, struct array_level *level)
 {
-    enum dti_status status = DTI_OK;
     if (level->shown && level->done < ARRAY_SHOWN) {
         uint64_t code;
         dti_buffer_puts(pair->text, level->done > 0 ? "," : "");
-        status = read_number(pair, level->type, pair->text, &code, reterr);
         level->done++;
-    } else {
-        status = dti_gguf_skip(
-            pair->stream, (level->count - level->done) * value_types[level->type].bytes, reterr);
-        level->done = level->count;
+        return read_number(pair, level->type, &code);
     }
-    return status;
+    const uint64_t left = level->count - level->done;
+    level->done = level->count;
+    return dti_gguf_skip(pair->stream, left * value_types[level->type].bytes);
 }
 
-static enum dti_status read_string(struct metadata_pair *pair, struct array_level *level,
-                                   struct dti_error *reterr)
+static bool read_string(struct metadata_pair *pair, struct array_level *level)
 {
     char kept[ARRAY_TEXT];
     uint64_t length;
-    enum dti_status status = dti_gguf_length(pair->stream, &length, reterr);
-    if (status != DTI_OK)
-        return status;
+    if (!dti_gguf_length(pair->stream, &length))
+        return false;
     level->shown = level->shown && level->done < ARRAY_SHOWN && length <= sizeof kept &&
                    pair->text->length < ARRAY_TEXT;
-    if (!level->shown) {
-        level->done++;
-        return dti_gguf_skip(pair->stream, length, reterr);
-    }
-    status = dti_gguf_bytes(pair->stream, kept, (size_t)length, reterr);
-    if (status != DTI_OK)
-        return status;
-    dti_buffer_puts(pair->text, level->done > 0 ? "," : "");
+    const bool first = level->done++ == 0;
+    if (!level->shown)
+        return dti_gguf_skip(pair->stream, length);
+    if (!dti_gguf_bytes(pair->stream, kept, (size_t)length))
+        return false;
+    dti_buffer_puts(pair->text, first ? "" : ",");
     dti_json_quoted(pair->text, kept, (size_t)length);
+    return true;
+}
+
+/* Goes down into an element that is an array. */
+static bool read_inner(struct metadata_pair *pair, struct array_level *level, bool has_room)
+{
+    if (!has_room)
+        return fail_pair(pair, "arrays within arrays, more than", ARRAY_DEPTH);
+    level->shown = level->shown && level->done < ARRAY_SHOWN && pair->text->length < ARRAY_TEXT;
+    if (level->shown)
+        dti_buffer_puts(pair->text, level->done > 0 ? "," : "");
     level->done++;
-    return DTI_OK;
+    return open_level(pair, level + 1, level->shown);
 }
 
 /* The elements of an array go to pair->text; arrays inside it have a place in `levels`. */
-static enum dti_status read_array(struct metadata_pair *pair, const char **ret_type,
-                                  uint64_t *ret_count, struct dti_error *reterr)
+static bool read_array(struct metadata_pair *pair, const char **ret_type, uint64_t *ret_count)
 {
     struct array_level levels[ARRAY_DEPTH];
-    dti_buffer_clear(pair->text);
-    enum dti_status status = open_level(pair, &levels[0], true, reterr);
-    if (status != DTI_OK)
-        return status;
+    if (!open_level(pair, &levels[0], true))
+        return false;
     *ret_type = value_types[levels[0].type].array_name;
     *ret_count = levels[0].count;
-    for (size_t depth = 1; depth > 0 && status == DTI_OK;) {
+    bool good = true;
+    for (size_t depth = 1; depth > 0 && good;) {
         struct array_level *const level = &levels[depth - 1];
         if (level->done == level->count) {
             dti_buffer_puts(pair->text, level->open ? "]" : "");
             depth--;
         } else if (level->type == TYPE_STRING) {
-            status = read_string(pair, level, reterr);
+            good = read_string(pair, level);
         } else if (level->type != TYPE_ARRAY) {
-            status = read_numbers(pair, level, reterr);
-        } else if (depth == ARRAY_DEPTH) {
-            status = fail_pair(pair, "arrays within arrays, more than", ARRAY_DEPTH, reterr);
+            good = read_numbers(pair, level);
         } else {
-            level->shown =
-                level->shown && level->done < ARRAY_SHOWN && pair->text->length < ARRAY_TEXT;
-            if (level->shown)
-                dti_buffer_puts(pair->text, level->done > 0 ? "," : "");
-            level->done++;
-            status = open_level(pair, &levels[depth], level->shown, reterr);
+            good = read_inner(pair, level, depth < ARRAY_DEPTH);
             depth++;
         }
     }
-    return status;
+    return good;
 }
 
 /* Length of text cut to `limit` bytes, not inside a UTF-8 sequence. */
@@ -211,62 +184,47 @@ static size_t cut(const char *text, size_t limit)
 }
 
 /* A string value: all of it, or its beginning and a note. */
-static enum dti_status read_text(struct metadata_pair *pair, struct dti_metadata *ret,
-                                 struct dti_error *reterr)
+static bool read_text(struct metadata_pair *pair, struct dti_metadata *ret)
 {
+    struct dti_opening *const opening = pair->stream->opening;
     uint64_t length;
-    enum dti_status status = dti_gguf_length(pair->stream, &length, reterr);
-    if (status != DTI_OK)
-        return status;
+    if (!dti_gguf_length(pair->stream, &length))
+        return false;
     const size_t kept = length < STRING_KEPT ? (size_t)length : STRING_KEPT;
-    char *const text = dti_pool_alloc(pair->notes->pool, kept + 1);
-    if (!text)
-        return dti_container_no_memory(reterr);
-    status = dti_gguf_bytes(pair->stream, text, kept, reterr);
-    if (status == DTI_OK)
-        status = dti_gguf_skip(pair->stream, length - kept, reterr);
-    if (status != DTI_OK)
-        return status;
+    char *const text = dti_opening_array(opening, kept + 1, 1);
+    if (!text || !dti_gguf_bytes(pair->stream, text, kept) ||
+        !dti_gguf_skip(pair->stream, length - kept))
+        return false;
     ret->kind = DTI_METADATA_STRING;
     ret->value = text;
     ret->value_length = kept == length ? kept : cut(text, kept - 1);
     text[ret->value_length] = '\0';
-    if (kept == length)
-        return DTI_OK;
-    char key[DTI_QUOTE_SIZE], line[DTI_QUOTE_SIZE + 100];
-    snprintf(line, sizeof line, "the text of key %s is cut: it has %llu bytes",
-             dti_quote(key, pair->key, pair->key_length), (unsigned long long)length);
-    return dti_notes_add(pair->notes, "metadata_cut", line) ? DTI_OK
-                                                            : dti_container_no_memory(reterr);
+    char key[DTI_QUOTE_SIZE];
+    return kept == length || dti_opening_note(opening, "metadata_cut",
+                                              "the text of key %s is cut: it has %" PRIu64 " bytes",
+                                              dti_quote(key, pair->key, pair->key_length), length);
 }
 
-static enum dti_status check_alignment(const struct metadata_pair *pair, uint64_t type,
-                                       uint64_t alignment, struct dti_error *reterr)
+static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uint64_t alignment)
 {
     if (type != TYPE_UINT32)
-        return fail_pair(pair, "its type must be 4 (uint32), not", type, reterr);
+        return fail_pair(pair, "its type must be 4 (uint32), not", type);
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-        return fail_pair(pair, "it must be a power of two, not", alignment, reterr);
-    return DTI_OK;
+        return fail_pair(pair, "it must be a power of two, not", alignment);
+    return true;
 }
 
-static enum dti_status read_pair(struct metadata_pair *pair, struct dti_metadata *ret,
-                                 uint64_t *ret_alignment, struct dti_error *reterr)
+static bool read_pair(struct metadata_pair *pair, struct dti_metadata *ret, uint64_t *ret_alignment)
 {
-    static const char alignment_key[] = "general.alignment";
-    struct dti_pool *const pool = pair->notes->pool;
-    uint64_t type = 0;
-    enum dti_status status =
-        dti_gguf_string(pair->stream, pool, &pair->key, &pair->key_length, reterr);
-    if (status != DTI_OK)
-        return status;
+    struct dti_opening *const opening = pair->stream->opening;
+    uint64_t type, code = 0;
+    if (!dti_gguf_string(pair->stream, &pair->key, &pair->key_length))
+        return false;
     if (pair->key_length == 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: the key before byte %llu is empty",
-                        pair->stream->label, (unsigned long long)dti_gguf_at(pair->stream));
-    status = read_type(pair, &type, reterr);
-    if (status != DTI_OK)
-        return status;
-
+        return dti_opening_refuse(opening, ": the key before byte %" PRIu64 " is empty",
+                                  dti_gguf_at(pair->stream));
+    if (!read_type(pair, &type))
+        return false;
     *ret = (struct dti_metadata){
         .key = pair->key,
         .key_length = pair->key_length,
@@ -274,81 +232,45 @@ static enum dti_status read_pair(struct metadata_pair *pair, struct dti_metadata
         .type = value_types[type].name,
         .count = 1,
     };
-    const bool aligns = pair->key_length == sizeof alignment_key - 1 &&
-                        memcmp(pair->key, alignment_key, sizeof alignment_key - 1) == 0;
-    uint64_t code = 0;
     dti_buffer_clear(pair->text);
-    if (type == TYPE_STRING)
-        status = read_text(pair, ret, reterr);
-    else if (type == TYPE_ARRAY)
-        status = read_array(pair, &ret->type, &ret->count, reterr);
-    else
-        status = read_number(pair, type, pair->text, &code, reterr);
-    if (status == DTI_OK && aligns)
-        status = check_alignment(pair, type, code, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (aligns)
+    if (!(type == TYPE_STRING  ? read_text(pair, ret)
+          : type == TYPE_ARRAY ? read_array(pair, &ret->type, &ret->count)
+                               : read_number(pair, type, &code)))
+        return false;
+    if (dti_text_is(pair->key, pair->key_length, "general.alignment")) {
+        if (!check_alignment(pair, type, code))
+            return false;
         *ret_alignment = code;
-    if (type == TYPE_STRING)
-        return DTI_OK;
-    ret->value_length = pair->text->length;
-    ret->value =
-        pair->text->failed ? NULL : dti_pool_text(pool, pair->text->data, pair->text->length);
-    return ret->value ? DTI_OK : dti_container_no_memory(reterr);
-}
-
-/* Fails when a key occurs twice. */
-static enum dti_status check_keys(const struct dti_gguf_stream *stream,
-                                  const struct dti_metadata *metadata, size_t count,
-                                  struct dti_error *reterr)
-{
-    struct dti_name_order order;
-    size_t repeated;
-    if (!dti_name_order_init(&order, count))
-        return dti_container_no_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
-    dti_name_order_sort(&order);
-    enum dti_status status = DTI_OK;
-    if (dti_name_order_repeated(&order, &repeated)) {
-        char key[DTI_QUOTE_SIZE];
-        const struct dti_metadata *const twice = &metadata[repeated];
-        status = dti_fail(reterr, DTI_BAD_INPUT, "%s: the key %s occurs twice", stream->label,
-                          dti_quote(key, twice->key, twice->key_length));
-        dti_error_argument(reterr, twice->key, twice->key_length);
     }
-    dti_name_order_free(&order);
-    return status;
+    if (type == TYPE_STRING)
+        return true;
+    if (pair->text->failed)
+        return dti_opening_no_memory(opening);
+    ret->value_length = pair->text->length;
+    ret->value = dti_opening_text(opening, pair->text->data, pair->text->length);
+    return ret->value != NULL;
 }
 
-enum dti_status dti_gguf_metadata(struct dti_gguf_stream *stream, struct dti_notes *notes,
-                                  uint64_t count, struct dti_metadata **ret,
-                                  uint64_t *ret_alignment, struct dti_error *reterr)
+bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t *ret_alignment)
 {
     if (count > dti_gguf_left(stream) / PAIR_MIN)
-        return dti_fail(
-            reterr, DTI_BAD_INPUT, "%s: %llu key-values do not fit into the %llu bytes behind them",
-            stream->label, (unsigned long long)count, (unsigned long long)dti_gguf_left(stream));
+        return dti_opening_refuse(stream->opening,
+                                  ": %" PRIu64 " key-values do not fit into the %" PRIu64
+                                  " bytes behind them",
+                                  count, dti_gguf_left(stream));
     struct dti_buffer text;
-    struct metadata_pair pair = {.stream = stream, .notes = notes, .text = &text};
-    void *list = NULL;
-    size_t capacity = 0;
-    uint64_t alignment = DTI_GGUF_ALIGNMENT;
-    enum dti_status status = DTI_OK;
+    struct metadata_pair pair = {.stream = stream, .text = &text};
+    bool good = true;
+    *ret_alignment = DTI_GGUF_ALIGNMENT;
     dti_buffer_init(&text);
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!dti_list_grow(notes->pool, &list, i, &capacity, sizeof **ret))
-            status = dti_container_no_memory(reterr);
-        else
-            status = read_pair(&pair, (struct dti_metadata *)list + i, &alignment, reterr);
+    for (size_t i = 0; i < count && good; i++) {
+        struct dti_metadata *const entry = dti_opening_metadata(stream->opening);
+        good = entry && read_pair(&pair, entry, ret_alignment);
     }
     dti_buffer_free(&text);
-    if (status == DTI_OK)
-        status = check_keys(stream, list, (size_t)count, reterr);
-    if (status != DTI_OK)
-        return status;
-    *ret = list;
-    *ret_alignment = alignment;
-    return DTI_OK;
+    const struct dti_container *const container = stream->opening->container;
+    return good && dti_opening_check_names(
+                       stream->opening, container->metadata, container->metadata_count,
+                       DTI_NAMED(struct dti_metadata, key),
+                       (struct dti_subject){.what = "the key", .argument = true}, " occurs twice");
 }

@@ -75,7 +75,29 @@ void dti_name_order_sort(struct dti_name_order *order)
         qsort(order->rows, order->count, sizeof *order->rows, compare_rows);
 }
 
-bool dti_name_order_repeated(const struct dti_name_order *order, size_t *ret_index)
+struct dti_name_row dti_name_of(const void *items, size_t index, struct dti_named named)
+{
+    const char *const item = (const char *)items + index * named.size;
+    struct dti_name_row row = {.index = index};
+    memcpy(&row.name, item + named.name, sizeof row.name);
+    memcpy(&row.length, item + named.length, sizeof row.length);
+    return row;
+}
+
+bool dti_name_order_of(struct dti_name_order *ret, const void *items, size_t count,
+                       struct dti_named named)
+{
+    if (!dti_name_order_init(ret, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct dti_name_row row = dti_name_of(items, i, named);
+        dti_name_order_add(ret, row.name, row.length);
+    }
+    dti_name_order_sort(ret);
+    return true;
+}
+
+size_t dti_name_order_repeated(const struct dti_name_order *order)
 {
     size_t found = SIZE_MAX;
     for (size_t i = 1; i < order->count; i++) {
@@ -83,9 +105,16 @@ bool dti_name_order_repeated(const struct dti_name_order *order, size_t *ret_ind
             compare_names(&order->rows[i - 1], &order->rows[i]) == 0)
             found = order->rows[i].index;
     }
-    if (found == SIZE_MAX)
+    return found;
+}
+
+bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index)
+{
+    struct dti_name_order order;
+    if (!dti_name_order_of(&order, items, count, named))
         return false;
-    *ret_index = found;
+    *ret_index = dti_name_order_repeated(&order);
+    dti_name_order_free(&order);
     return true;
 }
 

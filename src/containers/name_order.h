@@ -27,8 +27,23 @@ void dti_name_order_free(struct dti_name_order *order);
 void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length);
 void dti_name_order_sort(struct dti_name_order *order);
 
-/* The index of the first name added that repeats an earlier one; false: there is none. */
-bool dti_name_order_repeated(const struct dti_name_order *order, size_t *ret_index);
+/* Where structs have a name and, in a member of that name and "_length", how long it is. */
+struct dti_named {
+    size_t size, name, length;
+};
+#define DTI_NAMED(type, member)                         \
+    ((struct dti_named){.size = sizeof(type),           \
+                        .name = offsetof(type, member), \
+                        .length = offsetof(type, member##_length)})
+struct dti_name_row dti_name_of(const void *items, size_t index, struct dti_named named);
+/* The names of so many of them, sorted; false: memory ran out. */
+bool dti_name_order_of(struct dti_name_order *ret, const void *items, size_t count,
+                       struct dti_named named);
+
+/* The index of the first name added that repeats an earlier one; SIZE_MAX: there is none. */
+size_t dti_name_order_repeated(const struct dti_name_order *order);
+/* The same of structs; false: memory ran out. */
+bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index);
 /* The index of a name; the lowest of several. */
 bool dti_name_order_find(const struct dti_name_order *order, const char *name, size_t length,
                          size_t *ret_index);

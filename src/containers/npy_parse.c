@@ -12,7 +12,8 @@
  * a stack of their own. */
 #include <string.h>
 
-#include "containers/npy_header.h"
+#include "containers/npy.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/utf8.h"
 
@@ -310,8 +311,7 @@ static bool take_member(struct cursor *cursor, unsigned *seen, struct dti_npy_di
     unsigned key = 0;
     if (!take_string(cursor, &name, &length))
         return false;
-    while (key < KEYS &&
-           (strlen(keys[key].name) != length || memcmp(keys[key].name, name, length) != 0))
+    while (key < KEYS && !dti_text_is(name, length, keys[key].name))
         key++;
     if (key == KEYS)
         return fail(cursor, "there is a key that is not descr, fortran_order or shape");

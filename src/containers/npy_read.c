@@ -1,80 +1,267 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading .npy files: the header alone. As in numpy, missing data is an error and further bytes are
- * not. */
+ * numpy's .npy: one array behind a header that is a Python literal. From the bytes of the header to
+ * a tensor: sizes are checked here, and what a type means to us is decided. As in numpy, missing
+ * data is an error and further bytes are not. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "containers/containers.h"
 #include "containers/npy.h"
-#include "containers/npy_header.h"
+#include "dtinfo/checked.h"
 
-static enum dti_status read_header(struct dti_pool *pool, const struct dti_input *input,
-                                   const char *label, const struct dti_npy_preamble *preamble,
-                                   const struct dti_format *assume, struct dti_tensor *ret,
-                                   bool *ret_guessed, struct dti_error *reterr)
+enum { SHAPE_TEXT = 200 };
+
+static const char magic[] = "\x93NUMPY";
+
+bool dti_npy_note_guess(struct dti_opening *opening)
 {
+    if (!dti_opening_note(opening, "guessed_type",
+                          "the type '<f1' is taken as fp8_e5m2, which ml_dtypes writes so"))
+        return false;
+    opening->container->notes[opening->container->note_count - 1].remedy = DTI_REMEDY_ASSUME_OTHER;
+    return true;
+}
+
+bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, size_t head_size,
+                      uint64_t size, struct dti_npy_preamble *ret)
+{
+    static const char *const versions[] = {NULL, "1.0", "2.0", "3.0"};
+    const size_t magic_size = sizeof magic - 1, at_length = magic_size + 2;
+    if (memcmp(head, magic, head_size < magic_size ? head_size : magic_size) != 0)
+        return dti_opening_refuse(opening, ": its first bytes are not those of .npy");
+    if (head_size < at_length + 2)
+        return dti_opening_refuse(
+            opening, ": truncated: a .npy file begins with 10 bytes, there are %zu", head_size);
+    const unsigned major = head[magic_size], minor = head[magic_size + 1];
+    if (major < 1 || major > 3 || minor != 0)
+        return dti_opening_refuse(
+            opening, ": version %u.%u of .npy is not known; 1.0, 2.0 and 3.0 are", major, minor);
+    const size_t start = at_length + (major == 1 ? 2 : 4);
+    if (head_size < start)
+        return dti_opening_refuse(opening,
+                                  ": truncated: a .npy file of version %s begins with %zu bytes, "
+                                  "there are %zu",
+                                  versions[major], start, head_size);
+    uint64_t length = 0;
+    for (size_t i = at_length; i < start; i++)
+        length |= (uint64_t)head[i] << (8 * (i - at_length));
+    if (length > size - start)
+        return dti_opening_refuse(
+            opening, ": truncated: the header needs %" PRIu64 " bytes, there are %" PRIu64,
+            start + length, size);
+    if (length > DTI_NPY_HEADER_MAX)
+        return dti_opening_refuse(opening, ": the header has %" PRIu64 " bytes, more than %d",
+                                  length, (int)DTI_NPY_HEADER_MAX);
+    *ret = (struct dti_npy_preamble){
+        .major = major, .version = versions[major], .start = start, .length = (size_t)length};
+    return true;
+}
+
+/* "(2, 3)", "(3,)", "()", cut with "..." when there are too many dimensions. */
+static const char *spell_shape(char text[SHAPE_TEXT], const struct dti_npy_dictionary *header)
+{
+    size_t used = 1;
+    text[0] = '(';
+    for (unsigned i = 0; i < header->rank; i++) {
+        const int length = snprintf(text + used, SHAPE_TEXT - used, "%s%llu", i > 0 ? ", " : "",
+                                    (unsigned long long)header->shape[i]);
+        used += (size_t)length;
+        if (used + 40 > SHAPE_TEXT) {
+            memcpy(text + used, ", ...", 5);
+            used += 5;
+            break;
+        }
+    }
+    memcpy(text + used, header->rank == 1 ? ",)" : ")", header->rank == 1 ? 3 : 2);
+    return text;
+}
+
+/* Elements and bytes. As in numpy, the dimensions that are not 0 must fit all the same. */
+static bool measure(const struct dti_npy_dictionary *header, uint64_t item_bytes,
+                    uint64_t *ret_elements, uint64_t *ret_bytes)
+{
+    uint64_t elements = 1, bytes;
+    bool empty = false;
+    for (unsigned i = 0; i < header->rank; i++) {
+        empty |= header->shape[i] == 0;
+        if (header->shape[i] != 0 && !dti_mul_u64(elements, header->shape[i], &elements))
+            return false;
+    }
+    if (!dti_mul_u64(elements, item_bytes, &bytes) || elements > INT64_MAX || bytes > INT64_MAX)
+        return false;
+    *ret_elements = empty ? 0 : elements;
+    *ret_bytes = empty ? 0 : bytes;
+    return true;
+}
+
+/* Whether elements come in another order than they would row by row. */
+static bool is_fortran(const struct dti_npy_dictionary *header, uint64_t elements)
+{
+    unsigned longer = 0;
+    for (unsigned i = 0; i < header->rank; i++)
+        longer += header->shape[i] > 1;
+    return header->fortran && longer > 1 && elements > 0;
+}
+
+static unsigned bytes_of(const struct dti_format *format)
+{
+    return format->kind == DTI_KIND_COMPLEX ? format->width / 8u
+                                            : (unsigned)dti_format_container(format);
+}
+
+/* Why the values of a type that was lost cannot be read; and what makes them readable. */
+static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
+                                   const struct dti_format *assume)
+{
+    const enum dti_remedy remedy = bytes == 1   ? DTI_REMEDY_ASSUME_1_BYTE
+                                   : bytes == 2 ? DTI_REMEDY_ASSUME_2_BYTES
+                                   : bytes == 4 ? DTI_REMEDY_ASSUME_4_BYTES
+                                   : bytes == 8 ? DTI_REMEDY_ASSUME_8_BYTES
+                                                : DTI_REMEDY_NONE;
+    if (remedy == DTI_REMEDY_NONE)
+        (void)snprintf(text, size, "is %llu-byte void, the size of no dtype",
+                       (unsigned long long)bytes);
+    else if (assume)
+        (void)snprintf(text, size, "is %llu-byte void, the dtype is lost, and %s has %u byte%s",
+                       (unsigned long long)bytes, assume->name, bytes_of(assume),
+                       bytes_of(assume) == 1 ? "" : "s");
+    else
+        (void)snprintf(text, size, "is %llu-byte void, the dtype is lost",
+                       (unsigned long long)bytes);
+    return assume ? DTI_REMEDY_NONE : remedy;
+}
+
+/* Decides what the type is, fills format, layout and refusal. */
+static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
+                   struct dti_tensor *ret, bool *guessed)
+{
+    const struct dti_format *const assume = opening->options.assume;
+    const bool open = type->sort == DTI_NPY_LOST || type->guessed;
+    const bool fits = open && assume && bytes_of(assume) == type->item_bytes;
+    ret->format = type->sort == DTI_NPY_DTYPE ? type->format : NULL;
+    ret->refusal = type->refusal;
+    *guessed |= type->guessed && !fits;
+    if (fits) {
+        ret->format = dti_opening_copy(opening, assume, 1, sizeof *assume);
+        if (!ret->format)
+            return false;
+    } else if (type->sort == DTI_NPY_LOST) {
+        char text[160];
+        ret->remedy = refuse_lost(text, sizeof text, type->item_bytes, assume);
+        ret->refusal = dti_opening_text(opening, text, strlen(text));
+        return ret->refusal != NULL;
+    }
+    if (ret->format)
+        ret->layout = dti_file_layout(ret->format,
+                                      ret->format->width < 8 ? DTI_PACKING_BYTES : DTI_PACKING_LOW,
+                                      type->big_endian);
+    return true;
+}
+
+/* The same for lists of fields and arrays of types. */
+static bool settle_structured(struct dti_opening *opening, const struct dti_npy_dictionary *header,
+                              struct dti_tensor *ret)
+{
+    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 32];
+    dti_quote(quoted, header->descr, header->descr_length);
+    quoted[strlen(quoted) - 1] = '\0';
+    (void)snprintf(text, sizeof text, "has fields, %s, which are not read", quoted + 1);
+    ret->stored_as = "structured";
+    ret->refusal = header->objects ? "holds Python objects (pickle), which is never read"
+                                   : dti_opening_text(opening, text, strlen(text));
+    return ret->refusal != NULL;
+}
+
+bool dti_npy_describe(struct dti_opening *opening, const char *text,
+                      const struct dti_npy_preamble *preamble, uint64_t there,
+                      struct dti_tensor *ret, bool *guessed)
+{
+    struct dti_npy_dictionary header;
+    struct dti_npy_type type = {.sort = DTI_NPY_FOREIGN};
+    char words[SHAPE_TEXT], quoted[DTI_QUOTE_SIZE];
+    const char *const problem = dti_npy_parse(text, preamble->length, preamble->major, &header);
+    if (problem)
+        return dti_opening_refuse(opening, ": bad header: %s", problem);
+    dti_quote(quoted, header.descr, header.descr_length);
+    if (!header.structured && !dti_npy_type(header.descr, header.descr_length, &type))
+        return dti_opening_refuse(opening, ": bad header: descr %s is none of numpy's types",
+                                  quoted);
+    if (header.structured)
+        type.item_bytes = header.item_bytes;
+
+    struct dti_tensor tensor = {.rank = header.rank};
+    if (!measure(&header, type.item_bytes, &tensor.elements, &tensor.bytes))
+        return dti_opening_refuse(opening, ": an array of shape %s and type %s is too large",
+                                  spell_shape(words, &header), quoted);
+    if (header.objects || type.sort == DTI_NPY_OBJECT)
+        tensor.bytes = there; /* a pickle takes what it takes */
+    tensor.fortran = is_fortran(&header, tensor.elements);
+    tensor.shape = dti_opening_copy(opening, header.shape, header.rank, sizeof *tensor.shape);
+    if (!tensor.shape)
+        return false;
+    if (header.structured) {
+        if (!settle_structured(opening, &header, &tensor))
+            return false;
+    } else {
+        /* "|V2" tells no more than "V2" */
+        const size_t mark = type.sort == DTI_NPY_LOST && strchr("<>=|", header.descr[0]) ? 1 : 0;
+        tensor.stored_as =
+            dti_opening_text(opening, header.descr + mark, header.descr_length - mark);
+        if (!tensor.stored_as || !settle(opening, &type, &tensor, guessed))
+            return false;
+    }
+    *ret = tensor;
+    return there >= tensor.bytes ||
+           dti_opening_refuse(opening,
+                              ": truncated: %" PRIu64 " elements of type %s need %" PRIu64
+                              " bytes, there are %" PRIu64,
+                              tensor.elements, tensor.stored_as, tensor.bytes, there);
+}
+
+static bool read_header(struct dti_opening *opening, const struct dti_npy_preamble *preamble,
+                        struct dti_tensor *tensor, bool *guessed)
+{
+    const uint64_t start = preamble->start + preamble->length;
     char *const text = malloc(preamble->length + 1);
     if (!text)
-        return dti_container_no_memory(reterr);
-    enum dti_status status =
-        dti_input_read_at(input, text, preamble->length, preamble->start, reterr);
-    if (status == DTI_OK)
-        status = dti_npy_describe(pool, label, text, preamble, assume, ret, ret_guessed, reterr);
+        return dti_opening_no_memory(opening);
+    const bool good = dti_opening_read(opening, text, preamble->length, preamble->start) &&
+                      dti_npy_describe(opening, text, preamble, opening->file->input.size - start,
+                                       tensor, guessed);
     free(text);
-    return status;
+    return good;
 }
 
-/* Holds the array against the bytes that there are, with a note for those left over. */
-static enum dti_status check_size(struct dti_notes *notes, const char *label, uint64_t there,
-                                  struct dti_tensor *tensor, struct dti_error *reterr)
+static bool open_npy(struct dti_opening *opening)
 {
-    if (tensor->bytes == UINT64_MAX) /* a pickle takes what it takes */
-        tensor->bytes = there;
-    if (there < tensor->bytes)
-        return dti_npy_fail_short(label, tensor, there, reterr);
-    if (there == tensor->bytes)
-        return DTI_OK;
-    char text[80];
-    (void)snprintf(text, sizeof text, "%llu bytes behind the data are ignored",
-                   (unsigned long long)(there - tensor->bytes));
-    return dti_notes_add(notes, "trailing_bytes", text) ? DTI_OK : dti_container_no_memory(reterr);
-}
-
-enum dti_status dti_npy_read(struct dti_pool *pool, struct dti_container *container,
-                             const struct dti_container_options *options, struct dti_tensor *ret,
-                             struct dti_error *reterr)
-{
-    struct dti_container_file *const file = &container->files[0];
-    const struct dti_input *const input = &file->input;
+    const uint64_t size = opening->file->input.size;
     unsigned char head[DTI_NPY_PREAMBLE];
-    const size_t head_size = input->size < sizeof head ? (size_t)input->size : sizeof head;
-    char label[DTI_QUOTE_SIZE];
+    const size_t head_size = size < sizeof head ? (size_t)size : sizeof head;
     struct dti_npy_preamble preamble;
-    struct dti_tensor tensor;
-    bool guessed;
-    dti_input_label(input, label);
-    enum dti_status status = dti_input_read_at(input, head, head_size, 0, reterr);
-    if (status == DTI_OK)
-        status = dti_npy_preamble(label, head, head_size, input->size, &preamble, reterr);
-    if (status == DTI_OK)
-        status = read_header(pool, input, label, &preamble, options ? options->assume : NULL,
-                             &tensor, &guessed, reterr);
-    if (status != DTI_OK)
-        return status;
-
-    struct dti_notes notes = {.pool = pool};
-    file->header_bytes = preamble.start + preamble.length;
-    tensor.name = "data";
-    tensor.name_length = 4;
-    tensor.offset = file->header_bytes;
-    status = check_size(&notes, label, input->size - tensor.offset, &tensor, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (guessed && !dti_npy_note_guess(&notes))
-        return dti_container_no_memory(reterr);
-    container->version = preamble.version;
-    container->notes = notes.notes;
-    container->note_count = notes.count;
-    *ret = tensor;
-    return DTI_OK;
+    bool guessed = false;
+    struct dti_tensor *const tensor = dti_opening_tensors(opening, 1);
+    if (!tensor || !dti_opening_read(opening, head, head_size, 0) ||
+        !dti_npy_preamble(opening, head, head_size, size, &preamble) ||
+        !read_header(opening, &preamble, tensor, &guessed))
+        return false;
+    tensor->name = "data";
+    tensor->name_length = 4;
+    tensor->offset = opening->file->header_bytes = preamble.start + preamble.length;
+    opening->container->version = preamble.version;
+    const uint64_t rest = size - tensor->offset - tensor->bytes;
+    return (rest == 0 || dti_opening_note(opening, "trailing_bytes",
+                                          "%" PRIu64 " bytes behind the data are ignored", rest)) &&
+           (!guessed || dti_npy_note_guess(opening));
 }
+
+static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
+{
+    (void)file_size;
+    return dti_begins(head, head_size, magic);
+}
+
+const struct dti_container_ops dti_npy_ops = {
+    .detect = detect, .open = open_npy, .stores = dti_npy_stores, .layout = dti_npy_layout};

@@ -5,7 +5,8 @@
  * every machine; numpy, which writes '<' and '>' wherever there is an order, agrees. */
 #include <string.h>
 
-#include "containers/npy_header.h"
+#include "containers/npy.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/storage.h"
 
 enum { ITEM_BYTES_MAX = INT32_MAX };
@@ -13,11 +14,6 @@ enum { ITEM_BYTES_MAX = INT32_MAX };
 static uint64_t item_bytes(const struct dti_format *format)
 {
     return format->kind == DTI_KIND_COMPLEX ? format->width / 8u : dti_format_container(format);
-}
-
-static bool is_text(const char *text, size_t length, const char *want)
-{
-    return strlen(want) == length && memcmp(text, want, length) == 0;
 }
 
 /* The dtype that numpy or ml_dtypes spells so, or, with NPY, that has this letter and size. */
@@ -28,7 +24,7 @@ static const struct dti_format *find(enum dti_system system, const char *text, s
         if (row->system != system)
             continue;
         const char *const name = system == DTI_SYSTEM_NPY ? row->name + 1 : row->name;
-        if (text[0] == name[0] && is_text(text, length, name) &&
+        if (text[0] == name[0] && dti_text_is(text, length, name) &&
             !strchr(name, '.')) /* "np.byte" is a name with a prefix */
             return dti_format_get(row->dtype);
     }
@@ -87,7 +83,7 @@ static bool is_time(const char *text, size_t length)
         length--;
     }
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (is_text(text, length, units[i]))
+        if (dti_text_is(text, length, units[i]))
             return true;
     }
     return false;
@@ -144,19 +140,20 @@ static bool read_sized(const char *text, size_t length, bool big_endian, struct 
     case 'V': /* and so is "|V2": a type whose dtype numpy could not name */
         *ret = (struct dti_npy_type){
             .sort = DTI_NPY_LOST, .big_endian = big_endian, .item_bytes = size};
-        return text[0] == 'V' ? sized : is_text(text, length, "g2") || is_text(text, length, "W4");
+        return text[0] == 'V' ? sized
+                              : dti_text_is(text, length, "g2") || dti_text_is(text, length, "W4");
     case 'b':
     case 'i':
     case 'u':
     case 'f':
     case 'c':
-        if (is_text(text, length, "f16") || is_text(text, length, "c32"))
+        if (dti_text_is(text, length, "f16") || dti_text_is(text, length, "c32"))
             return set_foreign(ret, size,
                                "is numpy's long double, which differs between machines, and is "
                                "not read");
         if (!set_format(ret, find(DTI_SYSTEM_NPY, text, length), big_endian))
             return false;
-        ret->guessed = is_text(text, length, "f1");
+        ret->guessed = dti_text_is(text, length, "f1");
         return true;
     default:
         return false;

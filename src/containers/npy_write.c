@@ -4,12 +4,12 @@
  * What has no name in numpy is stored as ml_dtypes stores it: bf16 as 2-byte void, formats of up to
  * 8 bits as 1-byte void, one a byte. numpy cannot load "<f1", which ml_dtypes writes for
  * float8_e5m2 alone: that is 1-byte void here, too. */
-#include <stdio.h>
 #include <string.h>
 
+#include "containers/containers.h"
 #include "containers/npy.h"
-#include "containers/npy_header.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/spell.h"
 
 enum {
     ALIGNMENT = 64,      /* of the data in the file */
@@ -56,18 +56,10 @@ static bool measure(const struct dti_new_tensor *tensor, uint64_t *ret_bytes)
     return bytes <= INT64_MAX;
 }
 
-/* Returns how many digits it has. */
-static size_t append_number(struct dti_buffer *buffer, uint64_t number)
-{
-    char text[24];
-    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    dti_buffer_puts(buffer, text);
-    return strlen(text);
-}
-
 static void append_dictionary(struct dti_buffer *buffer, const struct dti_new_tensor *tensor)
 {
     const unsigned growing = tensor->fortran ? tensor->rank - 1 : 0;
+    char number[DTI_TEXT_SIZE];
     size_t padding = 0;
     dti_buffer_puts(buffer, "{'descr': '");
     dti_buffer_puts(buffer, descr_of(tensor->format));
@@ -75,7 +67,8 @@ static void append_dictionary(struct dti_buffer *buffer, const struct dti_new_te
                                             : "', 'fortran_order': False, 'shape': (");
     for (unsigned i = 0; i < tensor->rank; i++) {
         dti_buffer_puts(buffer, i > 0 ? ", " : "");
-        const size_t digits = append_number(buffer, tensor->shape[i]);
+        const size_t digits = dti_spell_u64(number, tensor->shape[i]);
+        dti_buffer_append(buffer, number, digits);
         if (i == growing)
             padding = GROWTH_DIGITS - digits;
     }
@@ -112,18 +105,10 @@ enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
     const size_t past = (PREAMBLE_BYTES + text.length + 1) % ALIGNMENT;
     dti_buffer_fill(&text, ' ', ALIGNMENT - past);
     dti_buffer_append(&text, "\n", 1);
-    const char preamble[PREAMBLE_BYTES] = {'\x93',
-                                           'N',
-                                           'U',
-                                           'M',
-                                           'P',
-                                           'Y',
-                                           1,
-                                           0,
-                                           (char)(text.length & 0xFF),
-                                           (char)(text.length >> 8)};
+    const char length[] = {(char)(text.length & 0xFF), (char)(text.length >> 8)};
     const uint64_t start = PREAMBLE_BYTES + text.length;
-    dti_buffer_append(ret_head, preamble, sizeof preamble);
+    dti_buffer_append(ret_head, "\x93NUMPY\1\0", PREAMBLE_BYTES - sizeof length);
+    dti_buffer_append(ret_head, length, sizeof length);
     dti_buffer_append(ret_head, text.data, text.length);
     const bool failed = text.failed || ret_head->failed;
     dti_buffer_free(&text);

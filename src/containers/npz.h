@@ -1,28 +1,53 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npz: a zip of .npy members. */
+ * numpy's .npz: a zip of .npy members. What is kept between finding its arrays, handing out their
+ * data and verifying them. */
 #ifndef DTINFO_NPZ_H
 #define DTINFO_NPZ_H
 
-#include "containers/containers.h"
+#include "containers/inflate.h"
+#include "containers/zip.h"
 
-/* container->files[0].input is open; fills tensors, notes and own. On failure there is nothing to
- * be freed but the pool. */
-enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *container,
-                             const struct dti_container_options *options, struct dti_error *reterr);
+struct dti_npz_array {
+    size_t member;               /* its index in the archive */
+    size_t start;                /* of the data in the unpacked member */
+    uint32_t header_crc;         /* of what stands before the data; of stored ones only */
+    bool unpacked;               /* and its CRC was right */
+    uint64_t offset;             /* in scratch, then */
+    struct dti_npz_watch *watch; /* of a stored one, once its data were asked for */
+};
+struct dti_npz {
+    struct dti_pool *pool;
+    struct dti_zip zip;
+    size_t count;
+    struct dti_npz_array *arrays; /* one for each tensor, in the order of the members */
+    bool unpacking;               /* scratch is open */
+    struct dti_input scratch;     /* what has been unpacked, one array behind the other */
+};
 
-/* Where a tensor's data are. A compressed one is unpacked into an unnamed temporary file, and its
- * length and CRC-32 are checked: all of them share that file, which dti_npz_free() closes. A stored
- * one is checked while it is read. *ret_input is another view of a file at each call. To be called
- * once a tensor. */
-enum dti_status dti_npz_data(struct dti_container *container, const struct dti_tensor *tensor,
-                             struct dti_input *ret_input, uint64_t *ret_offset,
+/* npz_read.c: whether a member is stored or deflated; the label is that of the member. */
+bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member);
+
+/* npz_data.c: the operations. A compressed array is unpacked into an unnamed temporary file, and
+ * its length and CRC-32 are checked: all of them share that file. A stored one is checked while it
+ * is read. */
+enum dti_status dti_npz_data(struct dti_container *container, size_t tensor,
+                             const struct dti_input **ret_input, uint64_t *ret_offset,
                              struct dti_error *reterr);
-
-/* npz_verify.c: dti_container_verify() for .npz. */
 enum dti_status dti_npz_verify(struct dti_container *container,
                                void (*progress)(void *context, uint64_t done_bytes), void *context,
                                struct dti_error *reterr);
 void dti_npz_free(struct dti_container *container);
+enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member *member,
+                                  uint32_t crc, struct dti_error *reterr);
+
+/* npz_watch.c: another view of the archive's file, whose reader is told DTI_BAD_INPUT when it has
+ * read all data of a stored array and the CRC is not that of the directory: in whatever pieces and
+ * threads, whatever is read twice. Where there are no data, it is told here. */
+enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
+                              const struct dti_input *input, const struct dti_input **ret,
+                              struct dti_error *reterr);
+bool dti_npz_watch_is_whole(struct dti_npz_watch *watch); /* all was read, and was right */
+void dti_npz_watch_free(struct dti_npz_watch *watch);     /* NULL is fine */
 
 #endif

@@ -3,252 +3,210 @@
  * Finding the arrays of a .npz: the headers of its members say what they hold, and of compressed
  * ones no more than that is unpacked here. What the directory says of a member's size must be what
  * its header says, so that nothing has to be believed while the data are unpacked. */
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "containers/containers.h"
 #include "containers/crc32.h"
-#include "containers/npy_header.h"
+#include "containers/npy.h"
 #include "containers/npz.h"
-#include "containers/npz_parts.h"
+#include "dtinfo/ascii.h"
 
 enum { USUAL_HEADER = 128 }; /* bytes of one; what is longer takes another read of the file */
 
-static bool ends(const struct dti_zip_member *member, const char *suffix)
-{
-    const size_t length = strlen(suffix);
-    return member->name_length >= length &&
-           memcmp(member->name + member->name_length - length, suffix, length) == 0;
-}
-
 static bool is_array(const struct dti_zip_member *member)
 {
-    return ends(member, ".npy");
+    return dti_text_ends(member->name, member->name_length, ".npy");
 }
 
 /* What all members are read with. */
 struct npz_reading {
-    struct dti_pool *pool;
-    const struct dti_input *input;
-    const struct dti_format *assume;
+    struct dti_opening *opening;
     struct dti_inflate *stream; /* NULL until there is something compressed */
     struct dti_buffer header;
     bool guessed; /* any of them */
 };
 
-enum dti_status dti_npz_check_method(const char *label, const struct dti_zip_member *member,
-                                     struct dti_error *reterr)
+bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_member *member)
 {
     if (member->flags & DTI_ZIP_ENCRYPTED)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s is encrypted", label);
+        return dti_opening_refuse(opening, " is encrypted");
     if (member->flags & DTI_ZIP_PATCH)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s is a patch of another file", label);
+        return dti_opening_refuse(opening, " is a patch of another file");
     if (member->method != DTI_ZIP_STORED && member->method != DTI_ZIP_DEFLATED)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is compressed by method %u; only stored (0) and deflated (8) are read",
-                        label, member->method);
-    if (member->method == DTI_ZIP_STORED && member->packed != member->size)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is stored as it is, but its sizes differ: %llu and %llu bytes", label,
-                        (unsigned long long)member->packed, (unsigned long long)member->size);
-    return DTI_OK;
+        return dti_opening_refuse(
+            opening, " is compressed by method %u; only stored (0) and deflated (8) are read",
+            member->method);
+    return member->method != DTI_ZIP_STORED || member->packed == member->size ||
+           dti_opening_refuse(opening,
+                              " is stored as it is, but its sizes differ: %" PRIu64 " and %" PRIu64
+                              " bytes",
+                              member->packed, member->size);
 }
 
 /* The next bytes of a member: at `at` when it is stored, else those that follow in its stream. */
-static enum dti_status read_next(const struct npz_reading *reading,
-                                 const struct dti_zip_member *member, const char *label,
-                                 void *bytes, size_t size, uint64_t at, struct dti_error *reterr)
+static bool read_next(const struct npz_reading *reading, const struct dti_zip_member *member,
+                      void *bytes, size_t size, uint64_t at)
 {
-    size_t got = size;
-    const enum dti_status status =
-        member->method == DTI_ZIP_STORED
-            ? dti_input_read_at(reading->input, bytes, size, member->data + at, reterr)
-            : dti_inflate_read(reading->stream, bytes, size, &got, reterr);
-    if (status == DTI_OK && got != size)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: damaged: it unpacks to %llu bytes, the directory says %llu", label,
-                        (unsigned long long)(at + got), (unsigned long long)member->size);
-    return status;
+    struct dti_opening *const opening = reading->opening;
+    size_t got;
+    if (member->method == DTI_ZIP_STORED)
+        return dti_opening_read(opening, bytes, size, member->data + at);
+    return dti_opening_goes_on(
+               opening, dti_inflate_read(reading->stream, bytes, size, &got, opening->error)) &&
+           (got == size || dti_opening_refuse(opening,
+                                              ": damaged: it unpacks to %" PRIu64
+                                              " bytes, the directory says %" PRIu64,
+                                              at + got, member->size));
 }
 
-static enum dti_status read_header(struct npz_reading *reading, const struct dti_zip_member *member,
-                                   const char *label, struct dti_npy_preamble *ret_preamble,
-                                   uint32_t *ret_crc, struct dti_error *reterr)
+/* The header goes to reading->header. */
+static bool read_header(struct npz_reading *reading, const struct dti_zip_member *member,
+                        struct dti_npy_preamble *ret_preamble, uint32_t *ret_crc)
 {
     unsigned char head[USUAL_HEADER];
     const size_t most = member->method == DTI_ZIP_STORED ? sizeof head : DTI_NPY_PREAMBLE;
     const size_t size = member->size < most ? (size_t)member->size : most;
     struct dti_npy_preamble preamble;
-    enum dti_status status = read_next(reading, member, label, head, size, 0, reterr);
-    if (status == DTI_OK)
-        status = dti_npy_preamble(label, head, size, member->size, &preamble, reterr);
-    if (status != DTI_OK)
-        return status;
+    if (!read_next(reading, member, head, size, 0) ||
+        !dti_npy_preamble(reading->opening, head, size, member->size, &preamble))
+        return false;
     struct dti_buffer *const header = &reading->header;
     dti_buffer_clear(header);
     if (!dti_buffer_reserve(header, preamble.length))
-        return dti_container_no_memory(reterr);
+        return dti_opening_no_memory(reading->opening);
     const size_t read = size - preamble.start,
                  there = read < preamble.length ? read : preamble.length;
     memcpy(header->data, head + preamble.start, there);
-    if (there < preamble.length)
-        status = read_next(reading, member, label, header->data + there, preamble.length - there,
-                           size, reterr);
-    if (status != DTI_OK)
-        return status;
+    if (there < preamble.length &&
+        !read_next(reading, member, header->data + there, preamble.length - there, size))
+        return false;
     *ret_preamble = preamble;
     *ret_crc = dti_crc32(dti_crc32(0, head, preamble.start), header->data, preamble.length);
-    return DTI_OK;
+    return true;
 }
 
-static enum dti_status check_size(const char *label, const struct dti_zip_member *member,
-                                  size_t start, struct dti_tensor *tensor, struct dti_error *reterr)
+/* What is in a member, whose label the opening has. */
+static bool read_array(struct npz_reading *reading, const struct dti_zip_member *member,
+                       struct dti_tensor *tensor, struct dti_npz_array *array)
 {
-    const uint64_t there = member->size - start;
-    if (tensor->bytes == UINT64_MAX) /* a pickle takes what it takes */
-        tensor->bytes = there;
-    if (there < tensor->bytes)
-        return dti_npy_fail_short(label, tensor, there, reterr);
-    if (there > tensor->bytes)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: %llu elements of type %s need %llu bytes, and the member has %llu",
-                        label, (unsigned long long)tensor->elements, tensor->stored_as,
-                        (unsigned long long)tensor->bytes, (unsigned long long)there);
-    return DTI_OK;
-}
-
-static enum dti_status read_array(struct npz_reading *reading, struct dti_zip *zip, size_t index,
-                                  struct dti_tensor *ret, struct dti_npz_array *ret_array,
-                                  struct dti_error *reterr)
-{
-    const struct dti_zip_member *const member = &zip->members[index];
-    char label[DTI_ZIP_LABEL_SIZE];
+    struct dti_opening *const opening = reading->opening;
     struct dti_npy_preamble preamble;
-    struct dti_tensor tensor;
-    uint32_t crc = 0;
-    bool guessed;
-    dti_zip_label(label, reading->input, member);
-    enum dti_status status = dti_npz_check_method(label, member, reterr);
-    if (status == DTI_OK)
-        status = dti_zip_locate(reading->input, zip, index, reterr);
-    if (status != DTI_OK)
-        return status;
     if (member->method == DTI_ZIP_DEFLATED) {
         if (!reading->stream)
             reading->stream = dti_inflate_new();
         if (!reading->stream)
-            return dti_container_no_memory(reterr);
-        dti_inflate_start(reading->stream, reading->input, member->data, member->packed, label);
+            return dti_opening_no_memory(opening);
+        dti_inflate_start(reading->stream, &opening->file->input, member->data, member->packed,
+                          opening->label);
     }
-    status = read_header(reading, member, label, &preamble, &crc, reterr);
-    if (status == DTI_OK)
-        status = dti_npy_describe(reading->pool, label, reading->header.data, &preamble,
-                                  reading->assume, &tensor, &guessed, reterr);
-    if (status == DTI_OK)
-        status = check_size(label, member, preamble.start + preamble.length, &tensor, reterr);
-    if (status != DTI_OK)
-        return status;
-    tensor.name_length = member->name_length - strlen(".npy");
-    tensor.name = dti_pool_text(reading->pool, member->name, tensor.name_length);
-    if (!tensor.name)
-        return dti_container_no_memory(reterr);
-    tensor.compressed = member->method != DTI_ZIP_STORED;
-    *ret_array = (struct dti_npz_array){
-        .member = index, .start = preamble.start + preamble.length, .header_crc = crc};
-    tensor.offset = member->data + (tensor.compressed ? 0 : ret_array->start);
-    reading->guessed |= guessed;
-    *ret = tensor;
-    return DTI_OK;
+    if (!read_header(reading, member, &preamble, &array->header_crc))
+        return false;
+    array->start = preamble.start + preamble.length;
+    const uint64_t there = member->size - array->start;
+    if (!dti_npy_describe(opening, reading->header.data, &preamble, there, tensor,
+                          &reading->guessed))
+        return false;
+    if (there > tensor->bytes)
+        return dti_opening_refuse(opening,
+                                  ": %" PRIu64 " elements of type %s need %" PRIu64
+                                  " bytes, and the member has %" PRIu64,
+                                  tensor->elements, tensor->stored_as, tensor->bytes, there);
+    tensor->name_length = member->name_length - strlen(".npy");
+    tensor->name = dti_opening_text(opening, member->name, tensor->name_length);
+    tensor->compressed = member->method != DTI_ZIP_STORED;
+    tensor->offset = member->data + (tensor->compressed ? 0 : array->start);
+    return tensor->name != NULL;
 }
 
-static enum dti_status read_arrays(struct npz_reading *reading, struct dti_npz *npz,
-                                   struct dti_tensor *tensors, struct dti_error *reterr)
+static bool read_arrays(struct npz_reading *reading, struct dti_npz *npz,
+                        struct dti_tensor *tensors)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < npz->zip.count; i++) {
-        if (!is_array(&npz->zip.members[i]))
+    struct dti_opening *const opening = reading->opening;
+    const char *const file_label = opening->label;
+    bool good = true;
+    for (size_t i = 0; i < npz->zip.count && good; i++) {
+        const struct dti_zip_member *const member = &npz->zip.members[i];
+        struct dti_npz_array *const array = &npz->arrays[npz->count];
+        char label[DTI_ZIP_LABEL_SIZE];
+        if (!is_array(member))
             continue;
-        const enum dti_status status =
-            read_array(reading, &npz->zip, i, &tensors[count], &npz->arrays[count], reterr);
-        if (status != DTI_OK)
-            return status;
-        count++;
+        *array = (struct dti_npz_array){.member = i};
+        dti_zip_label(label, &opening->file->input, member);
+        opening->label = label;
+        good = dti_npz_check_method(opening, member);
+        opening->label = file_label;
+        good = good && dti_zip_locate(opening, &npz->zip, i);
+        opening->label = label;
+        good = good && read_array(reading, member, &tensors[npz->count++], array);
+        opening->label = file_label;
     }
-    return DTI_OK;
+    return good;
 }
 
 /* How many arrays there are; an archive of other things is of another kind. */
-static enum dti_status count_arrays(const struct dti_input *input, const struct dti_zip *zip,
-                                    struct dti_notes *notes, size_t *ret_count,
-                                    struct dti_error *reterr)
+static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip, size_t *ret_count)
 {
     const struct dti_zip_member *other = NULL;
     size_t count = 0;
     bool pickle = false;
-    char label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 80];
+    char name[DTI_QUOTE_SIZE];
     for (size_t i = 0; i < zip->count; i++) {
         const struct dti_zip_member *const member = &zip->members[i];
-        pickle |= ends(member, "data.pkl");
+        pickle |= dti_text_ends(member->name, member->name_length, "data.pkl");
         count += is_array(member);
         if (!is_array(member) && !other)
             other = member;
     }
-    dti_input_label(input, label);
     if (count == 0 && pickle)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is a PyTorch file, whose pickle could run code and is never read; load "
-                        "it with torch.load(weights_only=True) and save it with Python's "
-                        "safetensors",
-                        label);
+        return dti_opening_refuse(opening,
+                                  " is a PyTorch file, whose pickle could run code and is never "
+                                  "read; load it with torch.load(weights_only=True) and save it "
+                                  "with Python's safetensors");
     if (count == 0 && other)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s is a zip archive without any .npy member",
-                        label);
-    if (other) {
-        const size_t others = zip->count - count;
-        (void)snprintf(text, sizeof text, "%zu member%s no .npy file%s: %s%s", others,
-                       others == 1 ? " is" : "s are", others == 1 ? "" : "s",
-                       dti_quote(label, other->name, other->name_length),
-                       others == 1 ? "" : " and so on");
-        if (!dti_notes_add(notes, "other_members", text))
-            return dti_container_no_memory(reterr);
-    }
+        return dti_opening_refuse(opening, " is a zip archive without any .npy member");
     *ret_count = count;
-    return DTI_OK;
+    const size_t others = zip->count - count;
+    return !other || dti_opening_note(opening, "other_members", "%zu member%s no .npy file%s: %s%s",
+                                      others, others == 1 ? " is" : "s are", others == 1 ? "" : "s",
+                                      dti_quote(name, other->name, other->name_length),
+                                      others == 1 ? "" : " and so on");
 }
 
-enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *container,
-                             const struct dti_container_options *options, struct dti_error *reterr)
+static bool open_npz(struct dti_opening *opening)
 {
-    const struct dti_input *const input = &container->files[0].input;
-    struct dti_npz *const npz = dti_pool_alloc(pool, sizeof *npz);
-    if (!npz)
-        return dti_container_no_memory(reterr);
-    *npz = (struct dti_npz){.pool = pool};
-    struct dti_notes notes = {.pool = pool};
+    struct dti_npz *const npz = dti_opening_array(opening, 1, sizeof *npz);
     size_t count = 0;
-    enum dti_status status = dti_zip_open(pool, input, &npz->zip, reterr);
-    if (status == DTI_OK)
-        status = count_arrays(input, &npz->zip, &notes, &count, reterr);
-    if (status != DTI_OK)
-        return status;
-    struct dti_tensor *const tensors = dti_pool_array(pool, count, sizeof *tensors);
-    npz->arrays = dti_pool_array(pool, count, sizeof *npz->arrays);
+    if (!npz)
+        return false;
+    *npz = (struct dti_npz){.pool = opening->pool};
+    if (!dti_zip_open(opening, &npz->zip) || !count_arrays(opening, &npz->zip, &count))
+        return false;
+    struct dti_tensor *const tensors = dti_opening_tensors(opening, count);
+    npz->arrays = dti_opening_array(opening, count, sizeof *npz->arrays);
     if (!tensors || !npz->arrays)
-        return dti_container_no_memory(reterr);
-    struct npz_reading reading = {
-        .pool = pool, .input = input, .assume = options ? options->assume : NULL};
+        return false;
+    struct npz_reading reading = {.opening = opening};
     dti_buffer_init(&reading.header);
-    status = read_arrays(&reading, npz, tensors, reterr);
+    const bool good = read_arrays(&reading, npz, tensors);
     dti_inflate_free(reading.stream);
     dti_buffer_free(&reading.header);
-    if (status != DTI_OK)
-        return status;
-    if (reading.guessed && !dti_npy_note_guess(&notes))
-        return dti_container_no_memory(reterr);
-    container->tensors = tensors;
-    container->tensor_count = count;
-    container->notes = notes.notes;
-    container->note_count = notes.count;
-    npz->count = count;
-    container->own = npz;
-    return DTI_OK;
+    if (!good || (reading.guessed && !dti_npy_note_guess(opening)))
+        return false;
+    opening->container->own = npz;
+    return true;
 }
+
+static bool detect(const unsigned char *head, size_t head_size, uint64_t file_size)
+{
+    (void)file_size;
+    return dti_is_zip(head, head_size, false);
+}
+
+const struct dti_container_ops dti_npz_ops = {
+    .detect = detect,
+    .open = open_npz,
+    .data = dti_npz_data,
+    .verify = dti_npz_verify,
+    .free = dti_npz_free,
+};

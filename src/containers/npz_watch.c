@@ -9,7 +9,7 @@
 
 #include "containers/containers.h"
 #include "containers/crc32.h"
-#include "containers/npz_parts.h"
+#include "containers/npz.h"
 
 struct file_range {
     uint64_t begin, end; /* places in the file */
@@ -23,7 +23,7 @@ struct tally {
 
 struct dti_npz_watch {
     struct dti_watch watch; /* first: a pointer to it is one to the whole */
-    const struct dti_input *input;
+    struct dti_input input; /* the view that shows what is read */
     const struct dti_zip_member *member;
     uint64_t begin, end; /* of the data in the file */
     pthread_mutex_t lock;
@@ -103,7 +103,7 @@ static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, con
     if (watch->whole || tally->bytes < watch->end - watch->begin)
         return DTI_OK;
     char label[DTI_ZIP_LABEL_SIZE];
-    dti_zip_label(label, watch->input, watch->member);
+    dti_zip_label(label, &watch->input, watch->member);
     const enum dti_status status = dti_npz_check_crc(label, watch->member, tally->sum, reterr);
     watch->whole = status == DTI_OK;
     return status;
@@ -135,7 +135,7 @@ static enum dti_status take(struct dti_watch *own, const void *bytes, size_t siz
 }
 
 enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
-                              const struct dti_input *input, struct dti_input *ret,
+                              const struct dti_input *input, const struct dti_input **ret,
                               struct dti_error *reterr)
 {
     const struct dti_zip_member *const member = &npz->zip.members[array->member];
@@ -148,13 +148,14 @@ enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
         const uint32_t header = dti_crc32_part(array->header_crc, size);
         *watch = (struct dti_npz_watch){
             .watch = {.take = take},
-            .input = input,
+            .input = *input,
             .member = member,
             .begin = member->data + array->start,
             .end = member->data + member->size,
             .known = {.sum = header},
             .once = {.sum = header},
         };
+        watch->input.watch = &watch->watch;
         pthread_mutex_init(&watch->lock, NULL);
         array->watch = watch;
     }
@@ -166,8 +167,7 @@ enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
             return status;
         watch->whole = true;
     }
-    *ret = *input;
-    ret->watch = &watch->watch;
+    *ret = &watch->input;
     return DTI_OK;
 }
 

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
  * A file without a header: all of it is one tensor, and the command line says what of. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "containers/containers.h"
 #include "dtinfo/checked.h"
 
-bool dti_tensor_bytes(const struct dti_format *format, const struct dti_layout *layout,
-                      unsigned rank, const uint64_t *shape, uint64_t *ret_bytes)
+/* Bytes and elements of a tensor, complex or not; false when they do not fit in 64 bits. */
+static bool measure(const struct dti_format *format, const struct dti_layout *layout, unsigned rank,
+                    const uint64_t *shape, uint64_t *ret_elements, uint64_t *ret_bytes)
 {
-    uint64_t elements = 1;
+    const bool complex = format->kind == DTI_KIND_COMPLEX;
+    uint64_t elements = 1, parts;
     for (unsigned i = 0; i < rank; i++) {
         if (!dti_mul_u64(elements, shape[i], &elements))
             return false;
     }
-    if (format->kind != DTI_KIND_COMPLEX)
-        return dti_format_bytes(format, layout, elements, ret_bytes);
-    return dti_mul_u64(elements, 2, &elements) &&
-           dti_format_bytes(dti_format_get(format->component), layout, elements, ret_bytes);
+    *ret_elements = elements;
+    return dti_mul_u64(elements, complex ? 2 : 1, &parts) &&
+           dti_format_bytes(complex ? dti_format_get(format->component) : format, layout, parts,
+                            ret_bytes);
 }
 
 /* Bits that an element takes in a file. */
@@ -29,86 +32,60 @@ static unsigned stored_bits(const struct dti_raw *raw)
 }
 
 /* Elements are packed: bits of the last byte that are too few for another must be zero. */
-static enum dti_status check_padding(const struct dti_input *input, const struct dti_raw *raw,
-                                     unsigned padding, const char *label, struct dti_error *reterr)
+static bool check_padding(struct dti_opening *opening, unsigned padding)
 {
+    const struct dti_raw *const raw = opening->options.raw;
     unsigned char last;
-    const enum dti_status status = dti_input_read_at(input, &last, 1, input->size - 1, reterr);
-    if (status != DTI_OK)
-        return status;
-    return dti_storage_check_padding(&raw->format, &raw->layout, last, padding, label, reterr);
+    return padding == 0 ||
+           (dti_opening_read(opening, &last, 1, opening->file->input.size - 1) &&
+            dti_opening_goes_on(opening,
+                                dti_storage_check_padding(&raw->format, &raw->layout, last, padding,
+                                                          opening->label, opening->error)));
 }
 
 /* How many elements there are when no shape says. */
-static enum dti_status count_elements(const struct dti_input *input, const struct dti_raw *raw,
-                                      const char *label, uint64_t *ret_elements,
-                                      struct dti_error *reterr)
+static bool count_elements(struct dti_opening *opening, uint64_t *ret_elements)
 {
-    uint64_t elements;
+    const struct dti_raw *const raw = opening->options.raw;
     unsigned left;
-    enum dti_status status = dti_storage_count(&raw->format, stored_bits(raw), input->size, label,
-                                               &elements, &left, reterr);
-    if (status == DTI_OK && left > 0)
-        status = check_padding(input, raw, left, label, reterr);
-    if (status != DTI_OK)
-        return status;
-    *ret_elements = elements;
-    return DTI_OK;
+    return dti_opening_goes_on(opening, dti_storage_count(&raw->format, stored_bits(raw),
+                                                          opening->file->input.size, opening->label,
+                                                          ret_elements, &left, opening->error)) &&
+           check_padding(opening, left);
 }
 
 /* The shape as given must account for every byte. */
-static enum dti_status check_shape(const struct dti_input *input, const struct dti_raw *raw,
-                                   const char *label, uint64_t *ret_elements,
-                                   struct dti_error *reterr)
+static bool check_shape(struct dti_opening *opening, uint64_t *ret_elements)
 {
-    uint64_t bytes, elements = 1;
-    if (!dti_tensor_bytes(&raw->format, &raw->layout, raw->rank, raw->shape, &bytes))
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: the shape has too many elements", label);
-    for (unsigned i = 0; i < raw->rank; i++)
-        elements *= raw->shape[i];
-    if (bytes != input->size)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: the shape has %llu elements, which are %llu bytes of %s; the file has "
-                        "%llu",
-                        label, (unsigned long long)elements, (unsigned long long)bytes,
-                        raw->format.name, (unsigned long long)input->size);
-    const unsigned bits = stored_bits(raw);
-    const unsigned used = (unsigned)(elements % 8 * bits % 8);
-    if (used > 0) {
-        const enum dti_status status = check_padding(input, raw, 8 - used, label, reterr);
-        if (status != DTI_OK)
-            return status;
-    }
+    const struct dti_raw *const raw = opening->options.raw;
+    uint64_t bytes, elements;
+    if (!measure(&raw->format, &raw->layout, raw->rank, raw->shape, &elements, &bytes))
+        return dti_opening_refuse(opening, ": the shape has too many elements");
+    if (bytes != opening->file->input.size)
+        return dti_opening_refuse(opening,
+                                  ": the shape has %" PRIu64 " elements, which are %" PRIu64
+                                  " bytes of %s; the file has %" PRIu64,
+                                  elements, bytes, raw->format.name, opening->file->input.size);
+    const unsigned used = (unsigned)(elements % 8 * stored_bits(raw) % 8);
     *ret_elements = elements;
-    return DTI_OK;
+    return check_padding(opening, used > 0 ? 8 - used : 0);
 }
 
-enum dti_status dti_raw_read(struct dti_pool *pool, struct dti_container_file *file,
-                             const struct dti_raw *raw, struct dti_tensor *ret,
-                             struct dti_error *reterr)
+static bool open_raw(struct dti_opening *opening)
 {
-    const struct dti_input *const input = &file->input;
-    char label[DTI_QUOTE_SIZE];
-    dti_input_label(input, label);
-    uint64_t elements = 0;
-    const enum dti_status status = raw->shaped
-                                       ? check_shape(input, raw, label, &elements, reterr)
-                                       : count_elements(input, raw, label, &elements, reterr);
-    if (status != DTI_OK)
-        return status;
-
+    const struct dti_raw *const raw = opening->options.raw;
+    uint64_t elements;
+    if (!(raw->shaped ? check_shape(opening, &elements) : count_elements(opening, &elements)))
+        return false;
+    struct dti_tensor *const tensor = dti_opening_tensors(opening, 1);
+    const struct dti_format *const format =
+        dti_opening_copy(opening, &raw->format, 1, sizeof *format);
     const unsigned rank = raw->shaped ? raw->rank : 1;
-    uint64_t *const shape = dti_pool_array(pool, rank, sizeof *shape);
-    struct dti_format *const format = dti_pool_alloc(pool, sizeof *format);
-    if (!shape || !format)
-        return dti_container_no_memory(reterr);
-    if (!raw->shaped)
-        shape[0] = elements;
-    else if (rank > 0)
-        memcpy(shape, raw->shape, rank * sizeof *shape);
-    *format = raw->format;
-    file->header_bytes = 0;
-    *ret = (struct dti_tensor){
+    const uint64_t *const shape =
+        dti_opening_copy(opening, raw->shaped ? raw->shape : &elements, rank, sizeof *shape);
+    if (!tensor || !format || !shape)
+        return false;
+    *tensor = (struct dti_tensor){
         .name = "data",
         .name_length = strlen("data"),
         .stored_as = format->name,
@@ -117,7 +94,34 @@ enum dti_status dti_raw_read(struct dti_pool *pool, struct dti_container_file *f
         .rank = rank,
         .shape = shape,
         .elements = elements,
-        .bytes = input->size,
+        .bytes = opening->file->input.size,
     };
+    return true;
+}
+
+static bool stores(const struct dti_format *format, struct dti_layout *ret_layout)
+{
+    *ret_layout = dti_file_layout(format, DTI_PACKING_LOW, false);
+    return true;
+}
+
+static enum dti_status layout(struct dti_new_tensor *tensors, size_t count,
+                              const struct dti_metadata *metadata, size_t metadata_count,
+                              struct dti_buffer *ret_head, uint64_t *ret_size,
+                              struct dti_error *reterr)
+{
+    (void)metadata, (void)metadata_count, (void)ret_head;
+    if (count != 1)
+        return dti_fail(reterr, DTI_BAD_INPUT, "a raw file holds one tensor, not %zu", count);
+    struct dti_new_tensor *const tensor = &tensors[0];
+    char name[DTI_QUOTE_SIZE];
+    uint64_t elements, bytes;
+    if (!measure(tensor->format, &tensor->layout, tensor->rank, tensor->shape, &elements, &bytes))
+        return dti_fail(reterr, DTI_BAD_INPUT, "tensor %s: its shape has too many elements",
+                        dti_quote(name, tensor->name, tensor->name_length));
+    tensor->bytes = *ret_size = bytes;
+    tensor->offset = 0;
     return DTI_OK;
 }
+
+const struct dti_container_ops dti_raw_ops = {.open = open_raw, .stores = stores, .layout = layout};

@@ -7,38 +7,29 @@
 #ifndef DTINFO_CONTAINERS_SAFETENSORS_H
 #define DTINFO_CONTAINERS_SAFETENSORS_H
 
-#include "dtinfo/container.h"
-#include "dtinfo/memory_pool.h"
+#include "containers/containers.h"
 
 enum { DTI_SAFETENSORS_PREFIX = 8, DTI_SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000 };
 
-/* What a header says. */
-struct dti_safetensors {
-    size_t tensor_count; /* in the order of their data */
-    struct dti_tensor *tensors;
-    size_t metadata_count;
-    struct dti_metadata *metadata;
-    size_t note_count;
-    struct dti_note *notes;
-};
+/* Reads the header of the opening's file and adds what it says to the container: tensors of the
+ * file of that index. */
+bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index);
 
-/* Reads the header of a file that is open already and fills file->header_bytes. All memory comes
- * from pool, also when it fails. options may be NULL. */
-enum dti_status dti_safetensors_read(struct dti_pool *pool, struct dti_container_file *file,
-                                     unsigned file_index,
-                                     const struct dti_container_options *options,
-                                     struct dti_safetensors *ret, struct dti_error *reterr);
+/* The two halves of it, for data in memory. The first finds the length of the header from the
+ * `size` (at most 8) first bytes of a file of file_size bytes; the second judges the header. */
+bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned char *first,
+                                   size_t size, uint64_t file_size, uint64_t *ret_length);
+bool dti_safetensors_parse(struct dti_opening *opening, const char *header, size_t length,
+                           uint64_t file_size, unsigned file_index);
 
-/* The two halves of it, for data in memory. label is the file's name for messages, in quotes. The
- * first finds the length of the header from the `size` (at most 8) first bytes of a file of
- * file_size bytes; the second judges the header. */
-enum dti_status dti_safetensors_header_length(const char *label, const unsigned char *first,
-                                              size_t size, uint64_t file_size, uint64_t *ret_length,
-                                              struct dti_error *reterr);
-enum dti_status dti_safetensors_parse(struct dti_pool *pool, const char *label, const char *header,
-                                      size_t length, uint64_t file_size, unsigned file_index,
-                                      const struct dti_container_options *options,
-                                      struct dti_safetensors *ret, struct dti_error *reterr);
+/* Reads the JSON into the container. The tensors are half done: offset and bytes are data_offsets,
+ * elements is their place in the header; layout and file are missing. */
+bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length);
+/* Refuses tensors and metadata, those of a header from these on, whose names or data_offsets
+ * collide or whose shapes do not fit. Brings the tensors into the order of their data, and fills
+ * elements. */
+bool dti_safetensors_header_check(struct dti_opening *opening, size_t first_tensor,
+                                  size_t first_metadata);
 
 /* The name of a dtype in a header and the dtype of a name (exact spelling); NULL when there is
  * none. */
@@ -48,6 +39,9 @@ const struct dti_format *dti_safetensors_format(const char *name, size_t length,
 /* How its elements lie in the data; false without a name. dti_safetensors_bits() is of one. */
 bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 unsigned dti_safetensors_bits(const struct dti_format *format);
+/* Elements and bits of a shape; false: 64 bits do not count them. */
+bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
+                             uint64_t *ret_elements, uint64_t *ret_bits);
 
 /* dti_container_layout() for this kind. Fails with DTI_WRONG_KIND for a dtype without a name and
  * for metadata that is no string, with DTI_BAD_INPUT for names that are not UTF-8, occur twice or

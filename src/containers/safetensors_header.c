@@ -5,50 +5,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "containers/safetensors_parts.h"
-#include "dtinfo/json_read.h"
+#include "containers/safetensors.h"
 
 struct header_reading {
-    struct dti_pool *pool, *scratch;
-    const char *label;
+    struct dti_opening *opening;
     struct dti_json_reader json;
-    struct dti_safetensors_header header;
-    size_t record_capacity, metadata_capacity;
     bool has_metadata;
-    struct dti_error *error; /* where errors go; may be NULL */
 };
 
-static enum dti_status fail_json(const struct header_reading *reading)
+static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
 {
-    if (reading->json.string.failed)
-        return dti_container_no_memory(reading->error);
-    return dti_fail(reading->error, DTI_BAD_INPUT, "%s: the header is not JSON: %s at byte %zu",
-                    reading->label, reading->json.problem,
-                    (size_t)(reading->json.at - reading->json.start) + DTI_SAFETENSORS_PREFIX);
-}
-
-static enum dti_status next(struct header_reading *reading, enum dti_json_token *ret_token)
-{
-    return dti_json_next(&reading->json, ret_token) ? DTI_OK : fail_json(reading);
+    return dti_json_next(&reading->json, ret_token) ||
+           dti_opening_refuse_json(reading->opening, &reading->json, ": the header is not JSON",
+                                   DTI_SAFETENSORS_PREFIX);
 }
 
 /* "tensor 'a': WHAT", of what stands in the header. */
-static enum dti_status fail_tensor(const struct header_reading *reading,
-                                   const struct dti_safetensors_record *record, const char *what)
+static bool fail_tensor(const struct header_reading *reading, const struct dti_tensor *tensor,
+                        const char *what)
 {
-    char name[DTI_QUOTE_SIZE];
-    return dti_fail(reading->error, DTI_BAD_INPUT, "%s: tensor %s: %s", reading->label,
-                    dti_quote(name, record->name, record->name_length), what);
+    const struct dti_subject the = {.what = "tensor", tensor->name, tensor->name_length};
+    return dti_opening_refuse_of(reading->opening, the, ": %s", what);
 }
 
 /* The same with the token read last in quotes. */
-static enum dti_status fail_token(const struct header_reading *reading,
-                                  const struct dti_safetensors_record *record, const char *what)
+static bool fail_token(const struct header_reading *reading, const struct dti_tensor *tensor,
+                       const char *what)
 {
-    char name[DTI_QUOTE_SIZE], token[DTI_QUOTE_SIZE];
-    return dti_fail(reading->error, DTI_BAD_INPUT, "%s: tensor %s: %s %s", reading->label,
-                    dti_quote(name, record->name, record->name_length), what,
-                    dti_quote(token, reading->json.token, reading->json.token_length));
+    char text[DTI_ERROR_TEXT], token[DTI_QUOTE_SIZE];
+    snprintf(text, sizeof text, "%s %s", what,
+             dti_quote(token, reading->json.token, reading->json.token_length));
+    return fail_tensor(reading, tensor, text);
 }
 
 /* A copy of the string read last. */
@@ -56,7 +43,7 @@ static bool keep_string(struct header_reading *reading, const char **ret_text, s
 {
     const char *text;
     dti_json_string_value(&reading->json, &text, ret_length);
-    return (*ret_text = dti_pool_text(reading->pool, text, *ret_length)) != NULL;
+    return (*ret_text = dti_opening_text(reading->opening, text, *ret_length)) != NULL;
 }
 
 /* Whether the number read last is below 10^308 in size: the reference reads even what it ignores,
@@ -93,39 +80,35 @@ static bool is_moderate(const struct dti_json_reader *json)
 }
 
 /* A member of a tensor that means nothing here: read to its end. */
-static enum dti_status skip_member(struct header_reading *reading)
+static bool skip_member(struct header_reading *reading)
 {
-    const unsigned outside = reading->json.depth;
+    const struct dti_json_reader *const json = &reading->json;
+    const unsigned outside = json->depth;
     do {
         enum dti_json_token token;
-        const enum dti_status status = next(reading, &token);
-        if (status != DTI_OK)
-            return status;
-        if (token == DTI_JSON_NUMBER && !is_moderate(&reading->json)) {
-            char number[DTI_QUOTE_SIZE];
-            dti_quote(number, reading->json.token, reading->json.token_length);
-            return dti_fail(reading->error, DTI_BAD_INPUT,
-                            "%s: the header holds the number %s, which is out of range",
-                            reading->label, number);
-        }
-    } while (reading->json.depth > outside);
-    return DTI_OK;
+        char number[DTI_QUOTE_SIZE];
+        if (!next(reading, &token))
+            return false;
+        if (token == DTI_JSON_NUMBER && !is_moderate(json))
+            return dti_opening_refuse(reading->opening,
+                                      ": the header holds the number %s, which is out of range",
+                                      dti_quote(number, json->token, json->token_length));
+    } while (json->depth > outside);
+    return true;
 }
 
-static enum dti_status read_dtype(struct header_reading *reading,
-                                  struct dti_safetensors_record *record)
+static bool read_dtype(struct header_reading *reading, struct dti_tensor *tensor)
 {
     enum dti_json_token token;
-    const enum dti_status status = next(reading, &token);
-    if (status != DTI_OK)
-        return status;
+    if (!next(reading, &token))
+        return false;
     if (token != DTI_JSON_STRING)
-        return fail_tensor(reading, record, "its dtype is no string");
+        return fail_tensor(reading, tensor, "its dtype is no string");
     const char *name;
     size_t length;
     dti_json_string_value(&reading->json, &name, &length);
-    record->format = dti_safetensors_format(name, length, &record->type);
-    return record->format ? DTI_OK : fail_token(reading, record, "unknown dtype");
+    tensor->format = dti_safetensors_format(name, length, &tensor->stored_as);
+    return tensor->format || fail_token(reading, tensor, "unknown dtype");
 }
 
 /* Dimensions of the array that was just opened, if it holds what it should: one more than commas.
@@ -141,81 +124,68 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* an array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
-static enum dti_status read_sizes(struct header_reading *reading,
-                                  const struct dti_safetensors_record *record, const char *member,
-                                  uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
+/* An array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
+static bool read_sizes(struct header_reading *reading, const struct dti_tensor *tensor,
+                       const char *member, uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
     for (size_t count = 0;;) {
         enum dti_json_token token;
-        const enum dti_status status = next(reading, &token);
-        if (status != DTI_OK)
-            return status;
+        if (!next(reading, &token))
+            return false;
         if (token == DTI_JSON_ARRAY_END) {
             *ret_count = count;
-            return DTI_OK;
+            return true;
         }
         uint64_t size;
         char what[64];
         snprintf(what, sizeof what, "%s must hold integers from 0 on, not", member);
         if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
-            return fail_token(reading, record, what);
+            return fail_token(reading, tensor, what);
         if (count == capacity)
-            return fail_tensor(reading, record, "data_offsets must be two numbers");
+            return fail_tensor(reading, tensor, "data_offsets must be two numbers");
         ret_sizes[count++] = size;
     }
 }
 
-static enum dti_status open_array(struct header_reading *reading,
-                                  const struct dti_safetensors_record *record, const char *problem)
+static bool open_array(struct header_reading *reading, const struct dti_tensor *tensor,
+                       const char *problem)
 {
     enum dti_json_token token;
-    const enum dti_status status = next(reading, &token);
-    if (status != DTI_OK)
-        return status;
-    return token == DTI_JSON_ARRAY ? DTI_OK : fail_tensor(reading, record, problem);
+    return next(reading, &token) &&
+           (token == DTI_JSON_ARRAY || fail_tensor(reading, tensor, problem));
 }
 
-static enum dti_status read_shape(struct header_reading *reading,
-                                  struct dti_safetensors_record *record)
+static bool read_shape(struct header_reading *reading, struct dti_tensor *tensor)
 {
-    enum dti_status status = open_array(reading, record, "its shape is no array");
-    if (status != DTI_OK)
-        return status;
+    if (!open_array(reading, tensor, "its shape is no array"))
+        return false;
     const size_t capacity = count_numbers(&reading->json);
-    uint64_t *const shape = dti_pool_array(reading->pool, capacity, sizeof *shape);
-    if (!shape)
-        return dti_container_no_memory(reading->error);
+    uint64_t *const shape = dti_opening_array(reading->opening, capacity, sizeof *shape);
     size_t rank;
-    status = read_sizes(reading, record, "shape", shape, capacity, &rank);
-    if (status != DTI_OK)
-        return status;
-    record->shape = shape;
-    record->rank = (unsigned)rank; /* two bytes of header each */
-    return DTI_OK;
+    if (!shape || !read_sizes(reading, tensor, "shape", shape, capacity, &rank))
+        return false;
+    tensor->shape = shape;
+    tensor->rank = (unsigned)rank; /* two bytes of header each */
+    return true;
 }
 
-static enum dti_status read_offsets(struct header_reading *reading,
-                                    struct dti_safetensors_record *record)
+static bool read_offsets(struct header_reading *reading, struct dti_tensor *tensor)
 {
-    enum dti_status status = open_array(reading, record, "its data_offsets are no array");
-    if (status != DTI_OK)
-        return status;
     uint64_t offsets[2];
     size_t count;
-    status = read_sizes(reading, record, "data_offsets", offsets, 2, &count);
-    if (status != DTI_OK)
-        return status;
+    if (!open_array(reading, tensor, "its data_offsets are no array") ||
+        !read_sizes(reading, tensor, "data_offsets", offsets, 2, &count))
+        return false;
     if (count != 2)
-        return fail_tensor(reading, record, "data_offsets must be two numbers");
-    record->begin = offsets[0];
-    record->end = offsets[1];
-    return DTI_OK;
+        return fail_tensor(reading, tensor, "data_offsets must be two numbers");
+    tensor->offset = offsets[0];
+    tensor->bytes = offsets[1];
+    return true;
 }
 
 static const struct {
     const char *name;
-    enum dti_status (*read)(struct header_reading *reading, struct dti_safetensors_record *record);
+    bool (*read)(struct header_reading *reading, struct dti_tensor *tensor);
 } members[] = {
     {"dtype", read_dtype},
     {"shape", read_shape},
@@ -223,151 +193,106 @@ static const struct {
 };
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
-/* Index of the member whose name was read last, or MEMBER_COUNT. */
-static unsigned find_member(const struct dti_json_reader *json)
-{
-    const char *name;
-    size_t length;
-    dti_json_string_value(json, &name, &length);
-    unsigned i = 0;
-    while (i < MEMBER_COUNT &&
-           (strlen(members[i].name) != length || memcmp(members[i].name, name, length) != 0))
-        i++;
-    return i;
-}
-
-static enum dti_status read_tensor(struct header_reading *reading,
-                                   struct dti_safetensors_record *record)
+static bool read_tensor(struct header_reading *reading, struct dti_tensor *tensor)
 {
     enum dti_json_token token;
-    enum dti_status status = next(reading, &token);
-    if (status != DTI_OK)
-        return status;
-    if (token != DTI_JSON_OBJECT)
-        return fail_tensor(reading, record, "it must be an object");
     char what[64];
     unsigned seen = 0;
+    if (!next(reading, &token))
+        return false;
+    if (token != DTI_JSON_OBJECT)
+        return fail_tensor(reading, tensor, "it must be an object");
     for (;;) {
-        status = next(reading, &token);
-        if (status != DTI_OK)
-            return status;
+        unsigned member = 0;
+        if (!next(reading, &token))
+            return false;
         if (token == DTI_JSON_OBJECT_END)
             break;
-        const unsigned member = find_member(&reading->json);
+        while (member < MEMBER_COUNT && !dti_json_string_is(&reading->json, members[member].name))
+            member++;
         if (member < MEMBER_COUNT && seen >> member & 1) {
             snprintf(what, sizeof what, "it has %s twice", members[member].name);
-            return fail_tensor(reading, record, what);
+            return fail_tensor(reading, tensor, what);
         }
         seen |= 1u << member;
-        status =
-            member < MEMBER_COUNT ? members[member].read(reading, record) : skip_member(reading);
-        if (status != DTI_OK)
-            return status;
+        if (!(member < MEMBER_COUNT ? members[member].read(reading, tensor) : skip_member(reading)))
+            return false;
     }
     for (unsigned i = 0; i < MEMBER_COUNT; i++) {
         if (!(seen >> i & 1)) {
             snprintf(what, sizeof what, "%s is missing", members[i].name);
-            return fail_tensor(reading, record, what);
+            return fail_tensor(reading, tensor, what);
         }
     }
-    return DTI_OK;
+    return true;
 }
 
-static enum dti_status read_metadata(struct header_reading *reading)
+static bool read_metadata(struct header_reading *reading)
 {
+    struct dti_opening *const opening = reading->opening;
+    enum dti_json_token token;
     if (reading->has_metadata)
-        return dti_fail(reading->error, DTI_BAD_INPUT, "%s: the header has __metadata__ twice",
-                        reading->label);
+        return dti_opening_refuse(opening, ": the header has __metadata__ twice");
     reading->has_metadata = true;
-    enum dti_json_token token;
-    enum dti_status status = next(reading, &token);
-    if (status != DTI_OK || token == DTI_JSON_NULL)
-        return status;
+    if (!next(reading, &token))
+        return false;
+    if (token == DTI_JSON_NULL)
+        return true;
     if (token != DTI_JSON_OBJECT)
-        return dti_fail(reading->error, DTI_BAD_INPUT,
-                        "%s: __metadata__ must be an object of strings", reading->label);
-    struct dti_safetensors_header *const header = &reading->header;
+        return dti_opening_refuse(opening, ": __metadata__ must be an object of strings");
     for (;;) {
-        status = next(reading, &token);
-        if (status != DTI_OK || token == DTI_JSON_OBJECT_END)
-            return status;
-        void *list = header->metadata;
-        struct dti_metadata entry = {.kind = DTI_METADATA_STRING, .type = "string", .count = 1};
-        if (!keep_string(reading, &entry.key, &entry.key_length) ||
-            !dti_list_grow(reading->pool, &list, header->metadata_count,
-                           &reading->metadata_capacity, sizeof entry))
-            return dti_container_no_memory(reading->error);
-        header->metadata = list;
-        status = next(reading, &token);
-        if (status != DTI_OK)
-            return status;
-        if (token != DTI_JSON_STRING) {
-            char key[DTI_QUOTE_SIZE];
-            return dti_fail(reading->error, DTI_BAD_INPUT,
-                            "%s: metadata %s is no string, which is all that safetensors allows",
-                            reading->label, dti_quote(key, entry.key, entry.key_length));
-        }
-        if (!keep_string(reading, &entry.value, &entry.value_length))
-            return dti_container_no_memory(reading->error);
-        header->metadata[header->metadata_count++] = entry;
+        if (!next(reading, &token))
+            return false;
+        if (token == DTI_JSON_OBJECT_END)
+            return true;
+        struct dti_metadata *const entry = dti_opening_metadata(opening);
+        if (!entry)
+            return false;
+        *entry = (struct dti_metadata){.kind = DTI_METADATA_STRING, .type = "string", .count = 1};
+        if (!keep_string(reading, &entry->key, &entry->key_length) || !next(reading, &token))
+            return false;
+        const struct dti_subject key = {.what = "metadata", entry->key, entry->key_length};
+        if (token != DTI_JSON_STRING)
+            return dti_opening_refuse_of(opening, key,
+                                         " is no string, which is all that safetensors allows");
+        if (!keep_string(reading, &entry->value, &entry->value_length))
+            return false;
     }
 }
 
-static enum dti_status read_member(struct header_reading *reading)
+static bool read_named(struct header_reading *reading)
 {
-    static const char metadata[] = "__metadata__";
-    const char *name;
-    size_t length;
-    dti_json_string_value(&reading->json, &name, &length);
-    if (length == sizeof metadata - 1 && memcmp(name, metadata, length) == 0)
-        return read_metadata(reading);
-
-    struct dti_safetensors_header *const header = &reading->header;
-    struct dti_safetensors_record record = {.rank = 0};
-    void *list = header->records;
-    if (!keep_string(reading, &record.name, &record.name_length) ||
-        !dti_list_grow(reading->scratch, &list, header->count, &reading->record_capacity,
-                       sizeof record))
-        return dti_container_no_memory(reading->error);
-    header->records = list;
-    const enum dti_status status = read_tensor(reading, &record);
-    if (status == DTI_OK)
-        header->records[header->count++] = record;
-    return status;
+    struct dti_tensor *const tensor = dti_opening_tensors(reading->opening, 1);
+    if (!tensor)
+        return false;
+    *tensor = (struct dti_tensor){.elements = reading->opening->container->tensor_count};
+    return keep_string(reading, &tensor->name, &tensor->name_length) &&
+           read_tensor(reading, tensor);
 }
 
-static enum dti_status read_all(struct header_reading *reading)
+static bool read_all(struct header_reading *reading)
 {
     enum dti_json_token token;
-    enum dti_status status = next(reading, &token);
-    if (status != DTI_OK)
-        return status;
+    if (!next(reading, &token))
+        return false;
     if (token != DTI_JSON_OBJECT)
-        return dti_fail(reading->error, DTI_BAD_INPUT, "%s: the header is no JSON object",
-                        reading->label);
+        return dti_opening_refuse(reading->opening, ": the header is no JSON object");
     for (;;) {
-        status = next(reading, &token);
-        if (status != DTI_OK)
-            return status;
+        if (!next(reading, &token))
+            return false;
         if (token == DTI_JSON_OBJECT_END)
             return next(reading, &token); /* nothing but white space */
-        status = read_member(reading);
-        if (status != DTI_OK)
-            return status;
+        if (!(dti_json_string_is(&reading->json, "__metadata__") ? read_metadata(reading)
+                                                                 : read_named(reading)))
+            return false;
     }
 }
 
-enum dti_status dti_safetensors_header_read(struct dti_pool *pool, struct dti_pool *scratch,
-                                            const char *label, const char *text, size_t length,
-                                            struct dti_safetensors_header *ret,
-                                            struct dti_error *reterr)
+bool dti_safetensors_header_read(struct dti_opening *opening, const char *text, size_t length)
 {
-    struct header_reading reading = {
-        .pool = pool, .scratch = scratch, .label = label, .error = reterr};
+    struct header_reading reading = {.opening = opening};
     dti_json_reader_init(&reading.json, text, length);
-    const enum dti_status status = read_all(&reading);
-    if (status == DTI_OK)
-        *ret = reading.header;
+    const bool good = read_all(&reading);
     dti_json_reader_free(&reading.json);
-    return status;
+    return good;
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The dtypes of safetensors: the rows of dtype_names.def that are its own. */
-#include <string.h>
-
-#include "containers/containers.h"
 #include "containers/safetensors.h"
-
-struct safetensors_type {
-    enum dti_dtype dtype;
-    size_t length;
-    const char *name;
-};
+#include "dtinfo/ascii.h"
+#include "dtinfo/checked.h"
 
 /* A row of each system, of which those of one stay. */
 #define ROW_COMMON(id, spelling)
@@ -24,9 +17,11 @@ struct safetensors_type {
 #define ROW_GGUF(id, spelling)
 #define ROW_CUDA(id, spelling)
 #define ROW_TRITON(id, spelling)
-#define ROW_SAFETENSORS(id, spelling) \
-    {.dtype = DTI_##id, .length = sizeof spelling - 1, .name = spelling},
-static const struct safetensors_type types[] = {
+#define ROW_SAFETENSORS(id, spelling) {.dtype = DTI_##id, .name = spelling},
+static const struct {
+    enum dti_dtype dtype;
+    const char *name;
+} types[] = {
 #define NAME(id, system, spelling, number) ROW_##system(id, spelling)
 #include "dtinfo/dtype_names.def"
 #undef NAME
@@ -46,7 +41,7 @@ const struct dti_format *dti_safetensors_format(const char *name, size_t length,
                                                 const char **ret_name)
 {
     for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (types[i].length == length && memcmp(types[i].name, name, length) == 0) {
+        if (dti_text_is(name, length, types[i].name)) {
             *ret_name = types[i].name;
             return dti_format_get(types[i].dtype);
         }
@@ -66,4 +61,16 @@ bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *
 unsigned dti_safetensors_bits(const struct dti_format *format)
 {
     return format->width;
+}
+
+bool dti_safetensors_measure(const struct dti_format *format, const uint64_t *shape, unsigned rank,
+                             uint64_t *ret_elements, uint64_t *ret_bits)
+{
+    uint64_t elements = 1;
+    for (unsigned i = 0; i < rank; i++) {
+        if (!dti_mul_u64(elements, shape[i], &elements))
+            return false;
+    }
+    *ret_elements = elements;
+    return dti_mul_u64(elements, dti_safetensors_bits(format), ret_bits);
 }

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/containers.h"
 #include "containers/json_quoted.h"
 #include "containers/name_order.h"
 #include "containers/safetensors.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/spell.h"
 #include "dtinfo/utf8.h"
 
 static const char metadata_name[] = "__metadata__";
@@ -35,55 +36,28 @@ static bool append_string(struct dti_buffer *out, const char *text, size_t lengt
 
 static void append_uint(struct dti_buffer *out, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    dti_buffer_append(out, digits + at, sizeof digits - at);
+    char digits[DTI_TEXT_SIZE];
+    dti_buffer_append(out, digits, dti_spell_u64(digits, value));
 }
 
-static enum dti_status fail_twice(struct dti_error *reterr, const char *what, const char *name,
-                                  size_t length)
+static enum dti_status check_names(const void *items, size_t count, struct dti_named named,
+                                   const char *what, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
+    size_t again;
+    if (!dti_names_repeated(items, count, named, &again))
+        return dti_container_no_memory(reterr);
+    if (again == SIZE_MAX)
+        return DTI_OK;
+    const struct dti_name_row twice = dti_name_of(items, again, named);
     return dti_fail(reterr, DTI_BAD_INPUT, "%s %s would be written twice", what,
-                    dti_quote(quoted, name, length));
-}
-
-static enum dti_status check_duplicates(const struct dti_new_tensor *tensors, size_t count,
-                                        const struct dti_metadata *metadata, size_t metadata_count,
-                                        struct dti_error *reterr)
-{
-    struct dti_name_order order;
-    size_t found;
-    if (!dti_name_order_init(&order, metadata_count))
-        return dti_container_no_memory(reterr);
-    for (size_t i = 0; i < metadata_count; i++)
-        dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
-    dti_name_order_sort(&order);
-    const bool in_metadata = dti_name_order_repeated(&order, &found);
-    dti_name_order_free(&order);
-    if (in_metadata)
-        return fail_twice(reterr, "metadata", metadata[found].key, metadata[found].key_length);
-
-    if (!dti_name_order_init(&order, count))
-        return dti_container_no_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        dti_name_order_add(&order, tensors[i].name, tensors[i].name_length);
-    dti_name_order_sort(&order);
-    const bool in_tensors = dti_name_order_repeated(&order, &found);
-    dti_name_order_free(&order);
-    if (in_tensors)
-        return fail_twice(reterr, "tensor", tensors[found].name, tensors[found].name_length);
-    return DTI_OK;
+                    dti_quote(quoted, twice.name, twice.length));
 }
 
 /* Fills bytes. */
 static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    if (tensor->name_length == sizeof metadata_name - 1 &&
-        memcmp(tensor->name, metadata_name, tensor->name_length) == 0)
+    if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "has a name that safetensors keeps for metadata");
     if (!dti_safetensors_name(tensor->format)) {
@@ -91,12 +65,8 @@ static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *
         return dti_fail(reterr, DTI_WRONG_KIND, "safetensors has no dtype %s (tensor %s)",
                         tensor->format->name, dti_quote(name, tensor->name, tensor->name_length));
     }
-    const unsigned width = dti_safetensors_bits(tensor->format);
-    uint64_t elements = 1, bits = 0;
-    bool fits = true;
-    for (unsigned i = 0; fits && i < tensor->rank; i++)
-        fits = dti_mul_u64(elements, tensor->shape[i], &elements);
-    if (!fits || !dti_mul_u64(elements, width, &bits))
+    uint64_t elements, bits;
+    if (!dti_safetensors_measure(tensor->format, tensor->shape, tensor->rank, &elements, &bits))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor, "takes more bits than 64 bits can count");
     if (bits % 8 != 0)
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
@@ -216,7 +186,11 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
                                        struct dti_buffer *ret_head, uint64_t *ret_size,
                                        struct dti_error *reterr)
 {
-    enum dti_status status = check_duplicates(tensors, count, metadata, metadata_count, reterr);
+    enum dti_status status = check_names(metadata, metadata_count,
+                                         DTI_NAMED(struct dti_metadata, key), "metadata", reterr);
+    if (status == DTI_OK)
+        status =
+            check_names(tensors, count, DTI_NAMED(struct dti_new_tensor, name), "tensor", reterr);
     for (size_t i = 0; status == DTI_OK && i < count; i++)
         status = measure(&tensors[i], reterr);
     uint64_t data_bytes = 0, size;

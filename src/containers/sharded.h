@@ -4,7 +4,7 @@
 #ifndef DTINFO_CONTAINERS_SHARDED_H
 #define DTINFO_CONTAINERS_SHARDED_H
 
-#include "containers/containers.h"
+#include "containers/opening.h"
 
 /* One member of the index's weight_map. */
 struct dti_mapping {
@@ -24,16 +24,17 @@ struct dti_shards {
     uint64_t total_size, total_parameters;
 };
 
-/* Reads an index; label names it. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
-enum dti_status dti_index_read(struct dti_pool *pool, const struct dti_input *input,
-                               struct dti_shards *ret, struct dti_error *reterr);
+/* Reads the index that is the opening's file. */
+bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret);
 /* The same for text in memory. */
-enum dti_status dti_index_parse(struct dti_pool *pool, const char *label, const char *text,
-                                size_t length, struct dti_shards *ret, struct dti_error *reterr);
+bool dti_index_parse(struct dti_opening *opening, const char *text, size_t length,
+                     struct dti_shards *ret);
 
-/* Looks into a folder: its index (*ret_index, then ret->count is 0), or else the names of all its
- * shards. */
-enum dti_status dti_folder_read(struct dti_pool *pool, const char *path, const char **ret_index,
-                                struct dti_shards *ret, struct dti_error *reterr);
+/* Looks into the folder that is the container's path: its index (*ret_index, then ret->count is
+ * 0), or else the names of all its shards. */
+bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
+/* Names of files in order: for bsearch(), and sorting them. */
+int dti_shards_compare(const void *a, const void *b);
+void dti_shards_sort(const char **names, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The central directory of zip archives.
+ * The members of zip archives, in the central directory and in headers of their own, which must
+ * tell the same, since some programs believe the one and some the other.
  *
  *     member 0: local header, data    member 1 ...    directory    [end 64, locator 64]    end
  */
@@ -10,21 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "containers/containers.h"
-#include "containers/name_order.h"
-#include "containers/zip_parts.h"
-
 enum {
     ENTRY_MARK = 0x02014b50,
+    LOCAL_MARK = 0x04034b50,
+    LOCAL_SIZE = 30,  /* of a local header, without its names */
+    USUAL_SIZE = 256, /* of one with its names; what is longer takes another read */
     VERSION_MAX = 63,
     EXTRA_ZIP64 = 1,
+    FLAGS_COMPARED = DTI_ZIP_ENCRYPTED | DTI_ZIP_DESCRIPTOR | DTI_ZIP_PATCH | DTI_ZIP_UTF8,
 };
-enum dti_status dti_zip_fail(const struct dti_input *input, struct dti_error *reterr,
-                             const char *problem)
-{
-    char label[DTI_QUOTE_SIZE];
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s: %s", dti_input_label(input, label), problem);
-}
 
 const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_input *input,
                           const struct dti_zip_member *member)
@@ -35,17 +30,19 @@ const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_inpu
     return buffer;
 }
 
-enum dti_status dti_zip_fail_member(const struct dti_input *input,
-                                    const struct dti_zip_member *member, struct dti_error *reterr,
-                                    const char *problem)
+/* "'x.npz': member 'a.npy' PROBLEM" */
+static bool fail_member(struct dti_opening *opening, const struct dti_zip_member *member,
+                        const char *problem)
 {
-    char label[DTI_ZIP_LABEL_SIZE];
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s %s", dti_zip_label(label, input, member), problem);
+    const struct dti_subject subject = {
+        .what = "member", .name = member->name, .length = member->name_length};
+    return dti_opening_refuse_of(opening, subject, " %s", problem);
 }
 
-/* Takes the 64-bit forms of the fields that are full from the extra field of an entry. */
-bool dti_zip_extra(const unsigned char *extra, size_t length, uint64_t *const fields[],
-                   size_t count)
+/* Takes the 64-bit forms of those fields that are full (2^32 - 1) from an extra field. False: they
+ * are not there, or it is damaged. */
+static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *const fields[],
+                       size_t count)
 {
     while (length >= 4) {
         const size_t id = (size_t)dti_zip_number(extra, 2),
@@ -70,69 +67,45 @@ bool dti_zip_extra(const unsigned char *extra, size_t length, uint64_t *const fi
 }
 
 /* One entry of the directory; *ret_size tells how long it is. */
-static enum dti_status read_entry(struct dti_pool *pool, const struct dti_input *input,
-                                  const unsigned char *entry, size_t left,
-                                  struct dti_zip_member *ret, size_t *ret_size,
-                                  struct dti_error *reterr)
+static bool read_entry(struct dti_opening *opening, const unsigned char *entry, size_t left,
+                       struct dti_zip_member *ret, size_t *ret_size)
 {
     if (left < DTI_ZIP_ENTRY_SIZE || dti_zip_number(entry, 4) != ENTRY_MARK)
-        return dti_zip_fail(input, reterr,
-                            "damaged: the directory of the zip archive holds something else "
-                            "than members");
+        return dti_opening_refuse(opening, ": damaged: the directory of the zip archive holds "
+                                           "something else than members");
     const size_t name = (size_t)dti_zip_number(entry + 28, 2),
                  extra = (size_t)dti_zip_number(entry + 30, 2);
-    const size_t size = DTI_ZIP_ENTRY_SIZE + name + extra + (size_t)dti_zip_number(entry + 32, 2);
-    if (size > left)
-        return dti_zip_fail(input, reterr,
-                            "damaged: the directory of the zip archive stops in the middle "
-                            "of a member");
-    struct dti_zip_member member = {
+    *ret_size = DTI_ZIP_ENTRY_SIZE + name + extra + (size_t)dti_zip_number(entry + 32, 2);
+    if (*ret_size > left)
+        return dti_opening_refuse(opening, ": damaged: the directory of the zip archive stops in "
+                                           "the middle of a member");
+    *ret = (struct dti_zip_member){
         .flags = (unsigned)dti_zip_number(entry + 8, 2),
         .method = (unsigned)dti_zip_number(entry + 10, 2),
         .crc = (uint32_t)dti_zip_number(entry + 16, 4),
         .packed = dti_zip_number(entry + 20, 4),
         .size = dti_zip_number(entry + 24, 4),
         .header = dti_zip_number(entry + 42, 4),
+        .name = dti_opening_text(opening, (const char *)entry + DTI_ZIP_ENTRY_SIZE, name),
         .name_length = name,
     };
-    member.name = dti_pool_text(pool, (const char *)entry + DTI_ZIP_ENTRY_SIZE, name);
-    if (!member.name)
-        return dti_container_no_memory(reterr);
-    uint64_t *const fields[] = {&member.size, &member.packed, &member.header};
-    if (!dti_zip_extra(entry + DTI_ZIP_ENTRY_SIZE + name, extra, fields, 3))
-        return dti_zip_fail_member(input, &member, reterr, "has a damaged extra field");
-    if (memchr(member.name, '\0', name))
-        return dti_zip_fail_member(input, &member, reterr, "has NUL in its name");
+    if (!ret->name)
+        return false;
+    uint64_t *const fields[] = {&ret->size, &ret->packed, &ret->header};
+    if (!take_zip64(entry + DTI_ZIP_ENTRY_SIZE + name, extra, fields, 3))
+        return fail_member(opening, ret, "has a damaged extra field");
+    if (memchr(ret->name, '\0', name))
+        return fail_member(opening, ret, "has NUL in its name");
     if (dti_zip_number(entry + 34, 2) != 0)
-        return dti_zip_fail(input, reterr, "the zip archive is split over several files");
-    if ((dti_zip_number(entry + 6, 2) & 0xFF) > VERSION_MAX)
-        return dti_zip_fail_member(input, &member, reterr,
-                                   "needs a newer version of the zip format");
-    *ret = member;
-    *ret_size = size;
-    return DTI_OK;
+        return dti_opening_refuse(opening, ": the zip archive is split over several files");
+    return (dti_zip_number(entry + 6, 2) & 0xFF) <= VERSION_MAX ||
+           fail_member(opening, ret, "needs a newer version of the zip format");
 }
 
 static int compare_headers(const void *a, const void *b)
 {
     const struct dti_zip_member *const one = a, *const other = b;
     return one->header < other->header ? -1 : one->header > other->header;
-}
-
-static enum dti_status check_names(const struct dti_input *input, const struct dti_zip *zip,
-                                   struct dti_error *reterr)
-{
-    struct dti_name_order order;
-    size_t repeated;
-    if (!dti_name_order_init(&order, zip->count))
-        return dti_container_no_memory(reterr);
-    for (size_t i = 0; i < zip->count; i++)
-        dti_name_order_add(&order, zip->members[i].name, zip->members[i].name_length);
-    dti_name_order_sort(&order);
-    const bool found = dti_name_order_repeated(&order, &repeated);
-    dti_name_order_free(&order);
-    return found ? dti_zip_fail_member(input, &zip->members[repeated], reterr, "is there twice")
-                 : DTI_OK;
 }
 
 /* Where the next member or the directory begins. */
@@ -142,67 +115,112 @@ static uint64_t end_of(const struct dti_zip *zip, size_t index)
 }
 
 /* Members follow each other from the first byte on: each has room for what it must have. */
-static enum dti_status check_places(const struct dti_input *input, const struct dti_zip *zip,
-                                    struct dti_error *reterr)
+static bool check_places(struct dti_opening *opening, const struct dti_zip *zip)
 {
     if (zip->count > 0 && zip->members[0].header != 0)
-        return dti_zip_fail(input, reterr,
-                            "there are bytes before the first member of the zip archive");
+        return dti_opening_refuse(opening,
+                                  ": there are bytes before the first member of the zip archive");
     for (size_t i = 0; i < zip->count; i++) {
         const struct dti_zip_member *const member = &zip->members[i];
-        const uint64_t end = end_of(zip, i),
-                       least = DTI_ZIP_LOCAL_SIZE + (uint64_t)member->name_length;
+        const uint64_t end = end_of(zip, i), least = LOCAL_SIZE + (uint64_t)member->name_length;
         if (member->header > zip->end)
-            return dti_zip_fail_member(input, member, reterr,
-                                       "begins behind the end of the members");
+            return fail_member(opening, member, "begins behind the end of the members");
         if (end - member->header < least || end - member->header - least < member->packed)
-            return dti_zip_fail_member(input, member, reterr, "reaches into what comes behind it");
+            return fail_member(opening, member, "reaches into what comes behind it");
     }
-    return DTI_OK;
+    return true;
 }
 
-static enum dti_status read_directory(struct dti_pool *pool, const struct dti_input *input,
-                                      const struct dti_zip_end *end, struct dti_zip *zip,
-                                      struct dti_error *reterr)
+static bool read_directory(struct dti_opening *opening, const struct dti_zip_end *end,
+                           struct dti_zip *zip)
 {
     unsigned char *const directory = malloc((size_t)end->size + 1);
-    zip->members = dti_pool_array(pool, (size_t)end->count, sizeof *zip->members);
-    enum dti_status status = directory && zip->members ? DTI_OK : dti_container_no_memory(reterr);
-    if (status == DTI_OK)
-        status = dti_input_read_at(input, directory, (size_t)end->size, end->directory, reterr);
+    zip->members = dti_opening_array(opening, (size_t)end->count, sizeof *zip->members);
+    bool good = directory ? zip->members != NULL : dti_opening_no_memory(opening);
+    good = good && dti_opening_read(opening, directory, (size_t)end->size, end->directory);
     size_t at = 0;
-    while (status == DTI_OK && zip->count < end->count) {
+    for (; good && zip->count < end->count; zip->count++) {
         size_t size = 0;
-        status = read_entry(pool, input, directory + at, (size_t)end->size - at,
-                            &zip->members[zip->count], &size, reterr);
+        good = read_entry(opening, directory + at, (size_t)end->size - at,
+                          &zip->members[zip->count], &size);
         at += size;
-        zip->count += status == DTI_OK;
     }
     free(directory);
-    if (status == DTI_OK && at != end->size)
-        return dti_zip_fail(input, reterr,
-                            "damaged: the directory of the zip archive holds more than the "
-                            "members that it counts");
-    return status;
+    return good && (at == end->size ||
+                    dti_opening_refuse(opening, ": damaged: the directory of the zip archive holds "
+                                                "more than the members that it counts"));
 }
 
-enum dti_status dti_zip_open(struct dti_pool *pool, const struct dti_input *input,
-                             struct dti_zip *ret, struct dti_error *reterr)
+bool dti_zip_open(struct dti_opening *opening, struct dti_zip *ret)
 {
     struct dti_zip_end end;
-    struct dti_zip zip = {.count = 0};
-    enum dti_status status = dti_zip_find_end(input, &end, reterr);
-    if (status == DTI_OK)
-        status = read_directory(pool, input, &end, &zip, reterr);
-    if (status == DTI_OK)
-        status = check_names(input, &zip, reterr);
-    if (status != DTI_OK)
-        return status;
-    zip.end = end.directory;
-    if (zip.count > 0)
-        qsort(zip.members, zip.count, sizeof *zip.members, compare_headers);
-    status = check_places(input, &zip, reterr);
-    if (status == DTI_OK)
-        *ret = zip;
-    return status;
+    *ret = (struct dti_zip){.count = 0};
+    if (!dti_zip_find_end(opening, &end) || !read_directory(opening, &end, ret) ||
+        !dti_opening_check_names(opening, ret->members, ret->count,
+                                 DTI_NAMED(struct dti_zip_member, name),
+                                 (struct dti_subject){.what = "member"}, " is there twice"))
+        return false;
+    ret->end = end.directory;
+    if (ret->count > 0)
+        qsort(ret->members, ret->count, sizeof *ret->members, compare_headers);
+    return check_places(opening, ret);
+}
+
+/* Sizes and CRC may be zero in a header that was written before they were known. */
+static bool agrees(const struct dti_zip_member *member, const unsigned char *local, uint64_t packed,
+                   uint64_t size)
+{
+    const bool later = (member->flags & DTI_ZIP_DESCRIPTOR) != 0;
+    const uint64_t crc = dti_zip_number(local + 14, 4);
+    if (((dti_zip_number(local + 6, 2) ^ member->flags) & FLAGS_COMPARED) != 0 ||
+        dti_zip_number(local + 8, 2) != member->method)
+        return false;
+    return (crc == member->crc || (later && crc == 0)) &&
+           ((packed == member->packed && size == member->size) ||
+            (later && packed == 0 && size == 0));
+}
+
+/* names: the name and the extra field that follow the local header. */
+static bool check_local(struct dti_opening *opening, const struct dti_zip_member *member,
+                        const unsigned char *local, const unsigned char *names, size_t extra)
+{
+    uint64_t packed = dti_zip_number(local + 18, 4), size = dti_zip_number(local + 22, 4);
+    uint64_t *const fields[] = {&size, &packed};
+    if (member->name_length > 0 && memcmp(names, member->name, member->name_length) != 0)
+        return fail_member(opening, member,
+                           "has another name in its own header than in the directory");
+    if (!take_zip64(names + member->name_length, extra, fields, 2))
+        return fail_member(opening, member, "has a damaged extra field");
+    return agrees(member, local, packed, size) ||
+           fail_member(opening, member,
+                       "has other sizes, another CRC or another method in its own header than in "
+                       "the directory");
+}
+
+bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index)
+{
+    struct dti_zip_member *const member = &zip->members[index];
+    const uint64_t available = end_of(zip, index) - member->header;
+    unsigned char usual[USUAL_SIZE], *local = usual;
+    const size_t first = available < sizeof usual ? (size_t)available : sizeof usual;
+    if (!dti_opening_read(opening, local, first, member->header))
+        return false;
+    const size_t name = (size_t)dti_zip_number(local + 26, 2),
+                 extra = (size_t)dti_zip_number(local + 28, 2), size = LOCAL_SIZE + name + extra;
+    if (dti_zip_number(local, 4) != LOCAL_MARK || name != member->name_length)
+        return fail_member(opening, member,
+                           "is not where the directory says: there is no header of it");
+    if (size > available || available - size < member->packed)
+        return fail_member(opening, member, "reaches into what comes behind it");
+    bool good = true;
+    if (size > first) {
+        local = malloc(size);
+        good = local ? dti_opening_read(opening, local, size, member->header)
+                     : dti_opening_no_memory(opening);
+    }
+    good = good && check_local(opening, member, local, local + LOCAL_SIZE, extra);
+    if (local != usual)
+        free(local);
+    member->data = member->header + size;
+    return good;
 }

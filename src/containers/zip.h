@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/input.h"
-#include "dtinfo/memory_pool.h"
+#include "containers/opening.h"
 
 enum { DTI_ZIP_STORED = 0, DTI_ZIP_DEFLATED = 8 }; /* methods */
 enum {
@@ -36,19 +35,33 @@ struct dti_zip {
     uint64_t end; /* of the members: where the directory begins */
 };
 
-/* Reads the directory of a regular file. Two members of one name are an error. Fails with
- * DTI_BAD_INPUT, DTI_NO_MEMORY. */
-enum dti_status dti_zip_open(struct dti_pool *pool, const struct dti_input *input,
-                             struct dti_zip *ret, struct dti_error *reterr);
+/* Reads the directory of the opening's file. Two members of one name are an error. */
+bool dti_zip_open(struct dti_opening *opening, struct dti_zip *ret);
 
 /* Reads the local header of member `index`, which must agree with the directory, and finds its data
  * between it and the next member. */
-enum dti_status dti_zip_locate(const struct dti_input *input, struct dti_zip *zip, size_t index,
-                               struct dti_error *reterr);
+bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index);
 
 /* "'x.npz': member 'a.npy'" for messages. Returns buffer. */
 enum { DTI_ZIP_LABEL_SIZE = 2 * DTI_QUOTE_SIZE + 16 };
 const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_input *input,
                           const struct dti_zip_member *member);
+
+/* zip_end.c: what the end records say: where the directory begins, its bytes, its members, and
+ * where those records begin. It lies in the file, and has room for so many members. */
+enum { DTI_ZIP_ENTRY_SIZE = 46 }; /* of a member in the directory, without its names */
+struct dti_zip_end {
+    uint64_t directory, size, count, limit;
+};
+bool dti_zip_find_end(struct dti_opening *opening, struct dti_zip_end *ret);
+
+/* A little-endian number of up to 8 bytes. */
+static inline uint64_t dti_zip_number(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    while (size-- > 0)
+        value = value << 8 | bytes[size];
+    return value;
+}
 
 #endif

@@ -2,10 +2,10 @@
  *
  * The end of a zip archive: a record that stands last but for a comment, and before it its 64-bit
  * form with a locator. Both tell where the directory is. */
+#include <inttypes.h>
 #include <stdlib.h>
 
-#include "containers/containers.h"
-#include "containers/zip_parts.h"
+#include "containers/zip.h"
 #include "dtinfo/checked.h"
 
 enum {
@@ -28,40 +28,41 @@ static bool widen(uint64_t *field, uint64_t wide, size_t bytes)
     return true;
 }
 
+static bool fail_split(struct dti_opening *opening)
+{
+    return dti_opening_refuse(opening, ": the zip archive is split over several files");
+}
+
 /* The 64-bit forms, when there are any before the end record at `at`. */
-static enum dti_status read_end64(const struct dti_input *input, uint64_t at,
-                                  struct dti_zip_end *end, struct dti_error *reterr)
+static bool read_end64(struct dti_opening *opening, uint64_t at, struct dti_zip_end *end)
 {
     unsigned char bytes[END64_SIZE];
     if (at < LOCATOR_SIZE + END64_SIZE)
-        return DTI_OK;
-    enum dti_status status =
-        dti_input_read_at(input, bytes, LOCATOR_SIZE, at - LOCATOR_SIZE, reterr);
-    if (status != DTI_OK || dti_zip_number(bytes, 4) != LOCATOR_MARK)
-        return status;
+        return true;
+    if (!dti_opening_read(opening, bytes, LOCATOR_SIZE, at - LOCATOR_SIZE))
+        return false;
+    if (dti_zip_number(bytes, 4) != LOCATOR_MARK)
+        return true;
     const uint64_t there = at - LOCATOR_SIZE - END64_SIZE;
     if (dti_zip_number(bytes + 4, 4) != 0 || dti_zip_number(bytes + 16, 4) > 1)
-        return dti_zip_fail(input, reterr, "the zip archive is split over several files");
+        return fail_split(opening);
     if (dti_zip_number(bytes + 8, 8) != there)
-        return dti_zip_fail(input, reterr,
-                            "damaged: the 64-bit end record of the zip archive is not where "
-                            "its locator says");
-    status = dti_input_read_at(input, bytes, END64_SIZE, there, reterr);
-    if (status != DTI_OK)
-        return status;
+        return dti_opening_refuse(opening, ": damaged: the 64-bit end record of the zip archive is "
+                                           "not where its locator says");
+    if (!dti_opening_read(opening, bytes, END64_SIZE, there))
+        return false;
     if (dti_zip_number(bytes, 4) != END64_MARK || dti_zip_number(bytes + 4, 8) != END64_SIZE - 12)
-        return dti_zip_fail(input, reterr,
-                            "damaged: the 64-bit end record of the zip archive is not one");
+        return dti_opening_refuse(opening,
+                                  ": damaged: the 64-bit end record of the zip archive is not one");
     if (dti_zip_number(bytes + 16, 8) != 0 ||
         dti_zip_number(bytes + 24, 8) != dti_zip_number(bytes + 32, 8))
-        return dti_zip_fail(input, reterr, "the zip archive is split over several files");
-    if (!widen(&end->count, dti_zip_number(bytes + 32, 8), 2) ||
-        !widen(&end->size, dti_zip_number(bytes + 40, 8), 4) ||
-        !widen(&end->directory, dti_zip_number(bytes + 48, 8), 4))
-        return dti_zip_fail(input, reterr,
-                            "damaged: the two end records of the zip archive disagree");
+        return fail_split(opening);
     end->limit = there;
-    return DTI_OK;
+    return (widen(&end->count, dti_zip_number(bytes + 32, 8), 2) &&
+            widen(&end->size, dti_zip_number(bytes + 40, 8), 4) &&
+            widen(&end->directory, dti_zip_number(bytes + 48, 8), 4)) ||
+           dti_opening_refuse(opening,
+                              ": damaged: the two end records of the zip archive disagree");
 }
 
 /* Where the end record begins in the last bytes of a file, which is where Python's zipfile takes it
@@ -82,72 +83,55 @@ static size_t find_end(const unsigned char *tail, size_t size)
     return at;
 }
 
-static enum dti_status read_both(const struct dti_input *input, struct dti_zip_end *ret,
-                                 struct dti_error *reterr)
+/* The end record, which is among the `size` last bytes. */
+static bool read_end(struct dti_opening *opening, const unsigned char *tail, size_t size,
+                     struct dti_zip_end *ret)
 {
-    const size_t size =
-        input->size < END_SIZE + COMMENT_MAX ? (size_t)input->size : END_SIZE + COMMENT_MAX;
+    const size_t at = find_end(tail, size);
+    if (at == SIZE_MAX)
+        return dti_opening_refuse(
+            opening, ": truncated: a zip archive without its end record, or with bytes behind it");
+    const unsigned char *const record = tail + at;
+    *ret = (struct dti_zip_end){
+        .count = dti_zip_number(record + 10, 2),
+        .size = dti_zip_number(record + 12, 4),
+        .directory = dti_zip_number(record + 16, 4),
+        .limit = opening->file->input.size - size + at,
+    };
+    return (dti_zip_number(record + 4, 2) == 0 && dti_zip_number(record + 6, 2) == 0 &&
+            dti_zip_number(record + 8, 2) == ret->count) ||
+           fail_split(opening);
+}
+
+static bool check_end(struct dti_opening *opening, const struct dti_zip_end *end)
+{
+    uint64_t last;
+    if (!dti_add_u64(end->directory, end->size, &last) || last != end->limit)
+        return dti_opening_refuse(opening,
+                                  ": damaged: the directory of the zip archive has %" PRIu64
+                                  " bytes from byte %" PRIu64
+                                  " on, and its end stands at byte %" PRIu64,
+                                  end->size, end->directory, end->limit);
+    if (end->size > DIRECTORY_MAX)
+        return dti_opening_refuse(
+            opening, ": the directory of the zip archive has %" PRIu64 " bytes, more than %d",
+            end->size, (int)DIRECTORY_MAX);
+    return end->count <= end->size / DTI_ZIP_ENTRY_SIZE ||
+           dti_opening_refuse(opening,
+                              ": damaged: the directory of the zip archive has %" PRIu64
+                              " bytes, too few for %" PRIu64 " members",
+                              end->size, end->count);
+}
+
+bool dti_zip_find_end(struct dti_opening *opening, struct dti_zip_end *ret)
+{
+    const uint64_t all = opening->file->input.size;
+    const size_t size = all < END_SIZE + COMMENT_MAX ? (size_t)all : END_SIZE + COMMENT_MAX;
     unsigned char *const tail = malloc(size + 1);
     if (!tail)
-        return dti_container_no_memory(reterr);
-    const uint64_t start = input->size - size;
-    enum dti_status status = dti_input_read_at(input, tail, size, start, reterr);
-    const size_t at = status == DTI_OK ? find_end(tail, size) : SIZE_MAX;
-    struct dti_zip_end end = {.limit = 0};
-    if (status == DTI_OK && at == SIZE_MAX) {
-        status = dti_zip_fail(
-            input, reterr,
-            "truncated: a zip archive without its end record, or with bytes behind it");
-    } else if (status == DTI_OK) {
-        const unsigned char *const record = tail + at;
-        if (dti_zip_number(record + 4, 2) != 0 || dti_zip_number(record + 6, 2) != 0 ||
-            dti_zip_number(record + 8, 2) != dti_zip_number(record + 10, 2))
-            status = dti_zip_fail(input, reterr, "the zip archive is split over several files");
-        end.count = dti_zip_number(record + 10, 2);
-        end.size = dti_zip_number(record + 12, 4);
-        end.directory = dti_zip_number(record + 16, 4);
-        end.limit = start + at;
-    }
+        return dti_opening_no_memory(opening);
+    const bool good =
+        dti_opening_read(opening, tail, size, all - size) && read_end(opening, tail, size, ret);
     free(tail);
-    if (status == DTI_OK)
-        status = read_end64(input, end.limit, &end, reterr);
-    if (status == DTI_OK)
-        *ret = end;
-    return status;
-}
-
-static enum dti_status check_end(const struct dti_input *input, const struct dti_zip_end *end,
-                                 struct dti_error *reterr)
-{
-    char label[DTI_QUOTE_SIZE];
-    uint64_t last;
-    dti_input_label(input, label);
-    if (!dti_add_u64(end->directory, end->size, &last) || last != end->limit)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: damaged: the directory of the zip archive has %llu bytes from byte "
-                        "%llu on, and its end stands at byte %llu",
-                        label, (unsigned long long)end->size, (unsigned long long)end->directory,
-                        (unsigned long long)end->limit);
-    if (end->size > DIRECTORY_MAX)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: the directory of the zip archive has %llu bytes, more than %d", label,
-                        (unsigned long long)end->size, (int)DIRECTORY_MAX);
-    if (end->count > end->size / DTI_ZIP_ENTRY_SIZE)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: damaged: the directory of the zip archive has %llu bytes, too few for "
-                        "%llu members",
-                        label, (unsigned long long)end->size, (unsigned long long)end->count);
-    return DTI_OK;
-}
-
-enum dti_status dti_zip_find_end(const struct dti_input *input, struct dti_zip_end *ret,
-                                 struct dti_error *reterr)
-{
-    struct dti_zip_end end;
-    enum dti_status status = read_both(input, &end, reterr);
-    if (status == DTI_OK)
-        status = check_end(input, &end, reterr);
-    if (status == DTI_OK)
-        *ret = end;
-    return status;
+    return good && read_end64(opening, ret->limit, ret) && check_end(opening, ret);
 }

@@ -5,6 +5,7 @@
 
 #include "convert/batch_job.h"
 #include "convert/chunk_order.h"
+#include "convert/plan_parts.h"
 
 struct dti_batch_widths dti_batch_widths(const struct dti_batch_part *part)
 {
@@ -17,16 +18,10 @@ struct dti_batch_widths dti_batch_widths(const struct dti_batch_part *part)
     };
 }
 
-/* Whole eights first, so that nothing overflows unless the result does. */
-static uint64_t bytes_of(uint64_t n, unsigned bits)
-{
-    return n / 8 * bits + (n % 8 * bits + 7) / 8;
-}
-
 struct dti_batch_sizes dti_batch_sizes(const struct dti_batch_part *part, uint64_t n)
 {
     const struct dti_batch_widths bits = dti_batch_widths(part);
-    return (struct dti_batch_sizes){bytes_of(n, bits.src), bytes_of(n, bits.dst)};
+    return (struct dti_batch_sizes){dti_array_bytes(n, bits.src), dti_array_bytes(n, bits.dst)};
 }
 
 /* Elements of a part, and where they are. */
@@ -51,7 +46,7 @@ static struct batch_chunk piece_of(const struct dti_batch_part *part, uint64_t f
         .input_offset = part->input_offset + first,
         .output_offset = part->output_offset + index / 8 * bits.dst,
         .src_size = size,
-        .dst_size = (size_t)bytes_of(n, bits.dst),
+        .dst_size = (size_t)dti_array_bytes(n, bits.dst),
     };
 }
 

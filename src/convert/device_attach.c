@@ -127,19 +127,15 @@ struct dti_runner *dti_plan_runner(const struct dti_plan *plan)
 
 const char *dti_plan_describe_device(const struct dti_plan *plan, char buffer[DTI_PLAN_TEXT_SIZE])
 {
-    size_t used = 0;
     if (!plan->device || !dti_runner_is_on(plan->runner))
         return dti_plan_describe(plan, buffer);
     const struct dti_device_chain *const chain = &plan->device->cast;
     buffer[0] = '\0';
-    for (size_t i = 0; i < chain->count && used < DTI_PLAN_TEXT_SIZE; i++) {
+    for (size_t i = 0; i < chain->count; i++) {
         const enum dti_gpu_kernel kernel = chain->launch[i].kernel;
-        const char *const name = kernel == DTI_GPU_KERNEL_COUNT
-                                     ? "gpu_copy"
-                                     : dti_kernel_title(dti_gpu_rows[kernel].name);
-        const int more =
-            snprintf(buffer + used, DTI_PLAN_TEXT_SIZE - used, "%s%s", i > 0 ? " + " : "", name);
-        used += more > 0 ? (size_t)more : 0;
+        dti_plan_text_add(buffer, kernel == DTI_GPU_KERNEL_COUNT
+                                      ? "gpu_copy"
+                                      : dti_kernel_title(dti_gpu_rows[kernel].name));
     }
     return buffer;
 }

@@ -50,8 +50,7 @@ static enum dti_status launch_one(const struct launching *run,
 {
     struct dti_gpu_stream *const stream = run->slot->stream;
     if (launch->kernel == DTI_GPU_KERNEL_COUNT) {
-        const unsigned bits = launch->src_bits;
-        return dti_gpu_copy(stream, dst, src, run->n / 8 * bits + (run->n % 8 * bits + 7) / 8,
+        return dti_gpu_copy(stream, dst, src, (size_t)dti_array_bytes(run->n, launch->src_bits),
                             reterr);
     }
     struct dti_gpu_cast_args args = launch->args;

@@ -40,11 +40,6 @@ struct device_run {
     struct device_chunk piece[DTI_LANE_SLOTS];
 };
 
-static size_t bytes_of(size_t n, unsigned bits)
-{
-    return n / 8 * bits + (n % 8 * bits + 7) / 8;
-}
-
 /* How many tiles a piece should have. */
 static uint64_t choose_tiles(const struct device_run *run)
 {
@@ -155,7 +150,7 @@ static enum dti_status queue_piece(const struct device_run *run, size_t at,
     unsigned char *const dst = run->dst_direct
                                    ? run->dst + dti_tile_bytes(piece->at, device->dst_bits)
                                    : slot->host + run->host_out;
-    const size_t size = bytes_of(piece->n, device->src_bits);
+    const size_t size = (size_t)dti_array_bytes(piece->n, device->src_bits);
     if (!run->src_direct) {
         memcpy(slot->host, src, size);
         src = slot->host;
@@ -167,7 +162,7 @@ static enum dti_status queue_piece(const struct device_run *run, size_t at,
                                    run->with_loss, reterr);
     if (status == DTI_OK)
         status = dti_gpu_download(slot->stream, dst, slot->memory + areas->dst,
-                                  bytes_of(piece->n, device->dst_bits), reterr);
+                                  (size_t)dti_array_bytes(piece->n, device->dst_bits), reterr);
     if (status == DTI_OK && run->with_loss)
         status = dti_gpu_download(
             slot->stream, slot->host + run->host_tiles, slot->memory + areas->tiles,
@@ -211,7 +206,7 @@ static void clear_padding(const struct device_run *run, const struct device_chun
     if (bits >= 8 || used == 0)
         return;
     const bool high = layout->packing == DTI_PACKING_HIGH;
-    dst[bytes_of(piece->n, bits) - 1] &=
+    dst[(size_t)dti_array_bytes(piece->n, bits) - 1] &=
         (unsigned char)(high ? 0xff << (8 - used) : 0xff >> (8 - used));
 }
 
@@ -227,7 +222,7 @@ static enum dti_status take_piece(struct device_run *run, size_t at, struct dti_
     if (status != DTI_OK)
         return status;
     if (!run->dst_direct)
-        memcpy(dst, slot->host + run->host_out, bytes_of(piece->n, bits));
+        memcpy(dst, slot->host + run->host_out, (size_t)dti_array_bytes(piece->n, bits));
     clear_padding(run, piece, dst);
     if (run->loss)
         add_losses(run, piece, run->with_loss ? slot->host + run->host_tiles : NULL);
@@ -277,9 +272,11 @@ bool dti_device_run(const struct dti_plan *plan, void *dst, const void *src, siz
         .index = index,
         .loss = loss ? &part : NULL,
         .with_loss = loss && plan->device->counts,
-        .src_direct = dti_runner_reaches(runner, src, bytes_of(n, plan->device->src_bits)),
-        .dst_direct = runner->demanded &&
-                      dti_runner_reaches(runner, dst, bytes_of(n, plan->device->dst_bits)),
+        .src_direct =
+            dti_runner_reaches(runner, src, (size_t)dti_array_bytes(n, plan->device->src_bits)),
+        .dst_direct =
+            runner->demanded &&
+            dti_runner_reaches(runner, dst, (size_t)dti_array_bytes(n, plan->device->dst_bits)),
     };
     if (!dti_runner_is_on(runner))
         return false;

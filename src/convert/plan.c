@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert/device_parts.h"
 
@@ -192,19 +193,22 @@ const struct dti_step *dti_plan_step(const struct dti_plan *plan, size_t at)
     return &plan->chain.step[at];
 }
 
+void dti_plan_text_add(char buffer[DTI_PLAN_TEXT_SIZE], const char *name)
+{
+    const size_t used = strlen(buffer);
+    (void)snprintf(buffer + used, DTI_PLAN_TEXT_SIZE - used, "%s%s", used > 0 ? " + " : "", name);
+}
+
 const char *dti_plan_describe(const struct dti_plan *plan, char buffer[DTI_PLAN_TEXT_SIZE])
 {
-    size_t used = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; i < plan->chain.count && used < DTI_PLAN_TEXT_SIZE; i++) {
+    for (size_t i = 0; i < plan->chain.count; i++) {
         const struct dti_step *const step = &plan->chain.step[i];
         const char *const name = step->kernel ? dti_kernel_title(step->kernel->name)
                                  : step->rule ? "stack_cast"
                                  : step->keep ? "storage_put"
                                               : "encode";
-        const int more =
-            snprintf(buffer + used, DTI_PLAN_TEXT_SIZE - used, "%s%s", i > 0 ? " + " : "", name);
-        used += more > 0 ? (size_t)more : 0;
+        dti_plan_text_add(buffer, name);
     }
     return buffer;
 }

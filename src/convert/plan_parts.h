@@ -137,4 +137,13 @@ static inline size_t dti_tile_bytes(size_t n, unsigned bits)
     return n / 8 * bits;
 }
 
+/* Bytes of n elements: whole eights first, so that nothing overflows unless the result does. */
+static inline uint64_t dti_array_bytes(uint64_t n, unsigned bits)
+{
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+/* Adds a name to a description, behind " + " where it is not the first. */
+void dti_plan_text_add(char buffer[DTI_PLAN_TEXT_SIZE], const char *name);
+
 #endif

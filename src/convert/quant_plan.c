@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Request to quantization plan: which kernels do the work, and what they need to know. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "convert/plan_parts.h"
@@ -226,12 +225,6 @@ size_t dti_quant_plan_scratch(const struct dti_quant_plan *plan)
     return sizeof(struct dti_quant_scratch);
 }
 
-static void append(char *buffer, const char *name)
-{
-    const size_t used = strlen(buffer);
-    (void)snprintf(buffer + used, DTI_PLAN_TEXT_SIZE - used, "%s%s", used > 0 ? " + " : "", name);
-}
-
 const char *dti_quant_plan_describe(const struct dti_quant_plan *plan, bool back,
                                     char buffer[DTI_PLAN_TEXT_SIZE])
 {
@@ -243,23 +236,25 @@ const char *dti_quant_plan_describe(const struct dti_quant_plan *plan, bool back
     char text[DTI_PLAN_TEXT_SIZE];
     buffer[0] = '\0';
     if (!back && numbers)
-        append(buffer, dti_plan_describe(numbers, text));
+        dti_plan_text_add(buffer, dti_plan_describe(numbers, text));
     if (back && packs)
-        append(buffer, dti_kernel_title(plan->unpack->name));
+        dti_plan_text_add(buffer, dti_kernel_title(plan->unpack->name));
     if (!back && ((plan->group > 0 && !scheme->block) || dti_quant_plan_needs_range(plan)))
-        append(buffer, dti_kernel_title((each ? plan->range_columns : plan->range)->name));
+        dti_plan_text_add(buffer,
+                          dti_kernel_title((each ? plan->range_columns : plan->range)->name));
     if (scheme->block)
-        append(buffer, dti_kernel_title((back                      ? plan->blocks_back
-                                         : plan->request.inner > 1 ? plan->bytes
-                                                                   : plan->blocks)
-                                            ->name));
+        dti_plan_text_add(buffer, dti_kernel_title((back                      ? plan->blocks_back
+                                                    : plan->request.inner > 1 ? plan->bytes
+                                                                              : plan->blocks)
+                                                       ->name));
     else if (back)
-        append(buffer, dti_kernel_title((each ? plan->columns_back : plan->affine_back)->name));
+        dti_plan_text_add(buffer,
+                          dti_kernel_title((each ? plan->columns_back : plan->affine_back)->name));
     else
-        append(buffer, dti_kernel_title((each ? plan->columns : plan->affine)->name));
+        dti_plan_text_add(buffer, dti_kernel_title((each ? plan->columns : plan->affine)->name));
     if (!back && packs)
-        append(buffer, dti_kernel_title(plan->pack->name));
+        dti_plan_text_add(buffer, dti_kernel_title(plan->pack->name));
     if (back && numbers)
-        append(buffer, dti_plan_describe(numbers, text));
+        dti_plan_text_add(buffer, dti_plan_describe(numbers, text));
     return buffer;
 }

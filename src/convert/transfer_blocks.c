@@ -3,18 +3,13 @@
  * The loop of one thread: take a block, read it, cast it, write it. Files are read and written
  * anywhere at any time; pipes are read by one thread at a time and written in turn, while others
  * cast. */
+#include "convert/plan_parts.h"
 #include "convert/transfer.h"
 
 struct transfer_chunk {
     uint64_t number;
     size_t n; /* elements */
 };
-
-/* A block of at most block_elements, so that nothing here overflows. */
-static size_t bytes_of(uint64_t n, unsigned bits)
-{
-    return (size_t)((n * bits + 7) / 8);
-}
 
 /* Whole tiles end at whole bytes. Does not overflow: the array's size in bits was checked, or is
  * bounded by what a pipe can deliver. */
@@ -40,9 +35,9 @@ static bool take_from_file(struct dti_transfer_job *job, struct dti_transfer_mem
     const uint64_t left = job->elements - first;
     const uint64_t n = left < job->block_elements ? left : job->block_elements;
     struct dti_error error;
-    const enum dti_status status =
-        dti_input_read_at(job->transfer->input, member->src, bytes_of(n, job->src_bits),
-                          job->transfer->input_offset + offset_of(first, job->src_bits), &error);
+    const enum dti_status status = dti_input_read_at(
+        job->transfer->input, member->src, (size_t)dti_array_bytes(n, job->src_bits),
+        job->transfer->input_offset + offset_of(first, job->src_bits), &error);
     if (status != DTI_OK) {
         dti_chunk_order_fail(&job->order, number, status, &error);
         return false;
@@ -87,7 +82,7 @@ static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_memb
     uint64_t n = job->block_elements;
     if (job->elements != DTI_UNTIL_END && job->elements - first < n)
         n = job->elements - first;
-    const size_t want = bytes_of(n, job->src_bits);
+    const size_t want = (size_t)dti_array_bytes(n, job->src_bits);
     size_t got = 0;
     struct dti_error error;
     enum dti_status status = dti_input_read(job->transfer->input, member->src, want, &got, &error);
@@ -121,7 +116,7 @@ static bool put(struct dti_transfer_job *job, const struct dti_transfer_member *
                 const struct transfer_chunk *block)
 {
     struct dti_output_file *const output = job->transfer->output;
-    const size_t size = bytes_of(block->n, job->dst_bits);
+    const size_t size = (size_t)dti_array_bytes(block->n, job->dst_bits);
     struct dti_error error;
     enum dti_status status;
     if (job->parallel_write) {

@@ -19,6 +19,11 @@ void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *c
     ret->path = path;
 }
 
+static bool is_folder(const struct dti_new_files *files)
+{
+    return dti_container_traits(files->kind) & DTI_CONTAINER_FOLDER;
+}
+
 /* Removes what has no name yet. */
 static void close_all(struct dti_new_files *files)
 {
@@ -63,7 +68,7 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
                                     struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (files->kind == DTI_CONTAINER_SHARDED) {
+    if (is_folder(files)) {
         bool there = false;
         status = dti_output_folder_check(files->path, &there, reterr);
         if (status != DTI_OK || !there)
@@ -78,7 +83,7 @@ enum dti_status dti_new_files_check(const struct dti_new_files *files, bool forc
  * names are made of. */
 static size_t lead_of(const struct dti_new_files *files)
 {
-    return files->kind == DTI_CONTAINER_SHARDED ? files->count - 1 : 0;
+    return is_folder(files) ? files->count - 1 : 0;
 }
 
 static enum dti_status open_group(struct dti_new_files *files, bool force, struct dti_error *reterr)
@@ -88,9 +93,9 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < files->count; i++)
         members[i] = (struct dti_output_member){files->list[i].path, files->list[i].size};
-    const enum dti_status status = dti_output_group_open(
-        &files->group, files->kind == DTI_CONTAINER_SHARDED ? files->path : NULL, members,
-        files->count, lead_of(files), force, reterr);
+    const enum dti_status status =
+        dti_output_group_open(&files->group, is_folder(files) ? files->path : NULL, members,
+                              files->count, lead_of(files), force, reterr);
     free(members);
     for (size_t i = 0; i < files->count && status == DTI_OK; i++)
         files->list[i].output = dti_output_group_file(files->group, i);
@@ -102,7 +107,7 @@ enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
 {
     if (files->count > FEW_FILES) /* a new file and its folder, beside what is open already */
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
-    if (files->kind == DTI_CONTAINER_SHARDED || files->count > 1)
+    if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);
     struct dti_new_file *const file = &files->list[0];
     const enum dti_status status =
@@ -114,7 +119,7 @@ enum dti_status dti_new_files_leftovers(const struct dti_new_files *files, bool 
                                         struct dti_output_leftovers *ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (files->kind == DTI_CONTAINER_SHARDED)
+    if (is_folder(files))
         status = dti_output_leftovers_find(ret, files->path, true, remove, reterr);
     if (status == DTI_OK)
         status =

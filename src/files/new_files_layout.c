@@ -14,15 +14,9 @@ static enum dti_status no_memory(struct dti_error *reterr)
     return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
-/* The other kinds hold one tensor and no metadata, as everybody knows. */
-static bool holds_texts(enum dti_container_kind kind)
+static bool can_hold(bool texts, const struct dti_metadata *entry)
 {
-    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED;
-}
-
-static bool can_hold(enum dti_container_kind kind, const struct dti_metadata *entry)
-{
-    return holds_texts(kind) && entry->kind == DTI_METADATA_STRING &&
+    return texts && entry->kind == DTI_METADATA_STRING &&
            dti_utf8_valid(entry->key, entry->key_length) &&
            dti_utf8_valid(entry->value, entry->value_length);
 }
@@ -35,14 +29,16 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
     const struct dti_container *const container = files->container;
     struct dti_metadata *const kept =
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
+    /* other kinds hold one tensor and no metadata, as everybody knows: no warning */
+    const bool texts = dti_container_traits(files->kind) & DTI_CONTAINER_TEXTS;
     size_t count = 0;
     if (!kept)
         return no_memory(reterr);
     for (size_t i = 0; i < container->metadata_count; i++) {
-        if (can_hold(files->kind, &container->metadata[i]))
+        if (can_hold(texts, &container->metadata[i]))
             kept[count++] = container->metadata[i];
     }
-    if (holds_texts(files->kind) && count < container->metadata_count && warn) {
+    if (texts && count < container->metadata_count && warn) {
         char text[128];
         (void)snprintf(
             text, sizeof text,

@@ -54,6 +54,8 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
     text += leading;
     size_t length = strlen(text);
     size_t trailing = 0;
+    const bool ends = length > 0 && text[length - 1] == '\n';
+    length -= ends;
     while (length > 0 && text[length - 1] == ' ')
         length--, trailing++;
     if (length > 0) {
@@ -63,6 +65,13 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
         line->owed = 0;
     }
     line->owed += trailing;
+    if (ends)
+        dti_line_end(line);
+}
+
+void dti_line_text(struct dti_line *line, const char *text)
+{
+    dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
 /* What printf() would print. */

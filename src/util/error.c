@@ -78,6 +78,19 @@ void dti_error_argument(struct dti_error *reterr, const char *text, size_t lengt
     reterr->argument[cut] = '\0';
 }
 
+enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
+                              size_t length, const char *format, ...)
+{
+    char text[DTI_ERROR_TEXT];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)dti_fail(reterr, status, "%s", text);
+    dti_error_argument(reterr, word, length);
+    return status;
+}
+
 void dti_error_suggest(struct dti_error *reterr, const char *suggestion)
 {
     if (!reterr)

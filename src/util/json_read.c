@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dtinfo/ascii.h"
 #include "util/json_string.h"
 
 enum {
@@ -222,6 +223,14 @@ void dti_json_string_value(const struct dti_json_reader *reader, const char **re
 {
     *ret_text = reader->escaped ? reader->string.data : reader->token;
     *ret_length = reader->escaped ? reader->string.length : reader->token_length;
+}
+
+bool dti_json_string_is(const struct dti_json_reader *reader, const char *text)
+{
+    const char *string;
+    size_t length;
+    dti_json_string_value(reader, &string, &length);
+    return dti_text_is(string, length, text);
 }
 
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value)

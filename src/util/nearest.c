@@ -99,19 +99,6 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
     nearest->distances[at] = distance;
 }
 
-enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
-                              size_t length, const char *format, ...)
-{
-    char text[DTI_ERROR_TEXT];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    (void)dti_fail(reterr, status, "%s", text);
-    dti_error_argument(reterr, word, length);
-    return status;
-}
-
 void dti_nearest_suggest(const struct dti_nearest *nearest, struct dti_error *reterr)
 {
     if (nearest->count == 0 || !reterr)

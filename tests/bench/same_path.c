@@ -6,29 +6,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dtinfo/bench_cast.h"
+#include "dtinfo/bench_table.h"
 
 static bool same_path(uint64_t bytes, size_t threads)
 {
-    struct dti_bench_cast request = {
-        .src = *dti_format_get(DTI_FP32),
-        .dst = *dti_format_get(DTI_BF16),
-        .bytes = bytes,
-        .level_count = 2,
+    struct dti_bench_cast cast = {
+        .src = *dti_format_get(DTI_FP32), .dst = *dti_format_get(DTI_BF16), .level_count = 2};
+    struct dti_bench_request request = {
+        .cast = &cast,
+        .n = bytes,
         .seed = 1,
         .options = {.nanoseconds = UINT64_C(10000000000), .seed = 1},
     };
-    struct dti_bench_cast_result result;
+    struct dti_bench_table result;
     struct dti_team *team = NULL;
     struct dti_error error;
-    if (dti_level_choose(getenv("DTINFO_CPU"), &request.levels[0], &error) != DTI_OK)
+    if (dti_level_choose(getenv("DTINFO_CPU"), &request.level, &error) != DTI_OK)
         return false;
-    request.levels[1] = request.levels[0];
+    cast.levels[0] = cast.levels[1] = request.level;
     enum dti_status status = DTI_OK;
     if (threads > 1)
         status = dti_team_new(&team, threads, DTI_WAIT_SPIN, true, &error);
     if (status == DTI_OK)
-        status = dti_bench_cast_run(&result, &request, team, &error);
+        status = dti_bench_measure(&result, &dti_bench_kind_cast, &request, team, &error);
     dti_team_free(team);
     if (status != DTI_OK) {
         printf("%s\n", error.text);
@@ -48,7 +48,7 @@ static bool same_path(uint64_t bytes, size_t threads)
                                     : "MISSED",
            result.bench.disturbed ? ", disturbed" : "");
     const bool missed = !met && !result.bench.disturbed;
-    dti_bench_cast_free(&result);
+    dti_bench_table_free(&result);
     return !missed;
 }
 

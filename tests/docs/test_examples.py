@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs every example of the README and the man pages and compares what it prints.
+"""Runs every example of the README, docs and the man pages and compares what it prints.
 
     test_examples.py PROGRAM             compares
     test_examples.py PROGRAM --update    writes the output into the documents; read the difference
@@ -91,7 +91,7 @@ def main():
         sys.exit(f"{program} is no program")
     judge, skipped = pages.Judge(), 0
     environment = pages.plain_environment(program)
-    for path in [pages.README, *pages.MAN]:
+    for path in [*pages.MARKDOWN, *pages.MAN]:
         replacements = {}
         for example in pages.examples(path):
             missing = {word for command, _ in example.steps for word in programs(command)

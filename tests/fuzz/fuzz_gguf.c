@@ -156,9 +156,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct dti_pool pool = {.chunks = NULL};
     struct dti_container_file file = {.path = "x", .input = fuzz_file(data, size)};
-    struct dti_container container = {.files = &file, .file_count = 1};
+    struct dti_container container = {.kind = DTI_CONTAINER_GGUF, .files = &file, .file_count = 1};
     struct dti_error error = {.status = DTI_OK};
-    const enum dti_status status = dti_gguf_read(&pool, &file, &container, &error);
+    const enum dti_status status = dti_container_read(&container, &pool, NULL, &error);
     if (status == DTI_OK) {
         check_metadata(&container);
         check_tensors(&container, size);

@@ -103,7 +103,8 @@ static void check_written(struct dti_pool *pool, const struct dti_shards *shards
         names[i] = shards->names[shards->mappings[i].shard];
     }
     REQUIRE(dti_sharded_index(tensors, names, count, &text, NULL) == DTI_OK);
-    REQUIRE(dti_index_parse(pool, "'y'", text.data, text.length, &again, NULL) == DTI_OK);
+    struct dti_opening opening = {.pool = pool, .label = "'y'"};
+    REQUIRE(dti_index_parse(&opening, text.data, text.length, &again));
     REQUIRE(again.has_total_size && again.total_size == count * (count - (count > 0)) / 2);
     check_same(shards, &again);
     dti_buffer_free(&text);
@@ -116,13 +117,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dti_pool pool = {.chunks = NULL};
     struct dti_shards shards;
     struct dti_error error = {.status = DTI_OK};
-    const enum dti_status status =
-        dti_index_parse(&pool, "'x'", (const char *)data, size, &shards, &error);
-    if (status == DTI_OK) {
+    struct dti_opening opening = {.pool = &pool, .label = "'x'", .error = &error};
+    if (dti_index_parse(&opening, (const char *)data, size, &shards)) {
         check(&shards);
         check_written(&pool, &shards);
     } else {
-        REQUIRE(status == DTI_BAD_INPUT && error.status == status);
+        REQUIRE(opening.status == DTI_BAD_INPUT && error.status == opening.status);
         REQUIRE(strncmp(error.text, "'x'", 3) == 0);
         for (const char *c = error.text; *c; c++)
             REQUIRE((unsigned char)*c >= ' ' && *c != 0x7f);

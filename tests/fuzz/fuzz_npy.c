@@ -5,6 +5,7 @@
  * and whether the rest is a file or the text of a header alone. */
 #include <string.h>
 
+#include "containers/containers.h"
 #include "containers/npy.h"
 #include "fuzz_arrays.h"
 
@@ -36,16 +37,17 @@ static void check_written(const struct dti_tensor *tensor)
         REQUIRE(new.bytes == tensor->bytes &&size == head.length + new.bytes);
         struct dti_pool pool = {.chunks = NULL};
         struct dti_container_file file = {.path = "input"};
-        struct dti_container again = {.path = "input", .file_count = 1, .files = &file};
+        struct dti_container again = {
+            .kind = DTI_CONTAINER_NPY, .path = "input", .file_count = 1, .files = &file};
         const struct dti_container_options options = {.assume = tensor->format};
-        struct dti_tensor back;
         file.input = fuzz_file((const uint8_t *)head.data, head.length);
         file.input.size = size; /* the data are never looked at */
-        REQUIRE(dti_npy_read(&pool, &again, &options, &back, NULL) == DTI_OK);
-        REQUIRE(back.rank == tensor->rank && back.fortran == tensor->fortran && back.format &&
-                strcmp(back.format->name, tensor->format->name) == 0);
-        for (unsigned i = 0; i < back.rank; i++)
-            REQUIRE(back.shape[i] == tensor->shape[i]);
+        REQUIRE(dti_container_read(&again, &pool, &options, NULL) == DTI_OK);
+        const struct dti_tensor *const back = &again.tensors[0];
+        REQUIRE(back->rank == tensor->rank && back->fortran == tensor->fortran && back->format &&
+                strcmp(back->format->name, tensor->format->name) == 0);
+        for (unsigned i = 0; i < back->rank; i++)
+            REQUIRE(back->shape[i] == tensor->shape[i]);
         dti_pool_free(&pool);
     }
     dti_buffer_free(&head);
@@ -81,15 +83,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dti_pool pool = {.chunks = NULL};
     struct dti_container_file file = {.path = "input",
                                       .input = make_file(data[0], data + 1, size - 1)};
-    struct dti_container container = {.path = "input", .file_count = 1, .files = &file};
+    struct dti_container container = {
+        .kind = DTI_CONTAINER_NPY, .path = "input", .file_count = 1, .files = &file};
     struct dti_error error = {.status = DTI_OK};
-    struct dti_tensor tensor;
-    const enum dti_status status = dti_npy_read(&pool, &container, &options, &tensor, &error);
+    const enum dti_status status = dti_container_read(&container, &pool, &options, &error);
     if (status == DTI_OK) {
-        check_array(&container, &tensor);
-        REQUIRE(tensor.offset == file.header_bytes);
-        if (tensor.format)
-            check_written(&tensor);
+        const struct dti_tensor *const tensor = &container.tensors[0];
+        REQUIRE(container.tensor_count == 1);
+        check_array(&container, tensor);
+        REQUIRE(tensor->offset == file.header_bytes);
+        if (tensor->format)
+            check_written(tensor);
     } else {
         check_error(status, &error);
     }

@@ -4,7 +4,7 @@
  * other; compressed ones unpack to what they announced, or not at all. */
 #include <string.h>
 
-#include "containers/npz.h"
+#include "containers/containers.h"
 #include "fuzz_arrays.h"
 
 const char *const dti_fuzz_words[] = {
@@ -26,19 +26,20 @@ const char *const dti_fuzz_words[] = {
 enum { UNPACKED_MAX = 1 << 20 };
 
 /* All data in pieces: they are there, and the last piece says whether the CRC is right. */
-static void check_data(struct dti_container *container, const struct dti_tensor *tensor)
+static void check_data(struct dti_container *container, size_t index)
 {
     static unsigned char piece[4096];
-    struct dti_input input;
+    const struct dti_tensor *const tensor = &container->tensors[index];
+    const struct dti_input *input;
     struct dti_error error = {.status = DTI_OK};
     uint64_t offset;
-    enum dti_status status = dti_npz_data(container, tensor, &input, &offset, &error);
+    enum dti_status status = dti_container_data(container, index, &input, &offset, &error);
     if (status == DTI_OK)
-        REQUIRE(offset <= input.size && tensor->bytes <= input.size - offset);
+        REQUIRE(offset <= input->size && tensor->bytes <= input->size - offset);
     for (uint64_t done = 0; status == DTI_OK && done < tensor->bytes;) {
         const uint64_t left = tensor->bytes - done;
         const size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
-        status = dti_input_read_at(&input, piece, size, offset + done, &error);
+        status = dti_input_read_at(input, piece, size, offset + done, &error);
         done += size;
     }
     if (status != DTI_OK)
@@ -55,7 +56,7 @@ static void check_arrays(struct dti_container *container)
         if (!tensor->compressed)
             end = tensor->offset + tensor->bytes;
         if (tensor->bytes <= UNPACKED_MAX)
-            check_data(container, tensor);
+            check_data(container, i);
     }
 }
 
@@ -66,10 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dti_container container = {
         .kind = DTI_CONTAINER_NPZ, .path = "input", .file_count = 1, .files = &file};
     struct dti_error error = {.status = DTI_OK};
-    const enum dti_status status = dti_npz_open(&pool, &container, NULL, &error);
+    const enum dti_status status = dti_container_read(&container, &pool, NULL, &error);
     if (status == DTI_OK) {
         check_arrays(&container);
-        dti_npz_free(&container);
+        dti_container_ops(container.kind)->free(&container);
     } else {
         check_error(status, &error);
         REQUIRE(!container.own);

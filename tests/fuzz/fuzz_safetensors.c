@@ -70,15 +70,19 @@ static void walk(const char *text, size_t size)
 
 /* What a file of that size is said to hold; false: it is refused, in one printable line. */
 static bool accepts(struct dti_pool *pool, const char *text, size_t size, uint64_t file_size,
-                    bool lenient, struct dti_safetensors *found)
+                    bool lenient, struct dti_container *found)
 {
-    const struct dti_container_options options = {.lenient = lenient};
     struct dti_error error = {.status = DTI_OK};
-    const enum dti_status status =
-        dti_safetensors_parse(pool, "'x'", text, size, file_size, 0, &options, found, &error);
-    if (status == DTI_OK)
+    struct dti_opening opening = {.container = found,
+                                  .pool = pool,
+                                  .options = {.lenient = lenient},
+                                  .label = "'x'",
+                                  .error = &error};
+    *found = (struct dti_container){.kind = DTI_CONTAINER_SAFETENSORS};
+    if (dti_safetensors_parse(&opening, text, size, file_size, 0))
         return true;
-    REQUIRE(status == DTI_BAD_INPUT && error.status == status && error.text[0] != '\0');
+    REQUIRE(opening.status == DTI_BAD_INPUT && error.status == opening.status);
+    REQUIRE(error.text[0] != '\0');
     for (const char *c = error.text; *c; c++)
         REQUIRE((unsigned char)*c >= ' ' && *c != 0x7f);
     return false;
@@ -100,7 +104,7 @@ static void check_tensor(const struct dti_tensor *tensor, uint64_t offset)
     REQUIRE(tensor->name[tensor->name_length] == '\0');
 }
 
-static void check_found(const struct dti_safetensors *found, uint64_t start, uint64_t *ret_end)
+static void check_found(const struct dti_container *found, uint64_t start, uint64_t *ret_end)
 {
     for (size_t i = 0; i < found->tensor_count; i++) {
         check_tensor(&found->tensors[i], start);
@@ -113,7 +117,7 @@ static void check_found(const struct dti_safetensors *found, uint64_t start, uin
 }
 
 /* Writes the front of a file of these tensors. */
-static void lay_out(const struct dti_safetensors *found, struct dti_buffer *head)
+static void lay_out(const struct dti_container *found, struct dti_buffer *head)
 {
     struct dti_new_tensor *const tensors = calloc(found->tensor_count + 1, sizeof *tensors);
     uint64_t size;
@@ -140,7 +144,7 @@ static void lay_out(const struct dti_safetensors *found, struct dti_buffer *head
     free(tensors);
 }
 
-static void check_same_metadata(const struct dti_safetensors *a, const struct dti_safetensors *b)
+static void check_same_metadata(const struct dti_container *a, const struct dti_container *b)
 {
     REQUIRE(a->metadata_count == b->metadata_count);
     for (size_t i = 0; i < a->metadata_count; i++) {
@@ -150,7 +154,7 @@ static void check_same_metadata(const struct dti_safetensors *a, const struct dt
     }
 }
 
-static const struct dti_tensor *find(const struct dti_safetensors *found,
+static const struct dti_tensor *find(const struct dti_container *found,
                                      const struct dti_tensor *tensor)
 {
     for (size_t i = 0; i < found->tensor_count; i++) {
@@ -161,10 +165,10 @@ static const struct dti_tensor *find(const struct dti_safetensors *found,
     return NULL;
 }
 
-static void check_written(struct dti_pool *pool, const struct dti_safetensors *found)
+static void check_written(struct dti_pool *pool, const struct dti_container *found)
 {
     struct dti_buffer head, again;
-    struct dti_safetensors reread;
+    struct dti_container reread;
     dti_buffer_init(&head);
     dti_buffer_init(&again);
     lay_out(found, &head);
@@ -187,13 +191,14 @@ static void check_written(struct dti_pool *pool, const struct dti_safetensors *f
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dti_pool pool = {.chunks = NULL};
-    struct dti_safetensors found, exact;
+    struct dti_container found, exact;
     uint64_t length, end;
     if (size > TEXT_MAX)
         return 0;
-    if (dti_safetensors_header_length("'x'", data,
+    struct dti_opening opening = {.label = "'x'"};
+    if (dti_safetensors_header_length(&opening, data,
                                       size < DTI_SAFETENSORS_PREFIX ? size : DTI_SAFETENSORS_PREFIX,
-                                      size, &length, NULL) == DTI_OK)
+                                      size, &length))
         REQUIRE(length + DTI_SAFETENSORS_PREFIX <= size);
 
     char *const text = malloc(size > 0 ? size : 1); /* no byte behind it may be touched */

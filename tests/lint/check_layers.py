@@ -93,7 +93,7 @@ FORBIDDEN_CALLS = {
 # JSON has one writer, which escapes every text. The headers of containers are JSON, too: their writers pass
 # every name through dti_json_quoted(). Texts in GGUF's metadata arrays are shown in quotes.
 JSON_PIECE = re.compile(r'\\"\s*[:,\]}]|[{\[,:]\s*\\"|^\\"$')
-JSON_WRITERS = ("src/report/", "src/answers/rows_code.h", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
+JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted.c", "src/containers/safetensors_write.c",
                 "src/containers/sharded_write.c", "src/containers/gguf_metadata.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
 # Only the command line has options: the layers below it give the id of a remedy (remedies.def).

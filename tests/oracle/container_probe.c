@@ -62,7 +62,7 @@ static void put_tensor(const struct dti_tensor *tensor)
 }
 
 /* All but the closing brace. */
-static void put_found(const struct dti_safetensors *found)
+static void put_found(const struct dti_container *found)
 {
     printf("{\"ok\":true,\"tensors\":[");
     for (size_t i = 0; i < found->tensor_count; i++) {
@@ -83,7 +83,7 @@ static void put_found(const struct dti_safetensors *found)
     printf("]");
 }
 
-static void put_head(const struct dti_safetensors *found)
+static void put_head(const struct dti_container *found)
 {
     struct dti_new_tensor *const tensors = calloc(found->tensor_count + 1, sizeof *tensors);
     struct dti_buffer head;
@@ -113,16 +113,14 @@ static void put_head(const struct dti_safetensors *found)
 static void judge(const unsigned char *data, size_t size)
 {
     struct dti_pool pool = {.chunks = NULL};
-    struct dti_safetensors found;
+    struct dti_container found = {.kind = DTI_CONTAINER_SAFETENSORS};
     struct dti_error error;
+    struct dti_opening opening = {
+        .container = &found, .pool = &pool, .label = "'x'", .error = &error};
     uint64_t length;
     const size_t first = size < DTI_SAFETENSORS_PREFIX ? size : DTI_SAFETENSORS_PREFIX;
-    enum dti_status status =
-        dti_safetensors_header_length("'x'", data, first, size, &length, &error);
-    if (status == DTI_OK)
-        status = dti_safetensors_parse(&pool, "'x'", (const char *)data + first, (size_t)length,
-                                       size, 0, NULL, &found, &error);
-    if (status == DTI_OK) {
+    if (dti_safetensors_header_length(&opening, data, first, size, &length) &&
+        dti_safetensors_parse(&opening, (const char *)data + first, (size_t)length, size, 0)) {
         put_found(&found);
         put_head(&found);
         puts("}");
@@ -155,15 +153,7 @@ static void judge_files(void)
         struct dti_error error;
         path[strcspn(path, "\n")] = '\0';
         if (dti_container_open(&container, path, NULL, &error) == DTI_OK) {
-            const struct dti_safetensors found = {
-                .tensor_count = container->tensor_count,
-                .tensors = container->tensors,
-                .metadata_count = container->metadata_count,
-                .metadata = container->metadata,
-                .note_count = container->note_count,
-                .notes = container->notes,
-            };
-            put_found(&found);
+            put_found(container);
             puts("}");
             dti_container_free(container);
         } else {

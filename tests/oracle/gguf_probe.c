@@ -92,8 +92,8 @@ static void judge(struct dti_input *input, const unsigned char *data, size_t siz
         exit(1);
     struct dti_pool pool = {.chunks = NULL};
     struct dti_container_file file = {.path = "x", .input = *input};
-    struct dti_container container = {.files = &file, .file_count = 1};
-    if (dti_gguf_read(&pool, &file, &container, &error) == DTI_OK)
+    struct dti_container container = {.kind = DTI_CONTAINER_GGUF, .files = &file, .file_count = 1};
+    if (dti_container_read(&container, &pool, NULL, &error) == DTI_OK)
         put_container(&container);
     else
         put_error(error.text);

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "containers/containers.h"
 #include "containers/npy.h"
-#include "containers/npz.h"
 #include "dtinfo/scratch.h"
 
 enum { DATA_MAX = 65536 };
@@ -53,14 +53,13 @@ static void put_data(struct dti_container *container, const struct dti_tensor *t
 {
     static unsigned char data[DATA_MAX];
     const size_t size = tensor->bytes < sizeof data ? (size_t)tensor->bytes : sizeof data;
-    struct dti_input input = container->files[0].input;
-    uint64_t offset = tensor->offset;
+    const struct dti_input *input;
+    uint64_t offset;
     struct dti_error error;
-    enum dti_status status = DTI_OK;
-    if (container->own) /* npz */
-        status = dti_npz_data(container, tensor, &input, &offset, &error);
+    enum dti_status status = dti_container_data(container, (size_t)(tensor - container->tensors),
+                                                &input, &offset, &error);
     if (status == DTI_OK)
-        status = dti_input_read_at(&input, data, size, offset, &error);
+        status = dti_input_read_at(input, data, size, offset, &error);
     printf(",\"data\":");
     if (status == DTI_OK)
         put_hex(data, size);
@@ -134,19 +133,11 @@ static void judge(const struct dti_input *input, const struct dti_format *assume
     struct dti_container container = {.path = "x", .file_count = 1, .files = &file};
     const struct dti_container_options options = {.assume = assume};
     struct dti_pool pool = {.chunks = NULL};
-    struct dti_tensor tensor;
     struct dti_error error = {.status = DTI_OK};
     unsigned char head[2] = {0, 0};
     (void)dti_input_read_at(input, head, input->size < 2 ? 0 : 2, 0, NULL);
-    enum dti_status status;
-    if (memcmp(head, "PK", 2) == 0) {
-        status = dti_npz_open(&pool, &container, &options, &error);
-    } else {
-        status = dti_npy_read(&pool, &container, &options, &tensor, &error);
-        container.tensors = &tensor;
-        container.tensor_count = 1;
-    }
-    if (status == DTI_OK) {
+    container.kind = memcmp(head, "PK", 2) == 0 ? DTI_CONTAINER_NPZ : DTI_CONTAINER_NPY;
+    if (dti_container_read(&container, &pool, &options, &error) == DTI_OK) {
         put_container(&container);
     } else {
         printf("{\"ok\":false,\"error\":");
@@ -154,7 +145,7 @@ static void judge(const struct dti_input *input, const struct dti_format *assume
         puts("}");
     }
     if (container.own)
-        dti_npz_free(&container);
+        dti_container_ops(container.kind)->free(&container);
     dti_pool_free(&pool);
 }
 

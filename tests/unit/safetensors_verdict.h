@@ -14,7 +14,7 @@
  * file's name, valid until the next call. What is found lives in the pool. */
 static inline const char *verdict(struct dti_pool *pool, const char *header, size_t length,
                                   uint64_t data_bytes, const struct dti_container_options *options,
-                                  struct dti_safetensors *found)
+                                  struct dti_container *found)
 {
     static struct dti_error error;
     /* no byte behind the header may be touched */
@@ -23,13 +23,18 @@ static inline const char *verdict(struct dti_pool *pool, const char *header, siz
         return "no memory";
     memcpy(exact, header, length);
     error = (struct dti_error){.status = DTI_OK};
-    const enum dti_status status = dti_safetensors_parse(
-        pool, "'m'", exact, length, DTI_SAFETENSORS_PREFIX + length + data_bytes, 3, options, found,
-        &error);
+    struct dti_opening opening = {
+        .container = found, .pool = pool, .label = "'m'", .error = &error};
+    if (options)
+        opening.options = *options;
+    *found = (struct dti_container){.kind = DTI_CONTAINER_SAFETENSORS};
+    const bool good = dti_safetensors_parse(&opening, exact, length,
+                                            DTI_SAFETENSORS_PREFIX + length + data_bytes, 3);
     free(exact);
-    if (status == DTI_OK)
+    CHECK(good == (opening.status == DTI_OK));
+    if (good)
         return "";
-    CHECK_I64(status, DTI_BAD_INPUT);
+    CHECK_I64(opening.status, DTI_BAD_INPUT);
     CHECK(strncmp(error.text, "'m': ", 5) == 0);
     return error.text + 5;
 }

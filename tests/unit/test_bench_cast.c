@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/cast_buffers.h"
+#include "bench/measure/frame.h"
 #include "unit.h"
 
 enum { N = 32 * DTI_TILE };
@@ -125,61 +125,72 @@ static void parts_cover_everything_once_at_whole_grains(void)
     }
 }
 
-static struct dti_bench_cast request_of(enum dti_dtype src, enum dti_dtype dst, uint64_t bytes)
+static struct dti_bench_cast cast;
+
+static struct dti_bench_request request_of(enum dti_dtype src, enum dti_dtype dst, uint64_t bytes)
 {
-    struct dti_bench_cast request = {
-        .src = *format(src),
-        .dst = *format(dst),
-        .round_given = true,
-        .bytes = bytes,
-        .level_count = 1,
+    struct dti_bench_request request = {
+        .cast = &cast,
+        .n = bytes,
         .seed = 1,
         .options = {.nanoseconds = 1000000, .sample_nanoseconds = 100000, .seed = 1},
     };
-    CHECK(dti_level_choose(getenv("DTINFO_CPU"), &request.levels[0], NULL) == DTI_OK);
+    CHECK(dti_level_choose(getenv("DTINFO_CPU"), &request.level, NULL) == DTI_OK);
+    cast = (struct dti_bench_cast){
+        .src = *format(src), .dst = *format(dst), .levels = {request.level}, .level_count = 1};
     return request;
 }
 
-static void check_run(const struct dti_bench_cast *request, struct dti_team *team,
+static size_t casts_in(const struct dti_bench_table *table)
+{
+    size_t casts = 0;
+    for (size_t i = 0; i < table->count; i++)
+        casts += !table->items[i].limit;
+    return casts;
+}
+
+static void check_run(const struct dti_bench_request *request, struct dti_team *team,
                       uint64_t elements, uint64_t written)
 {
-    struct dti_bench_cast_result result;
+    struct dti_bench_table table;
     struct dti_error error;
-    if (!CHECK(dti_bench_cast_run(&result, request, team, &error) == DTI_OK)) {
+    if (!CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, request, team, &error) == DTI_OK)) {
         printf("%s\n", error.text);
         return;
     }
-    CHECK_U64(result.elements, elements);
-    CHECK_U64(result.bytes_written, written);
-    CHECK_SIZE(result.cast_count, request->level_count * (request->loss ? 2 : 1));
+    const struct dti_bench_item *const first = &table.items[0];
+    const size_t casts = casts_in(&table);
+    CHECK_U64(table.elements, elements);
+    CHECK_U64(first->bytes_written, written);
+    CHECK_SIZE(casts, cast.level_count * (cast.loss ? 2 : 1));
     size_t copies = 0;
-    for (size_t i = 0; i < result.row_count; i++) {
-        CHECK((result.rows[i].role == DTI_BENCH_CAST) == (i < result.cast_count));
-        if (result.rows[i].role == DTI_BENCH_COPY) {
-            const uint64_t both = result.rows[i].bytes_read + result.rows[i].bytes_written;
-            CHECK(both / 2 == (result.bytes_read + result.bytes_written) / 2);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct dti_bench_item *const item = &table.items[i];
+        CHECK((strcmp(item->role, "cast") == 0) == (i < casts));
+        if (strcmp(item->role, "copy") == 0) {
+            const uint64_t both = item->bytes_read + item->bytes_written;
+            CHECK(both / 2 == (first->bytes_read + first->bytes_written) / 2);
             copies++;
         }
-        CHECK(result.rows[i].role != DTI_BENCH_SHAPE ||
-              (result.rows[i].bytes_read == result.bytes_read &&
-               result.rows[i].bytes_written == result.bytes_written));
+        CHECK(strcmp(item->role, "shape") != 0 || (item->bytes_read == first->bytes_read &&
+                                                   item->bytes_written == first->bytes_written));
     }
     CHECK(copies > 0);
-    CHECK(dti_bench_cast_best(&result, DTI_BENCH_COPY, DTI_BENCH_ON_CPU,
-                              dti_bench_main_place(&result.bench)) < result.row_count);
-    dti_bench_cast_free(&result);
+    CHECK(dti_bench_fastest(&table, "copy", DTI_BENCH_ON_CPU, dti_bench_main_place(&table.bench)) <
+          table.count);
+    dti_bench_table_free(&table);
 }
 
 static void a_cast_is_measured_beside_copies(void)
 {
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 4099);
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4099);
     check_run(&request, NULL, 1024, 2048);
     request = request_of(DTI_FP4_E2M1, DTI_FP16, 1000);
     check_run(&request, NULL, 2000, 4000);
     request = request_of(DTI_FP32, DTI_FP8_E4M3FN, 40000);
-    request.loss = true;
+    cast.loss = true;
     request.cache = DTI_BENCH_COLD;
-    request.data = DTI_BENCH_NAN1;
+    cast.data = DTI_BENCH_NAN1;
     check_run(&request, NULL, 10000, 10000);
 }
 
@@ -188,7 +199,7 @@ static void threads_share_a_cast(void)
     struct dti_team *team;
     if (!CHECK(dti_team_new(&team, 3, DTI_WAIT_SPIN, false, NULL) == DTI_OK))
         return;
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_INT8, 100000);
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_INT8, 100000);
     check_run(&request, team, 25000, 25000);
     dti_team_free(team);
 }
@@ -196,48 +207,49 @@ static void threads_share_a_cast(void)
 /* Every level there is: one row for the same kernels, each under the level that they need. */
 static void levels_of_the_same_kernels_are_one_row(void)
 {
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 4096);
-    struct dti_bench_cast_result result;
-    const enum dti_level highest = request.levels[0];
-    request.level_count = 0;
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4096);
+    struct dti_bench_table table;
+    const enum dti_level highest = request.level;
+    cast.level_count = 0;
     for (unsigned i = DTI_LEVEL_COUNT; i-- > 0;) {
         if (dti_level_includes(highest, (enum dti_level)i))
-            request.levels[request.level_count++] = (enum dti_level)i;
+            cast.levels[cast.level_count++] = (enum dti_level)i;
     }
-    if (!CHECK(dti_bench_cast_run(&result, &request, NULL, NULL) == DTI_OK))
+    if (!CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, &request, NULL, NULL) == DTI_OK))
         return;
-    for (size_t i = 0; i < result.cast_count; i++) {
-        const struct dti_bench_row *const row = &result.rows[i];
+    const size_t casts = casts_in(&table);
+    for (size_t i = 0; i < casts; i++) {
+        const struct dti_bench_item *const row = &table.items[i];
         for (size_t j = 0; j < i; j++)
-            CHECK(strcmp(row->kernel, result.rows[j].kernel) != 0 &&
-                  row->level != result.rows[j].level);
+            CHECK(strcmp(row->kernel, table.items[j].kernel) != 0 &&
+                  row->level != table.items[j].level);
         CHECK(row->level == DTI_LEVEL_SCALAR || strstr(row->kernel, dti_level_name(row->level)));
         CHECK(strstr(row->kernel, "dti_") == NULL);
     }
-    CHECK(result.rows[result.cast_count - 1].level == DTI_LEVEL_SCALAR);
-    dti_bench_cast_free(&result);
+    CHECK(table.items[casts - 1].level == DTI_LEVEL_SCALAR);
+    dti_bench_table_free(&table);
 
-    request.levels[0] = request.levels[1] = highest; /* beside itself */
-    request.level_count = 2;
-    if (!CHECK(dti_bench_cast_run(&result, &request, NULL, NULL) == DTI_OK))
+    cast.levels[0] = cast.levels[1] = highest; /* beside itself */
+    cast.level_count = 2;
+    if (!CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, &request, NULL, NULL) == DTI_OK))
         return;
-    CHECK_SIZE(result.cast_count, 2);
-    dti_bench_cast_free(&result);
+    CHECK_SIZE(casts_in(&table), 2);
+    dti_bench_table_free(&table);
 }
 
 static void more_threads_than_cpus_are_neither_near_nor_far(void)
 {
     struct dti_team *team;
-    struct dti_bench_cast_result result;
+    struct dti_bench_table table;
     const size_t threads = dti_cpu_count() + 1;
     if (!CHECK(dti_team_new(&team, threads, DTI_WAIT_SPIN, false, NULL) == DTI_OK))
         return;
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 4096);
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4096);
     request.options.cpus = threads - 1;
-    if (CHECK(dti_bench_cast_run(&result, &request, team, NULL) == DTI_OK)) {
-        for (size_t i = 0; i < result.bench.rounds; i++)
-            CHECK(result.bench.places[i] == DTI_BENCH_CROWDED);
-        dti_bench_cast_free(&result);
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, &request, team, NULL) == DTI_OK)) {
+        for (size_t i = 0; i < table.bench.rounds; i++)
+            CHECK(table.bench.places[i] == DTI_BENCH_CROWDED);
+        dti_bench_table_free(&table);
     }
     dti_team_free(team);
 }
@@ -245,12 +257,12 @@ static void more_threads_than_cpus_are_neither_near_nor_far(void)
 static void what_cannot_be_measured_is_said_at_once(void)
 {
     struct dti_error error;
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 3);
-    CHECK(dti_bench_cast_check(&request, &error) == DTI_USAGE);
-    request.bytes = UINT64_C(1) << 50;
-    CHECK(dti_bench_cast_check(&request, &error) == DTI_UNAVAILABLE);
-    request.bytes = 4096;
-    CHECK(dti_bench_cast_check(&request, &error) == DTI_OK);
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 3);
+    CHECK(dti_bench_check(&dti_bench_kind_cast, &request, &error) == DTI_USAGE);
+    request.n = UINT64_C(1) << 50;
+    CHECK(dti_bench_check(&dti_bench_kind_cast, &request, &error) == DTI_UNAVAILABLE);
+    request.n = 4096;
+    CHECK(dti_bench_check(&dti_bench_kind_cast, &request, &error) == DTI_OK);
 }
 
 UNIT_MAIN(normal_data_has_mean_0_and_deviation_1, uniform_data_lies_in_1_to_2,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/bench_cast_device.h"
+#include "bench/workloads/cast_parts.h"
 #include "unit.h"
 
 static struct dti_error error;
@@ -21,53 +21,56 @@ static struct dti_runner *open_runner(void)
     return runner;
 }
 
-static struct dti_bench_cast request_of(enum dti_dtype src, enum dti_dtype dst, uint64_t bytes,
-                                        struct dti_runner *runner)
+static struct dti_bench_cast cast;
+
+static struct dti_bench_request request_of(enum dti_dtype src, enum dti_dtype dst, uint64_t bytes,
+                                           struct dti_runner *runner)
 {
-    return (struct dti_bench_cast){
-        .src = *dti_format_get(src),
-        .dst = *dti_format_get(dst),
-        .round_given = true,
-        .bytes = bytes,
-        .levels = {DTI_LEVEL_SCALAR},
-        .level_count = 1,
+    cast = (struct dti_bench_cast){.src = *dti_format_get(src),
+                                   .dst = *dti_format_get(dst),
+                                   .levels = {DTI_LEVEL_SCALAR},
+                                   .level_count = 1};
+    return (struct dti_bench_request){
+        .cast = &cast,
+        .n = bytes,
         .runner = runner,
         .seed = 1,
         .options = {.nanoseconds = 1000000, .sample_nanoseconds = 100000, .seed = 1},
     };
 }
 
-static void check_rows(const struct dti_bench_cast *request, size_t casts)
+static void check_rows(const struct dti_bench_request *request, size_t casts)
 {
-    struct dti_bench_cast_result result;
-    CHECK(dti_bench_cast_check(request, &error) == DTI_OK);
-    if (!CHECK(dti_bench_cast_run(&result, request, NULL, &error) == DTI_OK)) {
+    struct dti_bench_table table;
+    CHECK(dti_bench_check(&dti_bench_kind_cast, request, &error) == DTI_OK);
+    if (!CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, request, NULL, &error) == DTI_OK)) {
         printf("  %s\n", error.text);
         return;
     }
-    const enum dti_bench_place place = dti_bench_main_place(&result.bench);
-    CHECK_STR(result.device, "cuda:0");
-    CHECK_SIZE(result.cast_count, casts);
-    CHECK_SIZE(result.row_count, casts + 2);
-    for (size_t i = 0; i < result.row_count; i++) {
-        const struct dti_bench_row *const row = &result.rows[i];
-        const uint64_t both = row->bytes_read + row->bytes_written;
-        CHECK((row->role == DTI_BENCH_CAST) == (i < casts));
-        CHECK(row->where != DTI_BENCH_ON_CPU);
-        CHECK(both / 2 == (result.bytes_read + result.bytes_written) / 2);
-        CHECK(dti_bench_cast_best(&result, DTI_BENCH_COPY, row->where, place) >= casts);
-        CHECK(dti_bench_cast_best(&result, DTI_BENCH_COPY, row->where, place) < casts + 2);
+    const enum dti_bench_place place = dti_bench_main_place(&table.bench);
+    const struct dti_bench_item *const first = &table.items[0];
+    CHECK_SIZE(table.count, casts + 2);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct dti_bench_item *const item = &table.items[i];
+        const uint64_t both = item->bytes_read + item->bytes_written;
+        CHECK_STR(item->device, "cuda:0");
+        CHECK_STR(item->role, i < casts ? "cast" : "copy");
+        CHECK(item->limit == (i >= casts) && item->where != DTI_BENCH_ON_CPU);
+        CHECK(item->from_events == (item->where == DTI_BENCH_RESIDENT));
+        CHECK(both / 2 == (first->bytes_read + first->bytes_written) / 2);
+        CHECK(dti_bench_fastest(&table, "copy", item->where, place) >= casts);
+        CHECK(dti_bench_fastest(&table, "copy", item->where, place) < casts + 2);
     }
-    CHECK(result.rows[0].where == DTI_BENCH_RESIDENT && !result.rows[0].loss);
-    dti_bench_cast_free(&result);
+    CHECK(first->where == DTI_BENCH_RESIDENT && !first->loss);
+    dti_bench_table_free(&table);
 }
 
 static void casts_are_measured_there_and_with_the_way(void)
 {
     struct dti_runner *const runner = open_runner();
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 4099, runner);
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4099, runner);
     check_rows(&request, 2);
-    request.loss = true;
+    cast.loss = true;
     check_rows(&request, 4);
     request = request_of(DTI_INT4, DTI_FP64, 1000, runner);
     check_rows(&request, 2);
@@ -77,13 +80,14 @@ static void casts_are_measured_there_and_with_the_way(void)
 static void what_the_device_cannot_do_is_not_measured(void)
 {
     struct dti_runner *const runner = open_runner();
-    struct dti_bench_cast_result result;
-    struct dti_bench_cast request = request_of(DTI_FP64, DTI_BF16, 4096, runner);
-    CHECK(dti_format_lookup("e15m48", &request.dst, NULL, &error) == DTI_OK);
-    CHECK(dti_bench_cast_check(&request, &error) == DTI_UNAVAILABLE);
-    CHECK(dti_bench_cast_run(&result, &request, NULL, &error) == DTI_UNAVAILABLE);
+    struct dti_bench_table table;
+    struct dti_bench_request request = request_of(DTI_FP64, DTI_BF16, 4096, runner);
+    CHECK(dti_format_lookup("e15m48", &cast.dst, NULL, &error) == DTI_OK);
+    CHECK(dti_bench_check(&dti_bench_kind_cast, &request, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_measure(&table, &dti_bench_kind_cast, &request, NULL, &error) ==
+          DTI_UNAVAILABLE);
     request = request_of(DTI_FP32, DTI_BF16, UINT64_C(1) << 40, runner);
-    CHECK(dti_bench_cast_check(&request, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_cast, &request, &error) == DTI_UNAVAILABLE);
     CHECK(strstr(error.text, "cuda:0") && strstr(error.text, " are needed"));
     dti_runner_close(runner);
 }
@@ -93,10 +97,10 @@ static void a_wrong_result_is_found(void)
 {
     enum { N = 3 * DTI_TILE };
     struct dti_runner *const runner = open_runner();
-    struct dti_bench_cast request = request_of(DTI_FP32, DTI_BF16, 4 * N, runner);
-    const struct dti_request wanted = {.src = request.src, .cast = {.dst = request.dst}};
-    struct dti_device_measurement m = {
-        .request = &request, .elements = N, .src_bytes = 4 * N, .dst_bytes = 2 * N, .sets = 1};
+    struct dti_bench_request request = request_of(DTI_FP32, DTI_BF16, 4 * N, runner);
+    const struct dti_request wanted = {.src = cast.src, .cast = {.dst = cast.dst}};
+    struct dti_bench_cast_device m = {
+        .frame = {.request = &request}, .sizes = {N, 4 * N, 2 * N}, .sets = 1};
     const char *why = NULL;
     m.src = calloc(N, 4);
     m.dst = calloc(N, 2);
@@ -106,9 +110,9 @@ static void a_wrong_result_is_found(void)
     CHECK(dti_plan_set_runner(m.plan, runner, &why, &error) == DTI_OK && !why);
     CHECK(dti_resident_new(&m.resident, m.plan, N, 1, false, &error) == DTI_OK);
     CHECK(dti_resident_put(m.resident, 0, m.src, &error) == DTI_OK);
-    CHECK(dti_device_verify(&m, &error) == DTI_OK);
+    CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_OK);
     m.src[4 * (N - 1) + 3] = 0x40; /* 2.0 is not what the device has */
-    CHECK(dti_device_verify(&m, &error) == DTI_BUG);
+    CHECK(dti_bench_cast_device_verify(&m.frame, &error) == DTI_BUG);
     CHECK(strstr(error.text, "in the device's memory") != NULL);
     dti_resident_free(m.resident);
     dti_plan_free(m.plan);

@@ -68,7 +68,8 @@ static void every_level_is_measured_and_judged(void)
         const struct dti_bench_request request = request_of(5003, level);
         if (!dti_level_present(level))
             continue;
-        if (CHECK(dti_bench_kind_expsin.run(&table, &request, NULL, NULL) == DTI_OK)) {
+        if (CHECK(dti_bench_measure(&table, &dti_bench_kind_expsin, &request, NULL, NULL) ==
+                  DTI_OK)) {
             check_expsin(&table, request.n);
             dti_bench_table_free(&table);
         }
@@ -84,13 +85,13 @@ static void threads_share_the_elements(void)
         return;
     request.cache = DTI_BENCH_COLD;
     request.with_alloc = true;
-    if (CHECK(dti_bench_kind_expsin.run(&table, &request, team, NULL) == DTI_OK)) {
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_expsin, &request, team, NULL) == DTI_OK)) {
         check_expsin(&table, request.n);
         CHECK(table.sets > 1);
         dti_bench_table_free(&table);
     }
     request.n = 3; /* fewer than threads have lines */
-    if (CHECK(dti_bench_kind_dot.run(&table, &request, team, NULL) == DTI_OK))
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_dot, &request, team, NULL) == DTI_OK))
         dti_bench_table_free(&table);
     dti_team_free(team);
 }
@@ -177,7 +178,7 @@ static void dot_products_are_beside_the_exact_sum(void)
         request.dtype_count = 5;
         if (!dti_level_present(level))
             continue;
-        if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, NULL) == DTI_OK)) {
+        if (CHECK(dti_bench_measure(&table, &dti_bench_kind_dot, &request, NULL, NULL) == DTI_OK)) {
             check_dot(&table, request.n);
             check_total(&table, request.n);
             CHECK(has_note(&table, "bf16: a sum kept in bf16"));
@@ -190,12 +191,12 @@ static void what_cannot_be_measured_is_said_at_once(void)
 {
     struct dti_error error;
     struct dti_bench_request request = request_of(UINT64_C(1) << 62, highest());
-    CHECK(dti_bench_kind_expsin.check(&request, 1, &error) == DTI_UNAVAILABLE);
-    CHECK(dti_bench_kind_dot.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_expsin, &request, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_dot, &request, &error) == DTI_UNAVAILABLE);
     request.n = UINT64_C(1) << 45;
-    CHECK(dti_bench_kind_dot.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_dot, &request, &error) == DTI_UNAVAILABLE);
     request.n = 1;
-    CHECK(dti_bench_kind_expsin.check(&request, 1, &error) == DTI_OK);
+    CHECK(dti_bench_check(&dti_bench_kind_expsin, &request, &error) == DTI_OK);
 }
 
 static void a_device_is_measured_alike(void)
@@ -207,23 +208,24 @@ static void a_device_is_measured_alike(void)
     if (!getenv("DTINFO_LIBCUDA") || dti_gpu_open(&gpu, 0, &error) != DTI_OK)
         return;
     request.gpu = gpu;
-    CHECK(dti_bench_kind_expsin.check(&request, 1, &error) == DTI_OK);
-    if (CHECK(dti_bench_kind_expsin.run(&table, &request, NULL, &error) == DTI_OK)) {
+    CHECK(dti_bench_check(&dti_bench_kind_expsin, &request, &error) == DTI_OK);
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_expsin, &request, NULL, &error) ==
+              DTI_OK)) {
         check_expsin(&table, request.n);
         CHECK_STR(table.items[0].device, "cuda:0");
         dti_bench_table_free(&table);
     }
-    if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, &error) == DTI_OK)) {
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_dot, &request, NULL, &error) == DTI_OK)) {
         check_dot(&table, request.n);
         dti_bench_table_free(&table);
     }
     request.dtype_count = 5;
-    if (CHECK(dti_bench_kind_dot.run(&table, &request, NULL, &error) == DTI_OK)) {
+    if (CHECK(dti_bench_measure(&table, &dti_bench_kind_dot, &request, NULL, &error) == DTI_OK)) {
         CHECK(!row_of(&table, "int8") && has_note(&table, "int8: no kernel for this device"));
         dti_bench_table_free(&table);
     }
     request.n = UINT64_C(1) << 40;
-    CHECK(dti_bench_kind_dot.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_dot, &request, &error) == DTI_UNAVAILABLE);
     dti_gpu_close(gpu);
 }
 

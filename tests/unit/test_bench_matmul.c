@@ -48,7 +48,8 @@ static size_t count_role(const struct dti_bench_table *table, const char *role)
 static void check_table(const struct dti_bench_request *request, struct dti_team *team)
 {
     struct dti_bench_table *const table = calloc(1, sizeof *table);
-    const enum dti_status status = dti_bench_kind_matmul.run(table, request, team, &error);
+    const enum dti_status status =
+        dti_bench_measure(table, &dti_bench_kind_matmul, request, team, &error);
     if (!CHECK(status == DTI_OK)) {
         printf("  %s\n", error.text);
         free(table);
@@ -101,7 +102,7 @@ static void a_single_row_has_reading_as_a_limit(void)
     struct dti_bench_request request = request_of(1, 256, 300);
     const char *why;
     struct dti_bench_table *const table = calloc(1, sizeof *table);
-    if (CHECK(dti_bench_kind_matmul.run(table, &request, NULL, &error) == DTI_OK)) {
+    if (CHECK(dti_bench_measure(table, &dti_bench_kind_matmul, &request, NULL, &error) == DTI_OK)) {
         if (dti_matmul_find(DTI_FP32, request.level, &why))
             CHECK(count_role(table, "read") > 0);
         dti_bench_table_free(table);
@@ -131,7 +132,8 @@ static void other_engines_are_right_too(void)
         struct dti_bench_request request = request_of(i < 2 ? 37 : 3, 65, 43);
         request.engine = engines[i % 2];
         struct dti_bench_table *const table = calloc(1, sizeof *table);
-        const enum dti_status status = dti_bench_kind_matmul.run(table, &request, team, &error);
+        const enum dti_status status =
+            dti_bench_measure(table, &dti_bench_kind_matmul, &request, team, &error);
         if (CHECK(status == DTI_OK)) {
             for (size_t at = 0; at < table->count; at++) {
                 const struct dti_bench_item *const item = &table->items[at];
@@ -156,16 +158,16 @@ static void other_engines_are_right_too(void)
 static void nonsense_is_refused_before_it_is_measured(void)
 {
     struct dti_bench_request request = request_of(0, 2, 3);
-    CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_USAGE);
+    CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_USAGE);
     request = request_of(2, 2, 3);
-    CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_OK);
+    CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_OK);
     const char *why;
     if (!dti_matmul_find(DTI_FP32, request.level, &why))
         return;
     request = request_of(UINT64_MAX, 2, 3);
-    CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_UNAVAILABLE);
     request = request_of(UINT64_C(1) << 24, UINT64_C(1) << 24, 1);
-    CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_UNAVAILABLE);
 }
 
 /* The judge itself: exact products pass, and one element that is a little off does not. */

@@ -41,9 +41,9 @@ static enum dti_status run_on(unsigned device, struct dti_bench_request *request
     if (!CHECK(table && dti_gpu_open(&gpu, device, &error) == DTI_OK))
         return DTI_BUG;
     request->gpu = gpu;
-    enum dti_status status = dti_bench_kind_matmul.check(request, 1, &error);
+    enum dti_status status = dti_bench_check(&dti_bench_kind_matmul, request, &error);
     if (CHECK(status == DTI_OK))
-        status = dti_bench_kind_matmul.run(table, request, NULL, &error);
+        status = dti_bench_measure(table, &dti_bench_kind_matmul, request, NULL, &error);
     dti_gpu_close(gpu);
     return status;
 }
@@ -167,7 +167,7 @@ static void what_does_not_fit_is_refused(void)
 {
     struct dti_bench_request request = request_of(UINT64_C(1) << 22, UINT64_C(1) << 18, 64);
     if (CHECK(dti_gpu_open(&request.gpu, 0, &error) == DTI_OK)) {
-        CHECK(dti_bench_kind_matmul.check(&request, 1, &error) == DTI_UNAVAILABLE);
+        CHECK(dti_bench_check(&dti_bench_kind_matmul, &request, &error) == DTI_UNAVAILABLE);
         CHECK(strstr(error.text, "cuda:0 has "));
         dti_gpu_close(request.gpu);
     }

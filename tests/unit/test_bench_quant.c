@@ -49,8 +49,8 @@ static bool measure(const struct dti_bench_request *request, struct dti_team *te
 {
     if (!table)
         table = calloc(1, sizeof *table);
-    if (CHECK(table && dti_bench_kind_quant.check(request, 1, &error) == DTI_OK &&
-              dti_bench_kind_quant.run(table, request, team, &error) == DTI_OK))
+    if (CHECK(table && dti_bench_check(&dti_bench_kind_quant, request, &error) == DTI_OK &&
+              dti_bench_measure(table, &dti_bench_kind_quant, request, team, &error) == DTI_OK))
         return true;
     printf("  %s\n", error.text);
     return false;
@@ -137,13 +137,13 @@ static void what_cannot_be_measured_is_said_at_once(void)
                                           DTI_INT2,       DTI_UINT2,   DTI_INT16, DTI_UINT16,
                                           DTI_FP8_E4M3FN, DTI_FP8_E5M2};
     struct dti_bench_request request = request_of(UINT64_C(1) << 61, highest());
-    CHECK(dti_bench_kind_quant.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_quant, &request, &error) == DTI_UNAVAILABLE);
     request.n = UINT64_C(1) << 45;
-    CHECK(dti_bench_kind_quant.check(&request, 1, &error) == DTI_UNAVAILABLE);
+    CHECK(dti_bench_check(&dti_bench_kind_quant, &request, &error) == DTI_UNAVAILABLE);
     request = request_of(1000, highest());
     request.dtypes = many;
     request.dtype_count = sizeof many / sizeof *many;
-    CHECK(dti_bench_kind_quant.check(&request, 1, &error) == DTI_USAGE);
+    CHECK(dti_bench_check(&dti_bench_kind_quant, &request, &error) == DTI_USAGE);
     CHECK_STR(error.text, "too many dtypes for one table; measure them in parts");
     free(table);
 }

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "answers/bench_answer.h"
-#include "answers/bench_document.h"
-#include "cli/bench/bench_lists.h"
+#include "cli/bench/bench_job.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"cast\","
@@ -282,14 +281,12 @@ static void documents_and_structs_agree(void)
     (void)snprintf(table.items[0].engine, sizeof table.items[0].engine, "onednn 2.6.3");
     const struct dti_bench_setup setup = {
         .kind = &dti_bench_kind_matmul, .cache = "cold", .with_alloc = true, .cpus = 1};
+    const struct dti_bench_request request = {.m = 1, .n = 2048, .k = 1024};
     const struct dti_bench_result result = {.setup = &setup,
-                                            .m = 1,
-                                            .n = 2048,
-                                            .k = 1024,
+                                            .request = &request,
                                             .device = "cuda:1",
                                             .threads = 3,
                                             .table = &table,
-                                            .bench = &table.bench,
                                             .place = DTI_BENCH_ALONE};
     struct dti_bench_records direct = {.count = 0}, read;
     CHECK(dti_bench_records_add(&direct, &result, &error) == DTI_OK);
@@ -300,9 +297,9 @@ static void documents_and_structs_agree(void)
     struct dti_json *const json = dti_json_new();
     if (!CHECK(file && json))
         return;
-    dti_document_bench_table(json, &setup);
-    dti_put_bench_table_result(json, NULL, &result);
-    dti_put_bench_table_end(json, NULL);
+    dti_bench_begin(json, &setup);
+    dti_bench_put(json, &result);
+    dti_bench_end(json, &setup, NULL);
     CHECK(dti_json_write(json, file, &error) == DTI_OK && fclose(file) == 0);
     CHECK(read_as(&read, text, &dti_schema_bench_table, "matmul") == DTI_OK);
     dti_json_free(json);

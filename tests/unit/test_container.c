@@ -321,7 +321,31 @@ static void new_files_of_every_written_kind(void)
     dti_buffer_free(&head);
 }
 
-UNIT_MAIN(the_content_tells_the_kind, what_is_not_read_is_told,
+static void every_kind_is_known_by_its_extension(void)
+{
+    char path[64];
+    for (unsigned k = 0; k < DTI_CONTAINER_COUNT; k++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)k;
+        (void)snprintf(path, sizeof path, "folder/a%s", dti_container_extension(kind));
+        CHECK(dti_container_named(path) == kind);
+        CHECK(dti_container_named(dti_container_extension(kind)) == kind);
+        path[strlen(path) - 1] = '\0';
+        CHECK(dti_container_named(path) == DTI_CONTAINER_COUNT);
+    }
+    CHECK(dti_container_named("") == DTI_CONTAINER_COUNT);
+}
+
+static void traits_tell_what_is_written(void)
+{
+    CHECK(dti_container_traits(DTI_CONTAINER_SAFETENSORS) == DTI_CONTAINER_TEXTS);
+    CHECK(dti_container_traits(DTI_CONTAINER_SHARDED) ==
+          (DTI_CONTAINER_TEXTS | DTI_CONTAINER_FOLDER));
+    CHECK(dti_container_traits(DTI_CONTAINER_NPY) == 0);
+    CHECK(dti_container_traits(DTI_CONTAINER_RAW) == 0);
+}
+
+UNIT_MAIN(every_kind_is_known_by_its_extension, traits_tell_what_is_written,
+          the_content_tells_the_kind, what_is_not_read_is_told,
           broken_files_get_the_verdict_of_their_kind, operands_that_are_no_files,
           raw_files_are_one_tensor, raw_files_of_packed_codes_end_in_zeros,
           new_files_of_every_written_kind)

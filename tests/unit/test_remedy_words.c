@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every remedy has words that name an option, and a meaning that names none. */
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 #include "unit.h"
 
 static const enum dti_remedy none = DTI_REMEDY_NONE;

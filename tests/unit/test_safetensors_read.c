@@ -29,7 +29,7 @@ static void tells_all_there_is_in_the_order_of_the_data(void)
         {"last", "BF16", DTI_BF16, 2, {1, 3}, 3, 6, 12},
     };
     struct dti_pool pool = {.chunks = NULL};
-    struct dti_safetensors found = {.tensor_count = 0};
+    struct dti_container found = {.tensor_count = 0};
     CHECK_STR(verdict(&pool, header, sizeof header - 1, 18, NULL, &found), "");
     if (!CHECK_SIZE(found.tensor_count, 5) || !CHECK_SIZE(found.metadata_count, 2))
         return;
@@ -103,13 +103,13 @@ static void every_prefix_of_a_file_is_refused(void)
     for (size_t size = 0; size <= sizeof file; size++) {
         struct dti_pool pool = {.chunks = NULL};
         struct dti_container_file opened = {.path = "m.safetensors"};
-        struct dti_safetensors found = {.tensor_count = 0};
+        struct dti_container found = {
+            .kind = DTI_CONTAINER_SAFETENSORS, .files = &opened, .file_count = 1};
         struct dti_error error = {.status = DTI_OK};
         file_make("m.safetensors", file, size);
         if (!CHECK(dti_input_open(&opened.input, opened.path, NULL) == DTI_OK))
             break;
-        const enum dti_status status =
-            dti_safetensors_read(&pool, &opened, 0, NULL, &found, &error);
+        const enum dti_status status = dti_container_read(&found, &pool, NULL, &error);
         dti_input_close(&opened.input);
         if (size == sizeof file) {
             CHECK_I64(status, DTI_OK);
@@ -138,7 +138,7 @@ static void a_shape_of_a_million_dimensions_is_read(void)
     header[length++] = '}';
     header[length++] = '}';
     struct dti_pool pool = {.chunks = NULL};
-    struct dti_safetensors found = {.tensor_count = 0};
+    struct dti_container found = {.tensor_count = 0};
     CHECK_STR(verdict(&pool, header, length, 1, NULL, &found), "");
     if (CHECK_SIZE(found.tensor_count, 1))
         CHECK_U64(found.tensors[0].rank, RANK);

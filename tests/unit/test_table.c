@@ -36,8 +36,7 @@ static void lines_have_tab_stops_and_no_trailing_blanks(void)
     dti_line_end(&line);
     dti_line_put(&line, DTI_STYLE_PLAIN, "already long");
     dti_line_to(&line, 4);
-    dti_line_put(&line, DTI_STYLE_PLAIN, "x  ");
-    dti_line_end(&line);
+    dti_line_put(&line, DTI_STYLE_PLAIN, "x  \n");
     dti_line_end(&line);
     check_page(out, "  max     448\nalready long  x\n\n");
 }

@@ -7,19 +7,29 @@
 #include <string.h>
 
 enum dti_status dti_engine_open(struct dti_engine *engine, const char *const *libraries,
-                                const struct dti_library_function *rows, size_t count,
-                                struct dti_error *reterr)
+                                size_t count, struct dti_error *reterr)
 {
     const enum dti_status status = dti_library_open(&engine->library, libraries, NULL, reterr);
     if (status != DTI_OK)
         return status;
-    const char *const missing = dti_library_find(engine->library, rows, count, engine->symbols);
+    const char *const missing =
+        dti_library_find(engine->library, engine->functions, count, engine->symbols);
     if (!missing)
         return DTI_OK;
     (void)dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s", dti_library_name(engine->library),
                    missing);
     dti_engine_close(engine);
     return DTI_UNAVAILABLE;
+}
+
+const char *dti_engine_function(const struct dti_engine *engine, enum dti_dtype dtype)
+{
+    for (size_t i = 0; i < DTI_ENGINE_DTYPES; i++) {
+        const struct dti_engine_row *const row = &engine->rows[i];
+        if (row->dtype == dtype)
+            return engine->symbols[row->symbol] ? engine->functions[row->symbol].name : NULL;
+    }
+    return NULL;
 }
 
 void dti_engine_words(char *ret, size_t size, const char *text)

@@ -21,7 +21,7 @@ struct dti_engine_product {
 
 typedef void dti_engine_symbol(void);
 
-enum { DTI_ENGINE_SYMBOLS = 8 };
+enum { DTI_ENGINE_SYMBOLS = 8, DTI_ENGINE_DTYPES = 3 };
 
 struct dti_engine {
     const char *name;   /* "openblas" */
@@ -29,10 +29,13 @@ struct dti_engine {
     char processor[40]; /* what it takes this CPU for, as far as it tells: "Haswell" */
     struct dti_library *library;
     dti_engine_symbol *symbols[DTI_ENGINE_SYMBOLS]; /* NULL: it has none; see its file */
-    /* What multiplies matrices of that dtype, "cblas_sgemm"; NULL when nothing does. The result is
-     * fp64 for fp64, int32 for int8, else fp32. */
-    const char *(*function)(const struct dti_engine *engine, enum dti_dtype dtype);
-    /* False when the engine refused. */
+    const struct dti_library_function *functions;   /* what the symbols are */
+    struct dti_engine_row {
+        enum dti_dtype dtype;
+        size_t symbol; /* that multiplies its matrices */
+    } rows[DTI_ENGINE_DTYPES];
+    /* Of a dtype with a function. The result is fp64 for fp64, int32 for int8, else fp32. False
+     * when the engine refused. */
     bool (*multiply)(const struct dti_engine *engine, enum dti_dtype dtype,
                      const struct dti_engine_product *product);
 };
@@ -40,6 +43,8 @@ struct dti_engine {
 /* Fail with DTI_UNAVAILABLE when they are not there. */
 enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *reterr);
 enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *reterr);
+/* What multiplies matrices of that dtype, "cblas_sgemm"; NULL when nothing does. */
+const char *dti_engine_function(const struct dti_engine *engine, enum dti_dtype dtype);
 void dti_engine_close(struct dti_engine *engine);
 
 #define DTI_ENGINE_SYMBOL(index, name, required) \
@@ -47,8 +52,7 @@ void dti_engine_close(struct dti_engine *engine);
 
 /* Opens the first of the libraries that is there, and looks up its symbols. */
 enum dti_status dti_engine_open(struct dti_engine *engine, const char *const *libraries,
-                                const struct dti_library_function *rows, size_t count,
-                                struct dti_error *reterr);
+                                size_t count, struct dti_error *reterr);
 /* Copies what a library tells about itself, letters, digits and a few signs. */
 void dti_engine_words(char *ret, size_t size, const char *text);
 

@@ -24,57 +24,26 @@ struct dti_cublaslt {
     char title[24];
 };
 
-/* How a dtype is multiplied. */
-struct cublaslt_row {
-    enum dti_dtype dtype;
-    int type, result, compute, scale;
-    bool by_columns;
-    const char *arithmetic;
-};
-static const struct cublaslt_row rows[] = {
-    {DTI_FP64, CUDA_R_64F, CUDA_R_64F, COMPUTE_64F, CUDA_R_64F, false, "fp64"},
-    {DTI_FP32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32"},
-    {DTI_TF32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F_FAST_TF32, CUDA_R_32F, false,
+static const struct dti_cublaslt_row rows[] = {
+    {DTI_FP64, CUDA_R_64F, CUDA_R_64F, COMPUTE_64F, CUDA_R_64F, false, 0, false, "fp64"},
+    {DTI_FP32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, 0, false, "fp32"},
+    {DTI_TF32, CUDA_R_32F, CUDA_R_32F, COMPUTE_32F_FAST_TF32, CUDA_R_32F, false, 0, false,
      "tf32 products, fp32 sums"},
-    {DTI_BF16, CUDA_R_16BF, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32 sums"},
-    {DTI_FP16, CUDA_R_16F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, "fp32 sums"},
-    {DTI_INT8, CUDA_R_8I, CUDA_R_32I, COMPUTE_32I, CUDA_R_32I, true, "int32; B by columns"},
-    {DTI_FP8_E4M3FN, CUDA_R_8F_E4M3, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, true,
+    {DTI_BF16, CUDA_R_16BF, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, 0, false, "fp32 sums"},
+    {DTI_FP16, CUDA_R_16F, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, false, 0, false, "fp32 sums"},
+    {DTI_INT8, CUDA_R_8I, CUDA_R_32I, COMPUTE_32I, CUDA_R_32I, true, 0, false,
+     "int32; B by columns"},
+    {DTI_FP8_E4M3FN, CUDA_R_8F_E4M3, CUDA_R_32F, COMPUTE_32F, CUDA_R_32F, true, 89, true,
      "fp32 sums as tensor cores keep them; B by columns"},
 };
 
-static const struct cublaslt_row *row_of(enum dti_dtype dtype)
+const struct dti_cublaslt_row *dti_cublaslt_row(enum dti_dtype dtype)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].dtype == dtype)
             return &rows[i];
     }
     return NULL;
-}
-
-bool dti_cublaslt_has(enum dti_dtype dtype)
-{
-    return row_of(dtype) != NULL;
-}
-
-bool dti_cublaslt_wants_columns(enum dti_dtype dtype)
-{
-    return row_of(dtype)->by_columns;
-}
-
-bool dti_cublaslt_wants_scales(enum dti_dtype dtype)
-{
-    return dtype == DTI_FP8_E4M3FN;
-}
-
-unsigned dti_cublaslt_least_capability(enum dti_dtype dtype)
-{
-    return dtype == DTI_FP8_E4M3FN ? 89 : 0;
-}
-
-const char *dti_cublaslt_arithmetic(enum dti_dtype dtype)
-{
-    return row_of(dtype)->arithmetic;
 }
 
 static enum dti_status find_functions(struct dti_cublaslt *cublaslt, struct dti_error *reterr)
@@ -138,7 +107,7 @@ const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt)
 
 struct dti_cublaslt_plan {
     struct dti_cublaslt *cublaslt;
-    const struct cublaslt_row *row;
+    const struct dti_cublaslt_row *row;
     void *desc, *a, *b, *c, *preference; /* in the library's sense */
     struct cublaslt_choice choice;
     char words[64];
@@ -167,7 +136,7 @@ static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *pla
                               uint64_t n, uint64_t k, dti_gpu_address scales)
 {
     const struct functions *const f = &plan->cublaslt->functions;
-    const struct cublaslt_row *const row = plan->row;
+    const struct dti_cublaslt_row *const row = plan->row;
     const int32_t transpose = row->by_columns ? OPERATION_TRANSPOSE : OPERATION_NONE;
     const int32_t none = OPERATION_NONE;
     CALL(calls, f, cublasLtMatmulDescCreate, &plan->desc, row->compute, row->scale);
@@ -222,7 +191,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
     if (!plan)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->cublaslt = cublaslt;
-    plan->row = row_of(dtype);
+    plan->row = dti_cublaslt_row(dtype);
     describe_operands(&calls, plan, m, n, k, scales);
     choose(&calls, plan, workspace_bytes);
     if (calls.status != CUBLAS_OK) {
@@ -263,17 +232,15 @@ enum dti_status dti_cublaslt_run(const struct dti_cublaslt_plan *plan, dti_gpu_a
                                  dti_gpu_address a, dti_gpu_address b, dti_gpu_address workspace,
                                  struct dti_gpu_stream *stream, struct dti_error *reterr)
 {
-    /* of the type that scales are given in */
     static const double wide[2] = {0, 1};
     static const float single[2] = {0, 1};
     static const int32_t whole[2] = {0, 1};
-    const int scale = plan->row->scale;
-    const void *const zero = scale == CUDA_R_64F   ? (const void *)&wide[0]
-                             : scale == CUDA_R_32I ? (const void *)&whole[0]
-                                                   : (const void *)&single[0];
-    const void *const one = scale == CUDA_R_64F   ? (const void *)&wide[1]
-                            : scale == CUDA_R_32I ? (const void *)&whole[1]
-                                                  : (const void *)&single[1];
+    const int scale = plan->row->scale; /* the type that scales are given in */
+    const bool is_wide = scale == CUDA_R_64F, is_whole = scale == CUDA_R_32I;
+    const void *const zero = is_wide ? (const void *)wide : is_whole ? (const void *)whole : single;
+    const void *const one = is_wide    ? (const void *)(wide + 1)
+                            : is_whole ? (const void *)(whole + 1)
+                                       : single + 1;
     const cublas_status code = plan->cublaslt->functions.cublasLtMatmul(
         plan->cublaslt->handle, plan->desc, one, pointer(b), plan->a, pointer(a), plan->b, zero,
         pointer(c), plan->c, pointer(c), plan->c, &plan->choice.algorithm, pointer(workspace),

@@ -20,15 +20,17 @@ void dti_cublaslt_close(struct dti_cublaslt *cublaslt);              /* NULL is 
 const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt); /* "cublaslt 13.1.0" */
 
 /* How products of a dtype are done: FP64, FP32, TF32 (in place of fp32), BF16, FP16, INT8 or
- * FP8_E4M3FN. */
-bool dti_cublaslt_has(enum dti_dtype dtype);
-/* B must lie column by column: the tensor cores take 8 bits in no other way. */
-bool dti_cublaslt_wants_columns(enum dti_dtype dtype);
-/* Its operands are multiplied by scales: that of A and that of B, fp32, in the device's memory. */
-bool dti_cublaslt_wants_scales(enum dti_dtype dtype);
-/* Devices with less have no such product; ten times the compute capability: 89. */
-unsigned dti_cublaslt_least_capability(enum dti_dtype dtype);
-const char *dti_cublaslt_arithmetic(enum dti_dtype dtype); /* "fp32 sums" */
+ * FP8_E4M3FN; NULL for others. */
+struct dti_cublaslt_row {
+    enum dti_dtype dtype;
+    int type, result, compute, scale; /* in the library's sense */
+    bool by_columns; /* B must lie so: the tensor cores take 8 bits in no other way */
+    unsigned
+        least_capability; /* devices with less have none; ten times the compute capability: 89 */
+    bool scales; /* operands are multiplied by that of A and of B, fp32, in the device's memory */
+    const char *arithmetic; /* "fp32 sums" */
+};
+const struct dti_cublaslt_row *dti_cublaslt_row(enum dti_dtype dtype);
 
 /* C = A B of row-major matrices by the algorithm that the library thinks best; scales: 0 where the
  * dtype wants none. Fails with DTI_UNAVAILABLE when it has none for them. */

@@ -36,20 +36,6 @@ static const struct dti_library_function symbols[SYMBOLS] = {
     DTI_ENGINE_SYMBOL(OMP_THREADS, "omp_set_num_threads", false),
 };
 
-static const char *function(const struct dti_engine *engine, enum dti_dtype dtype)
-{
-    switch (dtype) {
-    case DTI_FP32:
-        return symbols[SGEMM].name;
-    case DTI_BF16:
-        return engine->symbols[BF16] ? symbols[BF16].name : NULL;
-    case DTI_INT8:
-        return symbols[I8].name;
-    default:
-        return NULL;
-    }
-}
-
 static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
                      const struct dti_engine_product *p)
 {
@@ -62,9 +48,9 @@ static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
                                                     p->a_stride, p->b, p->b_stride, 0, p->c,
                                                     p->c_stride) == 0;
     case DTI_BF16:
-        return engine->symbols[BF16] && ((gemm_bf16 *)engine->symbols[BF16])(
-                                            'N', 'N', p->m, p->n, p->k, 1, p->a, p->a_stride, p->b,
-                                            p->b_stride, 0, p->c, p->c_stride) == 0;
+        return ((gemm_bf16 *)engine->symbols[BF16])('N', 'N', p->m, p->n, p->k, 1, p->a,
+                                                    p->a_stride, p->b, p->b_stride, 0, p->c,
+                                                    p->c_stride) == 0;
     case DTI_INT8:
         return ((gemm_i8 *)engine->symbols[I8])('N', 'N', 'F', p->m, p->n, p->k, 1, p->a,
                                                 p->a_stride, 0, p->b, p->b_stride, 0, 0, p->c,
@@ -102,8 +88,11 @@ static void describe(struct dti_engine *engine)
 enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *reterr)
 {
     static const char *const libraries[] = {"libdnnl.so.3", "libdnnl.so.2", NULL};
-    struct dti_engine engine = {.name = "onednn", .function = function, .multiply = multiply};
-    const enum dti_status status = dti_engine_open(&engine, libraries, symbols, SYMBOLS, reterr);
+    struct dti_engine engine = {.name = "onednn",
+                                .functions = symbols,
+                                .rows = {{DTI_FP32, SGEMM}, {DTI_BF16, BF16}, {DTI_INT8, I8}},
+                                .multiply = multiply};
+    const enum dti_status status = dti_engine_open(&engine, libraries, SYMBOLS, reterr);
     if (status != DTI_OK)
         return status;
     describe(&engine);

@@ -31,20 +31,6 @@ static const struct dti_library_function symbols[SYMBOLS] = {
     DTI_ENGINE_SYMBOL(SBGEMM, "cblas_sbgemm", false),
 };
 
-static const char *function(const struct dti_engine *engine, enum dti_dtype dtype)
-{
-    switch (dtype) {
-    case DTI_FP64:
-        return symbols[DGEMM].name;
-    case DTI_FP32:
-        return symbols[SGEMM].name;
-    case DTI_BF16:
-        return engine->symbols[SBGEMM] ? symbols[SBGEMM].name : NULL;
-    default:
-        return NULL;
-    }
-}
-
 static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
                      const struct dti_engine_product *p)
 {
@@ -60,8 +46,6 @@ static bool multiply(const struct dti_engine *engine, enum dti_dtype dtype,
                                              p->c_stride);
         return true;
     case DTI_BF16:
-        if (!engine->symbols[SBGEMM])
-            return false;
         ((gemm_bf16 *)engine->symbols[SBGEMM])(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, p->m,
                                                p->n, p->k, 1, p->a, p->a_stride, p->b, p->b_stride,
                                                0, p->c, p->c_stride);
@@ -89,8 +73,11 @@ static void describe(struct dti_engine *engine)
 enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *reterr)
 {
     static const char *const libraries[] = {"libopenblas.so.0", NULL};
-    struct dti_engine engine = {.name = "openblas", .function = function, .multiply = multiply};
-    const enum dti_status status = dti_engine_open(&engine, libraries, symbols, SYMBOLS, reterr);
+    struct dti_engine engine = {.name = "openblas",
+                                .functions = symbols,
+                                .rows = {{DTI_FP64, DGEMM}, {DTI_FP32, SGEMM}, {DTI_BF16, SBGEMM}},
+                                .multiply = multiply};
+    const enum dti_status status = dti_engine_open(&engine, libraries, SYMBOLS, reterr);
     if (status != DTI_OK)
         return status;
     ((set_threads *)engine.symbols[SET_THREADS])(1);

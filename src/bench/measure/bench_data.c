@@ -3,7 +3,7 @@
  * The distributions of data, made by integer arithmetic and dti_encode(): a seed gives the same
  * codes everywhere. */
 #include "bench/measure/splitmix.h"
-#include "dtinfo/bench_cast.h"
+#include "dtinfo/bench_table.h"
 
 struct source {
     const struct dti_format *src;

@@ -70,6 +70,41 @@ size_t dti_bench_best_limit(const struct dti_bench_table *table, const char *rol
     return best;
 }
 
+size_t dti_bench_fastest(const struct dti_bench_table *table, const char *role,
+                         enum dti_bench_where where, enum dti_bench_place place)
+{
+    size_t best = table->count;
+    double least = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        struct dti_bench_figure time;
+        if (table->items[i].where != where || strcmp(table->items[i].role, role) != 0)
+            continue;
+        dti_bench_time(&time, &table->bench, i, place);
+        if (time.samples > 0 && (best == table->count || time.median < least)) {
+            best = i;
+            least = time.median;
+        }
+    }
+    return best;
+}
+
+double dti_bench_least_seconds(const struct dti_bench_table *table, size_t at, size_t limit)
+{
+    struct dti_bench_figure time;
+    if (limit == SIZE_MAX)
+        return 0;
+    const struct dti_bench_item *const own = &table->items[at], *const other = &table->items[limit];
+    dti_bench_time(&time, &table->bench, limit, dti_bench_main_place(&table->bench));
+    if (time.samples == 0)
+        return 0;
+    if (other->operations > 0)
+        return time.median * own->operations / other->operations;
+    /* beside reading, what is written is left out */
+    const uint64_t written = other->bytes_written > 0 ? own->bytes_written : 0;
+    return time.median * (double)(own->bytes_read + written) /
+           (double)(other->bytes_read + other->bytes_written);
+}
+
 /* What a does in a pass, in passes of b. */
 static double work_ratio(const struct dti_bench_item *a, const struct dti_bench_item *b)
 {

@@ -9,18 +9,12 @@
 #include "dtinfo/quant.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/storage.h"
+#include "kernels/fp64.h"
 
 bool dti_operands_are_scaled(enum dti_dtype dtype)
 {
     const struct dti_format *const format = dti_format_get(dtype);
     return dti_format_is_integer(format) || format->width <= 8;
-}
-
-static uint32_t code_of(float number)
-{
-    uint32_t code;
-    memcpy(&code, &number, sizeof code);
-    return code;
 }
 
 static bool recipe_of(struct dti_affine_recipe *ret, enum dti_dtype dtype)
@@ -36,7 +30,7 @@ float dti_operand_scale(enum dti_dtype dtype, float amax)
     float number;
     if (!recipe_of(&recipe, dtype))
         return 1;
-    dti_affine_choose(&recipe, code_of(-amax), code_of(amax), &scale);
+    dti_affine_choose(&recipe, dti_operand_bits(-amax), dti_operand_bits(amax), &scale);
     memcpy(&number, &scale.scale, sizeof number);
     return number;
 }
@@ -47,7 +41,7 @@ void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const flo
     static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
     static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const struct dti_format *const format = dti_format_get(dtype);
-    const struct dti_affine_scale affine_scale = {.scale = code_of(scale)};
+    const struct dti_affine_scale affine_scale = {.scale = dti_operand_bits(scale)};
     struct dti_affine_recipe recipe;
     const bool scaled = recipe_of(&recipe, dtype);
     for (size_t i = 0; i < n; i++) {
@@ -55,19 +49,29 @@ void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const flo
         struct dti_outcome outcome;
         struct dti_value value;
         if (scaled) {
-            dti_affine_quantize(&recipe.affine, &affine_scale, code_of(numbers[i]), &quantized);
+            dti_affine_quantize(&recipe.affine, &affine_scale, dti_operand_bits(numbers[i]),
+                                &quantized);
             dti_storage_put(format, &layout, codes, i, quantized.code);
         } else {
-            dti_decode(dti_format_get(DTI_FP32), code_of(numbers[i]), &value);
+            dti_decode(dti_format_get(DTI_FP32), dti_operand_bits(numbers[i]), &value);
             dti_encode(format, &value, &nearest, 0, &outcome);
             dti_storage_put(format, &layout, codes, i, outcome.code);
         }
     }
 }
 
-void dti_total_error_init(struct dti_total_error *ret)
+double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
 {
-    *ret = (struct dti_total_error){.total = {.elements = 0}};
+    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
+    const struct dti_format *const format = dti_format_get(dtype);
+    struct dti_value value;
+    float single;
+    if (dtype == DTI_FP32 || dtype == DTI_TF32) { /* the most there are */
+        memcpy(&single, (const unsigned char *)array + i * sizeof single, sizeof single);
+        return (double)single;
+    }
+    dti_decode(format, dti_storage_get(format, &layout, array, i), &value);
+    return dti_fp64_from_value(&value);
 }
 
 void dti_total_error_add(struct dti_total_error *error, double got, double exact)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "dtinfo/bench_table.h"
 #include "dtinfo/dtype.h"
@@ -19,12 +20,22 @@ float dti_operand_scale(enum dti_dtype dtype, float amax);
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n);
 
-/* The error of results beside exact ones: compared one by one, then summed up. */
+/* A number as a code of fp32. */
+static inline uint32_t dti_operand_bits(float number)
+{
+    uint32_t code;
+    memcpy(&code, &number, sizeof code);
+    return code;
+}
+/* Element i of an array, exactly; tf32 is kept as fp32. */
+double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
+
+/* The error of results beside exact ones: all zero at first, compared one by one, then summed up.
+ */
 struct dti_total_error {
     double squares, exact_squares; /* of errors, of exact results */
     struct dti_bench_total total;
 };
-void dti_total_error_init(struct dti_total_error *ret);
 void dti_total_error_add(struct dti_total_error *error, double got, double exact);
 void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_total *ret);
 

@@ -2,13 +2,63 @@
  *
  * Taking one sample. Members shake hands before the clock starts, so that the time one of them
  * takes to wake up is not in it; the sample ends when the last has done its passes. */
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "bench/measure/sample.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "bench/measure/disturbance.h"
 #include "dtinfo/clock.h"
+
+/* How often the calling thread had to give its CPU away; 0 where the system does not tell. */
+static long preemptions_so_far(void)
+{
+#ifdef RUSAGE_THREAD
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) == 0)
+        return usage.ru_nivcsw;
+#endif
+    return 0;
+}
+
+/* The eighth number of the first line of /proc/stat: "cpu  user nice system idle iowait irq softirq
+ * steal ...". */
+static uint64_t steal_of(const char *line)
+{
+    enum { STEAL = 8 };
+    uint64_t value = 0;
+    if (strncmp(line, "cpu ", 4) != 0)
+        return 0;
+    line += 3;
+    for (int field = 0; field < STEAL; field++) {
+        line += strspn(line, " ");
+        value = 0;
+        for (; *line >= '0' && *line <= '9'; line++)
+            value = value * 10 + (uint64_t)(*line - '0');
+        if (*line != ' ')
+            return 0;
+    }
+    return value;
+}
+
+/* What the hypervisor has taken from all CPUs so far, in clock ticks; 0 where that is not known. */
+static uint64_t stolen_ticks(void)
+{
+    char text[256];
+    const int file = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    (void)close(file);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    return steal_of(text);
+}
 
 enum dti_status dti_sampler_init(struct dti_sampler *ret, struct dti_team *team,
                                  struct dti_error *reterr)
@@ -57,7 +107,7 @@ static void sample_job(void *context, size_t member, size_t size)
      * again and again they must be there from the start */
     if (candidate->sets == 1 && sampler->passes > 1)
         candidate->run(candidate->context, set, member, size);
-    const long preemptions = dti_preemptions();
+    const long preemptions = preemptions_so_far();
     (void)atomic_fetch_add_explicit(&sampler->arrived, 1, memory_order_acq_rel);
     wait_until(&sampler->arrived, size);
     mine->start = dti_clock_now();
@@ -67,7 +117,7 @@ static void sample_job(void *context, size_t member, size_t size)
             set = 0;
     }
     mine->end = dti_clock_now();
-    mine->preemptions = dti_preemptions() - preemptions;
+    mine->preemptions = preemptions_so_far() - preemptions;
 }
 
 /* By the clock of a device, which other programs on this CPU disturb only as far as they keep this
@@ -75,9 +125,9 @@ static void sample_job(void *context, size_t member, size_t size)
 static uint64_t take_timed(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
                            uint64_t passes, size_t first_set, bool *ret_disturbed)
 {
-    const long preemptions = dti_preemptions();
+    const long preemptions = preemptions_so_far();
     const double nanoseconds = candidate->timed(candidate->context, first_set, passes) * 1e9;
-    *ret_disturbed = dti_preemptions() != preemptions;
+    *ret_disturbed = preemptions_so_far() != preemptions;
     if (!(nanoseconds >= 0))
         sampler->failed = true;
     return nanoseconds >= 1 && nanoseconds < 1e18 ? (uint64_t)nanoseconds : 1;
@@ -90,14 +140,14 @@ uint64_t dti_sampler_take(struct dti_sampler *sampler, const struct dti_bench_ca
     *first_set = (size_t)((first + passes) % candidate->sets);
     if (candidate->timed)
         return take_timed(sampler, candidate, passes, first, ret_disturbed);
-    const uint64_t stolen = dti_stolen_ticks();
+    const uint64_t stolen = stolen_ticks();
     sampler->candidate = candidate;
     sampler->passes = passes;
     sampler->first_set = first;
     atomic_store(&sampler->arrived, 0);
     run_all(sampler, sample_job);
     uint64_t start = sampler->members[0].start, end = sampler->members[0].end;
-    bool disturbed = dti_stolen_ticks() != stolen;
+    bool disturbed = stolen_ticks() != stolen;
     for (size_t i = 0; i < sampler->size; i++) {
         const struct dti_member_sample *const member = &sampler->members[i];
         start = member->start < start ? member->start : start;

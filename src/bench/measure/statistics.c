@@ -92,25 +92,6 @@ static void summarize_in_order(struct dti_bench_figure *ret, double *samples, si
     ret->high = high > ret->high ? high : ret->high;
 }
 
-void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
-                    enum dti_bench_place place)
-{
-    double samples[DTI_BENCH_ROUNDS_MAX];
-    size_t count = 0;
-    for (size_t round = 0; round < bench->rounds; round++) {
-        const double seconds = sample_of(bench, round, candidate, place);
-        if (seconds > 0)
-            samples[count++] = seconds;
-    }
-    summarize_in_order(ret, samples, count);
-    if (ret->has_interval) {
-        const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;
-        ret->low -= more * (ret->median - ret->low) + floor;
-        ret->high += more * (ret->high - ret->median) + floor;
-        ret->low = ret->low > 0 ? ret->low : 0;
-    }
-}
-
 void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t over,
                      size_t under, enum dti_bench_place place)
 {
@@ -118,11 +99,23 @@ void dti_bench_ratio(struct dti_bench_figure *ret, const struct dti_bench *bench
     size_t count = 0;
     for (size_t round = 0; round < bench->rounds; round++) {
         const double a = sample_of(bench, round, over, place);
-        const double b = sample_of(bench, round, under, place);
+        const double b = under == SIZE_MAX ? 1 : sample_of(bench, round, under, place);
         if (a > 0 && b > 0)
             samples[count++] = a / b;
     }
     summarize_in_order(ret, samples, count);
+}
+
+void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
+                    enum dti_bench_place place)
+{
+    dti_bench_ratio(ret, bench, candidate, SIZE_MAX, place);
+    if (!ret->has_interval)
+        return;
+    const double more = DTI_BENCH_BETWEEN_FACTOR - 1, floor = DTI_BENCH_BETWEEN * ret->median;
+    ret->low -= more * (ret->median - ret->low) + floor;
+    ret->high += more * (ret->high - ret->median) + floor;
+    ret->low = ret->low > 0 ? ret->low : 0;
 }
 
 enum dti_bench_verdict dti_bench_judge(const struct dti_bench_figure *ratio)
@@ -147,16 +140,16 @@ enum dti_bench_place dti_bench_main_place(const struct dti_bench *bench)
     return most;
 }
 
-const char *dti_bench_place_name(enum dti_bench_place place)
+const char *dti_bench_place_name(size_t place)
 {
     static const char *const names[] = {
         [DTI_BENCH_ALONE] = "alone", [DTI_BENCH_NEAR] = "near",       [DTI_BENCH_FAR] = "far",
         [DTI_BENCH_MOVED] = "moved", [DTI_BENCH_CROWDED] = "crowded",
     };
-    return names[place];
+    return place < sizeof names / sizeof *names ? names[place] : NULL;
 }
 
-const char *dti_bench_stop_name(enum dti_bench_stop stop)
+const char *dti_bench_stop_name(size_t stop)
 {
     static const char *const names[] = {
         [DTI_BENCH_CONVERGED] = "converged",
@@ -164,5 +157,5 @@ const char *dti_bench_stop_name(enum dti_bench_stop stop)
         [DTI_BENCH_TIME] = "time",
         [DTI_BENCH_ROUNDS] = "rounds",
     };
-    return names[stop];
+    return stop < sizeof names / sizeof *names ? names[stop] : NULL;
 }

@@ -1,212 +1,334 @@
 /* SPDX-License-Identifier: MIT
  *
- * The candidates of a measurement of a cast: the cast at each level that was asked for, the copies
- * and the shapes. */
-#include "dtinfo/bench_cast.h"
-
-#include <stdio.h>
+ * bench cast: a cast at each level that was asked for, beside copies of as many bytes and kernels
+ * of its shape that compute nothing. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/bench_cast_device.h"
-#include "bench/workloads/cast_buffers.h"
-#include "bench/workloads/copy_choice.h"
+#include "bench/measure/splitmix.h"
+#include "bench/workloads/cast_parts.h"
+#include "dtinfo/kernel.h"
 
-struct measurement {
-    const struct dti_bench_cast *request;
-    struct dti_bench_cast_result *result;
-    struct dti_plan *plans[DTI_BENCH_LEVELS_MAX];
-    struct dti_cast_buffers buffers;
-    struct dti_bench_candidate candidates[DTI_BENCH_ROWS_MAX];
-    struct dti_cast_pass casts[2 * DTI_BENCH_LEVELS_MAX];
-    struct dti_copy_pass copies[DTI_BENCH_ROWS_MAX];
+/* A copy of as many bytes as the cast moves has operands of its own. */
+enum { SRC, DST, COPY_SRC, COPY_DST, OPERANDS };
+enum {
+    POOL_ELEMENTS = 32 * DTI_TILE,
+    ITEMS_MAX = 24,
+    POISON = 0x5A,
+    TILES_TRIED = 6,
 };
 
-static enum dti_status make_plan(struct dti_plan **ret, const struct dti_bench_cast *request,
-                                 enum dti_level level, struct dti_error *reterr)
+/* A cast as a candidate; aligned so that equal candidates cost the same. */
+struct cast_pass {
+    _Alignas(64) const struct dti_plan *plan;
+    struct casting *casting;
+    enum dti_stores stores;
+    bool loss;
+};
+
+struct casting {
+    struct dti_frame frame;
+    struct dti_plan *plans[DTI_BENCH_LEVELS_MAX];
+    struct dti_cast_sizes sizes;
+    struct dti_bench_memory memory;
+    struct cast_pass passes[2 * DTI_BENCH_LEVELS_MAX];
+    size_t cast_count;
+};
+
+enum dti_status dti_cast_plan_new(struct dti_plan **ret, const struct dti_bench_cast *cast,
+                                  enum dti_level level, struct dti_error *reterr)
 {
     const struct dti_request wanted = {
-        .src = request->src,
-        .cast = {.dst = request->dst,
-                 .policy = request->policy,
-                 .round_given = request->round_given},
+        .src = cast->src,
+        .cast = {.dst = cast->dst, .policy = cast->policy, .round_given = true},
     };
     return dti_plan_new(ret, &wanted, level, reterr);
 }
 
-enum dti_status dti_bench_cast_check(const struct dti_bench_cast *request, struct dti_error *reterr)
+enum dti_status dti_cast_sizes_find(struct dti_cast_sizes *ret,
+                                    const struct dti_bench_request *request,
+                                    const struct dti_plan *plan, struct dti_error *reterr)
+{
+    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
+    const unsigned bits = dti_format_stored_bits(&request->cast->src, &layout);
+    uint64_t src_bytes, dst_bytes;
+    const uint64_t n = request->n / bits * 8 + request->n % bits * 8 / bits;
+    if (n == 0)
+        return dti_fail(reterr, DTI_USAGE, "%llu bytes hold no element of %s",
+                        (unsigned long long)request->n, request->cast->src.name);
+    if (!dti_plan_src_bytes(plan, n, &src_bytes) || !dti_plan_dst_bytes(plan, n, &dst_bytes) ||
+        src_bytes > SIZE_MAX / 8 || dst_bytes > SIZE_MAX / 8)
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
+                        (unsigned long long)request->n);
+    *ret = (struct dti_cast_sizes){(size_t)n, (size_t)src_bytes, (size_t)dst_bytes};
+    return DTI_OK;
+}
+
+unsigned char *dti_cast_pool_new(const struct dti_bench_request *request,
+                                 const struct dti_plan *plan, size_t *ret_bytes)
+{
+    const struct dti_bench_cast *const cast = request->cast;
+    uint64_t bytes = 0;
+    (void)dti_plan_src_bytes(plan, POOL_ELEMENTS, &bytes);
+    unsigned char *const pool = calloc((size_t)bytes, 1);
+    if (pool)
+        dti_bench_data_fill(pool, POOL_ELEMENTS, &cast->src, &cast->dst, cast->data, request->seed);
+    *ret_bytes = (size_t)bytes;
+    return pool;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct dti_bench_shape shape_of(const struct dti_cast_sizes *sizes,
+                                       enum dti_bench_cache cache)
+{
+    const uint64_t both = (uint64_t)sizes->src_bytes + sizes->dst_bytes;
+    /* a copy of as many bytes reads half of them and writes half of them */
+    return (struct dti_bench_shape){
+        .operands = OPERANDS,
+        .bytes = {[SRC] = sizes->src_bytes,
+                  [DST] = sizes->dst_bytes,
+                  [COPY_SRC] = larger(sizes->src_bytes, both / 2 + 1),
+                  [COPY_DST] = larger(sizes->dst_bytes, both / 2 + 1) + 8},
+        .counted = both,
+        .cache = cache};
+}
+
+static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
     struct dti_plan *plan;
-    if (request->runner)
-        return dti_bench_cast_device_check(request, reterr);
-    enum dti_status status = make_plan(&plan, request, request->levels[0], reterr);
+    struct dti_cast_sizes sizes;
+    enum dti_status status = dti_cast_plan_new(&plan, request->cast, request->level, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_cast_buffers_check(request, plan, reterr);
+    status = dti_cast_sizes_find(&sizes, request, plan, reterr);
+    if (status == DTI_OK)
+        status = dti_bench_memory_check(shape_of(&sizes, request->cache), reterr);
     dti_plan_free(plan);
     return status;
 }
 
-static struct dti_bench_row *add_row(struct measurement *m, dti_bench_fn *run, void *context,
-                                     bool subject)
+/* Bytes of the first n elements, which are not more than there are in the buffers. */
+static size_t src_bytes(const struct dti_plan *plan, size_t n)
 {
-    const size_t at = m->result->row_count++;
-    m->candidates[at] = (struct dti_bench_candidate){
-        .run = run, .context = context, .sets = m->buffers.sets, .subject = subject};
-    return &m->result->rows[at];
+    uint64_t bytes = 0;
+    (void)dti_plan_src_bytes(plan, n, &bytes);
+    return (size_t)bytes;
+}
+
+static size_t dst_bytes(const struct dti_plan *plan, size_t n)
+{
+    uint64_t bytes = 0;
+    (void)dti_plan_dst_bytes(plan, n, &bytes);
+    return (size_t)bytes;
+}
+
+static void cast_pass(void *context, size_t set, size_t member, size_t size)
+{
+    const struct cast_pass *const pass = context;
+    struct casting *const casting = pass->casting;
+    unsigned char *src = dti_bench_memory_at(&casting->memory, set, SRC);
+    unsigned char *dst = dti_bench_memory_at(&casting->memory, set, DST);
+    struct dti_share share = {.first = 0, .count = casting->sizes.elements};
+    if (size > 1) {
+        share = dti_share_of(share.count, DTI_TILE, member, size);
+        if (share.count == 0)
+            return;
+        src += src_bytes(pass->plan, share.first);
+        dst += dst_bytes(pass->plan, share.first);
+    }
+    struct dti_loss loss;
+    if (pass->loss)
+        dti_loss_init(&loss);
+    if (dti_plan_run(pass->plan, dst, src, share.count, share.first, pass->stores,
+                     pass->loss ? &loss : NULL, NULL) != DTI_OK)
+        atomic_store(&casting->frame.failed, true);
 }
 
 /* Levels of different names may come to the same kernels, which need measuring once. A level that
  * was asked for twice is there to be compared with itself. */
-static bool is_new(const struct measurement *m, size_t level, bool loss)
+static bool is_new(const struct casting *casting, size_t level, bool loss)
 {
+    const enum dti_level *const levels = casting->frame.request->cast->levels;
     for (size_t i = 0; i < level; i++) {
-        if (m->request->levels[i] != m->request->levels[level] &&
-            dti_plan_same(m->plans[i], m->plans[level], loss))
+        if (levels[i] != levels[level] &&
+            dti_plan_same(casting->plans[i], casting->plans[level], loss))
             return false;
     }
     return true;
 }
 
-static void add_cast(struct measurement *m, size_t level, bool loss)
+static void add_cast(struct casting *casting, size_t level, bool loss)
 {
-    if (!is_new(m, level, loss))
+    char text[DTI_PLAN_TEXT_SIZE];
+    const struct dti_plan *const plan = casting->plans[level];
+    const bool in_cache = casting->memory.in_cache;
+    if (!is_new(casting, level, loss))
         return;
-    const struct dti_bench_cast_result *const result = m->result;
-    struct dti_cast_pass *const pass = &m->casts[result->cast_count];
-    *pass = (struct dti_cast_pass){
-        .plan = m->plans[level],
-        .buffers = &m->buffers,
-        .stores = result->in_cache ? DTI_STORES_CACHED : DTI_STORES_STREAMED,
-        .loss = loss,
-    };
-    atomic_init(&pass->failed, false);
-    struct dti_bench_row *const row = add_row(m, dti_cast_pass_run, pass, true);
-    row->role = DTI_BENCH_CAST;
-    row->level = dti_plan_level(pass->plan, loss);
-    row->loss = loss;
-    row->stream = !result->in_cache;
-    row->bytes_read = m->buffers.src_bytes;
-    row->bytes_written = m->buffers.dst_bytes;
-    (void)dti_plan_describe(pass->plan, row->kernel);
-    m->result->cast_count++;
+    struct cast_pass *const pass = &casting->passes[casting->cast_count];
+    *pass = (struct cast_pass){.plan = plan,
+                               .casting = casting,
+                               .stores = in_cache ? DTI_STORES_CACHED : DTI_STORES_STREAMED,
+                               .loss = loss};
+    struct dti_bench_item *const item = dti_frame_add(
+        &casting->frame, &(struct dti_bench_entry){.role = "cast",
+                                                   .kernel = dti_plan_describe(plan, text),
+                                                   .bytes_read = casting->sizes.src_bytes,
+                                                   .bytes_written = casting->sizes.dst_bytes,
+                                                   .run = cast_pass,
+                                                   .context = pass,
+                                                   .sets = casting->memory.sets});
+    if (!item)
+        return;
+    item->level = dti_plan_level(plan, loss);
+    item->loss = loss;
+    item->stream = !in_cache;
+    casting->cast_count++;
 }
 
-static void add_copy(struct measurement *m, const struct dti_copy *copy, enum dti_bench_role role,
-                     size_t n)
+static void add_copies(struct casting *casting)
 {
-    if (m->result->row_count == DTI_BENCH_ROWS_MAX || n == 0)
-        return;
-    struct dti_copy_pass *const pass = &m->copies[m->result->row_count];
-    *pass = (struct dti_copy_pass){.copy = copy, .buffers = &m->buffers, .n = n};
-    struct dti_bench_row *const row = add_row(m, dti_copy_pass_run, pass, false);
-    row->role = role;
-    row->level = copy->level;
-    row->stream = copy->stream;
-    row->bytes_read = (uint64_t)n * copy->in;
-    row->bytes_written = (uint64_t)n * copy->out;
-    (void)snprintf(row->kernel, sizeof row->kernel, "%s", dti_kernel_title(copy->name));
-}
-
-static void add_copies(struct measurement *m)
-{
-    const enum dti_level allowed = m->request->levels[0];
-    const size_t bytes = m->buffers.src_bytes + m->buffers.dst_bytes;
-    const size_t n = m->buffers.elements;
+    struct dti_frame *const frame = &casting->frame;
+    const struct dti_cast_sizes *const sizes = &casting->sizes;
     /* sets that take turns are in no cache, however small each of them is */
-    const bool in_cache = m->result->in_cache && m->buffers.sets == 1;
+    const bool in_cache = casting->memory.in_cache && casting->memory.sets == 1;
     for (size_t i = 0; i < dti_copy_count; i++) {
         const struct dti_copy *const copy = &dti_copies[i];
-        if (!dti_copy_competes(copy, allowed, in_cache))
-            continue;
-        if (copy->exact)
-            add_copy(m, copy, DTI_BENCH_COPY, bytes / (copy->in + copy->out));
-        else if ((uint64_t)copy->in * n == m->buffers.src_bytes &&
-                 (uint64_t)copy->out * n == m->buffers.dst_bytes)
-            add_copy(m, copy, DTI_BENCH_SHAPE, n);
+        const bool shape = (uint64_t)copy->in * sizes->elements == sizes->src_bytes &&
+                           (uint64_t)copy->out * sizes->elements == sizes->dst_bytes;
+        const size_t n = copy->exact
+                             ? (sizes->src_bytes + sizes->dst_bytes) / (copy->in + copy->out)
+                         : shape ? sizes->elements
+                                 : 0;
+        if (n > 0 && frame->table->count < ITEMS_MAX &&
+            dti_copy_competes(copy, frame->request->level, in_cache))
+            (void)dti_frame_add_moving(frame, copy, copy->exact ? "copy" : "shape", true,
+                                       &casting->memory, COPY_SRC, 1, n);
     }
 }
 
-static enum dti_status measure(struct measurement *m, struct dti_team *team,
-                               struct dti_error *reterr)
+static enum dti_status make_plans(struct casting *casting, struct dti_error *reterr)
 {
-    const struct dti_bench_cast *const request = m->request;
-    struct dti_bench_cast_result *const result = m->result;
-    const uint64_t huge = dti_huge_page_bytes();
+    const struct dti_bench_cast *const cast = casting->frame.request->cast;
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < request->level_count && status == DTI_OK; i++) {
-        if (i > 0 && request->levels[i] == request->levels[i - 1])
-            m->plans[i] = m->plans[i - 1];
+    for (size_t i = 0; i < cast->level_count && status == DTI_OK; i++) {
+        if (i > 0 && cast->levels[i] == cast->levels[i - 1])
+            casting->plans[i] = casting->plans[i - 1];
         else
-            status = make_plan(&m->plans[i], request, request->levels[i], reterr);
+            status = dti_cast_plan_new(&casting->plans[i], cast, cast->levels[i], reterr);
     }
+    return status;
+}
+
+static enum dti_status take_memory(struct casting *casting, struct dti_error *reterr)
+{
+    const struct dti_frame *const frame = &casting->frame;
+    const struct dti_bench_request *const request = frame->request;
+    size_t pool_bytes;
+    enum dti_status status =
+        dti_cast_sizes_find(&casting->sizes, request, casting->plans[0], reterr);
     if (status == DTI_OK)
-        status = dti_cast_buffers_new(&m->buffers, request, m->plans[0], team, reterr);
+        status = dti_bench_memory_new(&casting->memory, shape_of(&casting->sizes, request->cache),
+                                      frame->team, reterr);
     if (status != DTI_OK)
         return status;
-    const uint64_t huge_now = dti_huge_page_bytes();
-    result->huge_page_bytes = huge_now > huge ? huge_now - huge : 0;
-    result->memory = m->buffers.arena.size;
-    result->sets = m->buffers.sets;
-    result->elements = m->buffers.elements;
-    result->bytes_read = m->buffers.src_bytes;
-    result->bytes_written = m->buffers.dst_bytes;
-    result->in_cache = result->bytes_read + result->bytes_written <= dti_last_cache_bytes();
-    for (size_t i = 0; i < request->level_count; i++)
-        add_cast(m, i, false);
-    for (size_t i = 0; request->loss && i < request->level_count; i++)
-        add_cast(m, i, true);
-    add_copies(m);
-    status = dti_bench_run(&result->bench, m->candidates, result->row_count, team,
-                           &request->options, reterr);
-    for (size_t i = 0; i < result->cast_count && status == DTI_OK; i++)
-        status = dti_cast_pass_verify(&m->casts[i], team, request->seed, reterr);
-    return status;
+    unsigned char *const pool = dti_cast_pool_new(request, casting->plans[0], &pool_bytes);
+    if (!pool)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    dti_bench_memory_fill(&casting->memory, SRC, casting->sizes.src_bytes, pool, pool_bytes,
+                          frame->team);
+    free(pool);
+    dti_bench_memory_describe(&casting->memory, frame->table);
+    frame->table->elements = casting->sizes.elements;
+    return DTI_OK;
 }
 
-enum dti_status dti_bench_cast_run(struct dti_bench_cast_result *ret,
-                                   const struct dti_bench_cast *request, struct dti_team *team,
+static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
+{
+    struct casting *const casting = (struct casting *)frame;
+    const struct dti_bench_cast *const cast = frame->request->cast;
+    enum dti_status status = make_plans(casting, reterr);
+    if (status == DTI_OK)
+        status = take_memory(casting, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (size_t i = 0; i < cast->level_count; i++)
+        add_cast(casting, i, false);
+    for (size_t i = 0; cast->loss && i < cast->level_count; i++)
+        add_cast(casting, i, true);
+    add_copies(casting);
+    return DTI_OK;
+}
+
+/* Compares the tile that begins at an element with the reference. */
+static enum dti_status verify_tile(const struct cast_pass *pass, size_t first,
                                    struct dti_error *reterr)
 {
-    struct measurement *const m = aligned_alloc(_Alignof(struct measurement), sizeof *m);
-    if (!m)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    memset(m, 0, sizeof *m);
-    *ret = (struct dti_bench_cast_result){.device = "cpu"};
-    m->request = request;
-    m->result = ret;
+    unsigned char want[DTI_TILE * 8];
+    const struct casting *const casting = pass->casting;
+    const size_t left = casting->sizes.elements - first;
+    const size_t n = left < DTI_TILE ? left : DTI_TILE;
+    const unsigned char *const src = dti_bench_memory_at(&casting->memory, 0, SRC);
+    const unsigned char *const got = dti_bench_memory_at(&casting->memory, 0, DST);
     const enum dti_status status =
-        request->runner ? dti_bench_cast_device(ret, request, reterr) : measure(m, team, reterr);
+        dti_reference_run(dti_plan_request(pass->plan), want, src + src_bytes(pass->plan, first), n,
+                          first, NULL, reterr);
     if (status != DTI_OK)
-        dti_bench_cast_free(ret);
-    dti_cast_buffers_free(&m->buffers);
-    for (size_t i = 0; i < DTI_BENCH_LEVELS_MAX; i++) {
-        if (i == 0 || m->plans[i] != m->plans[i - 1])
-            dti_plan_free(m->plans[i]);
+        return status;
+    if (memcmp(want, got + dst_bytes(pass->plan, first), dst_bytes(pass->plan, n)) == 0)
+        return DTI_OK;
+    char text[DTI_PLAN_TEXT_SIZE];
+    return dti_fail(reterr, DTI_BUG, "%s is wrong within elements %llu to %llu; please report it",
+                    dti_plan_describe(pass->plan, text), (unsigned long long)first,
+                    (unsigned long long)(first + n - 1));
+}
+
+/* Casts once more and compares a part of the result. */
+static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
+{
+    const struct casting *const casting = (const struct casting *)frame;
+    const size_t elements = casting->sizes.elements;
+    const size_t tiles = elements / DTI_TILE + (elements % DTI_TILE > 0);
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < casting->cast_count && status == DTI_OK; i++) {
+        const struct cast_pass *const pass = &casting->passes[i];
+        uint64_t seed = frame->request->seed;
+        memset(dti_bench_memory_at(&casting->memory, 0, DST), POISON, casting->sizes.dst_bytes);
+        dti_frame_again(frame, i);
+        if (atomic_load(&frame->failed))
+            return dti_fail(reterr, DTI_BUG, "a cast failed while it was measured");
+        status = verify_tile(pass, 0, reterr);
+        if (status == DTI_OK)
+            status = verify_tile(pass, (tiles - 1) * DTI_TILE, reterr);
+        for (int j = 0; j < TILES_TRIED && status == DTI_OK; j++)
+            status = verify_tile(pass, (size_t)(dti_splitmix(&seed) % tiles) * DTI_TILE, reterr);
     }
-    free(m);
     return status;
 }
 
-void dti_bench_cast_free(struct dti_bench_cast_result *result)
+static void end(struct dti_frame *frame)
 {
-    dti_bench_free(&result->bench);
+    struct casting *const casting = (struct casting *)frame;
+    dti_bench_memory_free(&casting->memory);
+    for (size_t i = 0; i < DTI_BENCH_LEVELS_MAX; i++) {
+        if (i == 0 || casting->plans[i] != casting->plans[i - 1])
+            dti_plan_free(casting->plans[i]);
+    }
 }
 
-size_t dti_bench_cast_best(const struct dti_bench_cast_result *result, enum dti_bench_role role,
-                           enum dti_bench_where where, enum dti_bench_place place)
-{
-    size_t best = result->row_count;
-    double least = 0;
-    for (size_t i = 0; i < result->row_count; i++) {
-        struct dti_bench_figure figure;
-        if (result->rows[i].role != role || result->rows[i].where != where)
-            continue;
-        dti_bench_time(&figure, &result->bench, i, place);
-        if (figure.samples > 0 && (best == result->row_count || figure.median < least)) {
-            best = i;
-            least = figure.median;
-        }
-    }
-    return best;
-}
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct casting, check, prepare, verify, end);
+
+const struct dti_bench_kind dti_bench_kind_cast = {
+    .name = "cast",
+    .summary = "casts of arrays",
+    .sizes = "4KiB,1MiB,64MiB",
+    .dtypes = "",
+    .size_is = DTI_BENCH_BYTES,
+    .casts = true,
+    .cpu = &on_cpu,
+    .device = &dti_cast_on_device,
+};

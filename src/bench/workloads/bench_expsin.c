@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/cast_buffers.h"
-#include "bench/workloads/math_bench.h"
-#include "bench/workloads/math_device.h"
-#include "kernels/fp64.h"
+#include "bench/measure/operands.h"
+#include "bench/workloads/math.h"
 
 /* Every so many elements are judged that there are no more than these. */
 enum { JUDGED = 1 << 20, LINE = 64 };
@@ -24,14 +22,14 @@ static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
 static void expsin_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_math_row *const row = context;
-    struct dti_math_bench *const bench = row->bench;
+    struct dti_frame *const frame = &row->math->frame;
     const size_t width = row->data->width;
-    const struct dti_share share = dti_share_of((size_t)bench->request->n, LINE, member, size);
-    const unsigned char *const src = dti_bench_memory_at(row->data->memory, set, 0);
-    unsigned char *const dst = dti_bench_memory_at(row->data->memory, set, 1);
+    const struct dti_share share = dti_share_of((size_t)frame->request->n, LINE, member, size);
+    const unsigned char *const src = dti_bench_memory_at(&row->data->memory, set, 0);
+    unsigned char *const dst = dti_bench_memory_at(&row->data->memory, set, 1);
     if (share.count == 0)
         return;
-    if (!bench->request->with_alloc) {
+    if (!row->math->with_alloc) {
         row->expsin->run(dst + share.first * width, src + share.first * width, share.count);
         return;
     }
@@ -39,17 +37,8 @@ static void expsin_pass(void *context, size_t set, size_t member, size_t size)
     if (fresh)
         row->expsin->run(fresh, src + share.first * width, share.count);
     else
-        atomic_store(&bench->failed, true);
+        atomic_store(&frame->failed, true);
     free(fresh);
-}
-
-static double number_at(enum dti_dtype dtype, const unsigned char *array, uint64_t i)
-{
-    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
-    const struct dti_format *const format = dti_format_get(dtype);
-    struct dti_value value;
-    dti_decode(format, dti_storage_get(format, &layout, array, i), &value);
-    return dti_fp64_from_value(&value);
 }
 
 /* Units in the last place of the dtype between a result and that of the C library, which computes
@@ -68,19 +57,14 @@ static double error_of(enum dti_dtype dtype, double x, double got)
     return fabs(got - want) / ldexp(1, exponent - digits);
 }
 
-bool dti_expsin_can_judge(enum dti_dtype dtype)
-{
-    return dtype != DTI_FP64 || LDBL_MANT_DIG >= 64;
-}
-
-double dti_expsin_largest_error(enum dti_dtype dtype, const unsigned char *arguments,
-                                const unsigned char *results, uint64_t n)
+static double largest_error(enum dti_dtype dtype, const unsigned char *arguments,
+                            const unsigned char *results, uint64_t n)
 {
     const uint64_t step = n / JUDGED + 1;
     double largest = 0;
     for (uint64_t i = 0; i < n; i += step) {
-        const double error =
-            error_of(dtype, number_at(dtype, arguments, i), number_at(dtype, results, i));
+        const double error = error_of(dtype, dti_operand_number(dtype, arguments, i),
+                                      dti_operand_number(dtype, results, i));
         if (isnan(error))
             return error;
         if (error > largest)
@@ -89,90 +73,76 @@ double dti_expsin_largest_error(enum dti_dtype dtype, const unsigned char *argum
     return largest;
 }
 
-static void again_job(void *row, size_t member, size_t size)
+enum dti_status dti_expsin_judge(struct dti_bench_item *item, const struct dti_math_data *data,
+                                 const struct dti_expsin_kernel *promise, const char *name,
+                                 const char *where, const unsigned char *arguments,
+                                 const unsigned char *results, struct dti_error *reterr)
 {
-    expsin_pass(row, 0, member, size);
-}
-
-static enum dti_status verify(struct dti_math_row *row, struct dti_team *team,
-                              struct dti_error *reterr)
-{
-    const struct dti_math_data *const data = row->data;
-    struct dti_bench_item *const item = &row->bench->table->items[row->item];
-    struct dti_bench_request request = *row->bench->request;
-    const struct dti_bench_request *const measured = row->bench->request;
-    unsigned char *const results = dti_bench_memory_at(data->memory, 0, 1);
-    if (!dti_expsin_can_judge(data->dtype))
+    if (data->dtype == DTI_FP64 && LDBL_MANT_DIG < 64)
         return DTI_OK;
-    request.with_alloc = false;
-    memset(results, 0xff, (size_t)data->bytes);
-    row->bench->request = &request;
-    dti_in_team(team, again_job, row);
-    row->bench->request = measured;
     item->has_ulp = true;
-    item->max_ulp = dti_expsin_largest_error(data->dtype, dti_bench_memory_at(data->memory, 0, 0),
-                                             results, request.n);
-    if (item->max_ulp <= row->expsin->max_ulp)
+    item->max_ulp = largest_error(data->dtype, arguments, results, data->bytes / data->width);
+    if (item->max_ulp <= promise->max_ulp)
         return DTI_OK;
-    return dti_fail(reterr, DTI_BUG, "%s is less accurate than it promises; please report it",
-                    row->expsin->name);
+    return dti_fail(reterr, DTI_BUG, "%s is less accurate%s than it promises; please report it",
+                    name, where);
 }
 
-static void add_rows(struct dti_math_bench *bench)
+static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    const struct dti_bench_request *const request = bench->request;
+    struct dti_math *const math = (struct dti_math *)frame;
     bool small = false;
-    for (size_t i = 0; i < bench->data_count; i++) {
-        const struct dti_math_data *const data = &bench->data[i];
-        const struct dti_expsin_kernel *const kernel = dti_expsin_find(data->dtype, request->level);
-        struct dti_bench_item *const item =
-            dti_math_add_row(bench, data, kernel->name, kernel->arithmetic, expsin_pass);
-        if (!item)
-            return;
-        bench->rows[bench->row_count - 1].expsin = kernel;
-        item->bytes_read = item->bytes_written = data->bytes;
-        item->operations = kernel->operations * (double)request->n;
+    const enum dti_status status = dti_math_open(math, &dti_expsin_work, reterr);
+    if (status != DTI_OK)
+        return status;
+    math->with_alloc = frame->request->with_alloc;
+    for (size_t i = 0; i < math->data_count; i++) {
+        const struct dti_math_data *const data = &math->data[i];
+        const struct dti_expsin_kernel *const kernel =
+            dti_expsin_find(data->dtype, frame->request->level);
+        struct dti_math_row *const row = dti_math_add_row(
+            math, data, kernel->name, kernel->arithmetic, kernel->operations, expsin_pass);
+        if (!row)
+            break;
+        row->expsin = kernel;
         small = small || data->width == 2;
     }
-    if (request->with_alloc)
-        dti_bench_add_note(bench->table,
+    if (math->with_alloc)
+        dti_bench_add_note(frame->table,
                            "memory of results: by malloc() and free(), which may hand "
                            "out the same pages again and again");
     if (small)
-        dti_bench_add_note(bench->table, "dtypes of 16 bits are computed in fp32: with as many "
+        dti_bench_add_note(frame->table, "dtypes of 16 bits are computed in fp32: with as many "
                                          "operations as fp32, on half the bytes");
+    dti_math_add_limits(math);
+    return DTI_OK;
 }
 
-static enum dti_status measure(struct dti_math_bench *bench, struct dti_team *team,
-                               struct dti_error *reterr)
+static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_bench_table *const table = bench->table;
-    enum dti_status status = dti_math_open(bench, team, reterr);
-    if (status != DTI_OK)
-        return status;
-    add_rows(bench);
-    dti_math_add_limits(bench, team);
-    status = dti_bench_run(&table->bench, bench->candidates, table->count, team,
-                           &bench->request->options, reterr);
-    if (status == DTI_OK && atomic_load(&bench->failed))
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < bench->row_count && status == DTI_OK; i++)
-        status = verify(&bench->rows[i], team, reterr);
+    struct dti_math *const math = (struct dti_math *)frame;
+    enum dti_status status = DTI_OK;
+    if (atomic_load(&frame->failed))
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    math->with_alloc = false;
+    for (size_t i = 0; i < math->row_count && status == DTI_OK; i++) {
+        const struct dti_math_row *const row = &math->rows[i];
+        unsigned char *const results = dti_bench_memory_at(&row->data->memory, 0, 1);
+        memset(results, 0xff, (size_t)row->data->bytes);
+        dti_frame_again(frame, row->item);
+        status = dti_expsin_judge(&frame->table->items[row->item], row->data, row->expsin,
+                                  row->expsin->name, "",
+                                  dti_bench_memory_at(&row->data->memory, 0, 0), results, reterr);
+    }
     if (status == DTI_OK)
-        dti_math_set_beside(bench);
+        dti_math_set_beside(math);
     return status;
 }
 
-static enum dti_status run(struct dti_bench_table *ret, const struct dti_bench_request *request,
-                           struct dti_team *team, struct dti_error *reterr)
-{
-    static const struct dti_math_work work = {.role = "expsin",
-                                              .limit = "copy",
-                                              .kernel = DTI_GPU_EXPSIN,
-                                              .make_pool = make_pool,
-                                              .measure = measure};
-    return dti_math_run(ret, &work, request, team, reterr);
-}
+const struct dti_math_work dti_expsin_work = {
+    .role = "expsin", .kernel = DTI_GPU_EXPSIN, .make_pool = make_pool};
+static const struct dti_bench_workload on_cpu =
+    DTI_WORKLOAD(NULL, struct dti_math, dti_math_check, prepare, verify, dti_math_end);
 
 const struct dti_bench_kind dti_bench_kind_expsin = {
     .name = "expsin",
@@ -180,6 +150,6 @@ const struct dti_bench_kind dti_bench_kind_expsin = {
     .sizes = "2000x2000,16777216",
     .dtypes = "fp32,fp64,fp16,bf16",
     .size_is = DTI_BENCH_ELEMENTS,
-    .check = dti_math_check,
-    .run = run,
+    .cpu = &on_cpu,
+    .device = &dti_expsin_on_device,
 };

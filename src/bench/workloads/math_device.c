@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) and dot products on a CUDA device, by its own clock. Its limits are copies within its
- * memory, and a kernel that only adds up what it reads. */
-#include "bench/workloads/cast_buffers.h"
-#include "bench/workloads/math_device_parts.h"
-
+ * exp(sin x) and dot products on a CUDA device, by its own clock, judged on the host. Its limits
+ * are copies within its memory, and a kernel that only adds up what it reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/workloads/math.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/kernel.h"
+#include "kernels/fp64.h"
 
-enum { OPERANDS = DTI_MATH_OPERANDS, CHUNK = DTI_MATH_CHUNK };
+enum { OPERANDS = 2, CHUNK = 16 }; /* device code takes chunks of 16 bytes */
 #define THREADS_EACH          2048 /* of a multiprocessor, at the same time */
 #define PROCESSORS_IF_UNKNOWN 64
 
+struct math_device;
+
+/* A dtype's operands, and what is done with them. */
+struct math_device_data {
+    struct math_device *device;
+    struct dti_math_data of;
+    struct dti_device_pairs pairs;
+    dti_gpu_address sums;
+    uint32_t parts;
+    size_t item;
+};
+
+struct math_device {
+    struct dti_frame frame;
+    const struct dti_math_work *work;
+    struct math_device_data data[DTI_MATH_DTYPES_MAX];
+    size_t data_count;
+};
+
 /* Everything about a dtype's operands but the memory; its size. */
-static enum dti_status lay_out(struct dti_math_device_data *data,
+static enum dti_status lay_out(struct math_device_data *data,
                                const struct dti_bench_request *request, enum dti_dtype dtype,
                                uint64_t *ret_size, struct dti_error *reterr)
 {
-    *data =
-        (struct dti_math_device_data){.dtype = dtype, .width = dti_format_get(dtype)->width / 8};
-    if (!dti_mul_u64(request->n, data->width, &data->bytes) ||
-        !dti_device_lay_out(request, data->bytes, &data->stride, &data->sets))
+    *data = (struct math_device_data){
+        .of = {.dtype = dtype, .width = dti_format_get(dtype)->width / 8}};
+    if (!dti_mul_u64(request->n, data->of.width, &data->of.bytes) ||
+        !dti_device_pairs_lay_out(&data->pairs, request, data->of.bytes, ret_size))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements are more than there can be here",
                         (unsigned long long)request->n);
-    *ret_size = data->sets * OPERANDS * data->stride;
     return DTI_OK;
 }
 
@@ -36,13 +54,12 @@ static bool has_kernel(enum dti_dtype dtype)
     return dti_format_is_float(dti_format_get(dtype));
 }
 
-enum dti_status dti_math_device_check(const struct dti_bench_request *request,
-                                      struct dti_error *reterr)
+static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
     uint64_t all = 0, size;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < request->dtype_count && status == DTI_OK; i++) {
-        struct dti_math_device_data data;
+        struct math_device_data data;
         if (!has_kernel(request->dtypes[i]))
             continue;
         status = lay_out(&data, request, request->dtypes[i], &size, reterr);
@@ -52,80 +69,82 @@ enum dti_status dti_math_device_check(const struct dti_bench_request *request,
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-static enum dti_status fill(struct dti_math_device_data *data, dti_math_pool_fn *make_pool,
-                            struct dti_error *reterr)
+static enum dti_status fill(struct math_device_data *data, struct dti_error *reterr)
 {
-    struct dti_math_device *const device = data->device;
-    const size_t pool_bytes = DTI_MATH_POOL * data->width;
-    unsigned char *const pool = malloc(pool_bytes), *const array = malloc((size_t)data->bytes + 1);
+    const struct math_device *const device = data->device;
+    const struct dti_bench_request *const request = device->frame.request;
+    const size_t pool_bytes = DTI_MATH_POOL * data->of.width, bytes = (size_t)data->of.bytes;
+    unsigned char *const pool = malloc(pool_bytes), *const array = malloc(bytes + 1);
     enum dti_status status = DTI_OK;
     if (!pool || !array) {
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     } else {
-        make_pool(pool, data->dtype, dti_math_pool_used(device->request), device->request->seed);
-        dti_bench_repeat(array, (size_t)data->bytes, pool, pool_bytes);
+        device->work->make_pool(pool, data->of.dtype, dti_math_pool_used(request), request->seed);
+        dti_bench_repeat(array, bytes, pool, pool_bytes);
     }
-    for (size_t i = 0; i < data->sets * OPERANDS && status == DTI_OK; i++)
-        status = dti_gpu_upload(device->clock.stream,
-                                dti_math_operand_at(data, i / OPERANDS, i % OPERANDS), array,
-                                (size_t)data->bytes, reterr);
+    for (size_t i = 0; i < data->pairs.sets * OPERANDS && status == DTI_OK; i++)
+        status = dti_gpu_upload(device->frame.streams[0],
+                                dti_device_pairs_at(&data->pairs, i / OPERANDS, i % OPERANDS),
+                                array, bytes, reterr);
     if (status == DTI_OK)
-        status = dti_gpu_finish(device->clock.stream, reterr);
+        status = dti_gpu_finish(device->frame.streams[0], reterr);
     free(pool);
     free(array);
     return status;
 }
 
-static enum dti_status open_data(struct dti_math_device *device, enum dti_dtype dtype,
-                                 dti_math_pool_fn *make_pool, struct dti_error *reterr)
+static enum dti_status open_data(struct math_device *device, enum dti_dtype dtype,
+                                 struct dti_error *reterr)
 {
-    struct dti_math_device_data *const data = &device->data[device->data_count++];
-    const struct dti_gpu_facts *const facts = dti_gpu_facts(device->request->gpu);
+    struct dti_frame *const frame = &device->frame;
+    struct math_device_data *const data = &device->data[device->data_count++];
+    const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
     const uint64_t processors =
         facts->multiprocessors == DTI_UNKNOWN ? PROCESSORS_IF_UNKNOWN : facts->multiprocessors;
     uint64_t size;
-    enum dti_status status = lay_out(data, device->request, dtype, &size, reterr);
+    enum dti_status status = lay_out(data, frame->request, dtype, &size, reterr);
     if (status != DTI_OK)
         return status;
     data->device = device;
-    const uint64_t chunks = (data->bytes + CHUNK - 1) / CHUNK;
+    const uint64_t chunks = (data->of.bytes + CHUNK - 1) / CHUNK;
     const uint64_t threads = processors * THREADS_EACH;
     data->parts = (uint32_t)(chunks < threads ? chunks : threads);
-    status = dti_gpu_alloc(device->request->gpu, size, &data->memory, reterr);
-    if (status == DTI_OK && dti_math_is_dot(device))
-        status =
-            dti_gpu_alloc(device->request->gpu, (uint64_t)data->parts * 8, &data->sums, reterr);
-    return status == DTI_OK ? fill(data, make_pool, reterr) : status;
+    frame->table->memory += size;
+    frame->table->sets = device->data[0].pairs.sets;
+    status = dti_gpu_alloc(frame->gpu, size, &data->pairs.memory, reterr);
+    if (status == DTI_OK && device->work->dot)
+        status = dti_gpu_alloc(frame->gpu, (uint64_t)data->parts * 8, &data->sums, reterr);
+    return status == DTI_OK ? fill(data, reterr) : status;
 }
 
-static enum dti_status launch(const struct dti_math_device_data *data, enum dti_gpu_kernel kernel,
+static enum dti_status launch(const struct math_device_data *data, enum dti_gpu_kernel kernel,
                               size_t set, size_t operand, struct dti_error *reterr)
 {
-    const struct dti_math_device *const device = data->device;
+    const struct dti_frame *const frame = &data->device->frame;
     struct dti_gpu_math_args args;
     memset(&args, 0, sizeof args);
-    args.a = dti_math_operand_at(data, set, operand);
-    args.b = dti_math_operand_at(data, set, 1);
+    args.a = dti_device_pairs_at(&data->pairs, set, operand);
+    args.b = dti_device_pairs_at(&data->pairs, set, 1);
     args.dst = kernel == DTI_GPU_EXPSIN ? args.b : data->sums;
-    args.n = device->request->n;
-    args.dtype = (uint32_t)data->dtype;
+    args.n = frame->request->n;
+    args.dtype = (uint32_t)data->of.dtype;
     args.parts = data->parts;
     const uint64_t items =
-        kernel == DTI_GPU_EXPSIN ? (data->bytes + CHUNK - 1) / CHUNK : data->parts;
-    return dti_gpu_launch(device->clock.stream, kernel, &args, sizeof args, items, reterr);
+        kernel == DTI_GPU_EXPSIN ? (data->of.bytes + CHUNK - 1) / CHUNK : data->parts;
+    return dti_gpu_launch(frame->streams[0], kernel, &args, sizeof args, items, reterr);
 }
 
-enum dti_status dti_math_kernel_pass(void *data, size_t set, struct dti_error *reterr)
+static enum dti_status kernel_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    const struct dti_math_device_data *const of = data;
-    return launch(of, of->device->kernel, set, 0, reterr);
+    const struct math_device_data *const data = context;
+    return launch(data, data->device->work->kernel, set, 0, reterr);
 }
 
 static enum dti_status copy_pass(void *context, size_t set, struct dti_error *reterr)
 {
-    const struct dti_math_device_data *const data = context;
-    return dti_gpu_copy(data->device->clock.stream, dti_math_operand_at(data, set, 1),
-                        dti_math_operand_at(data, set, 0), (size_t)data->bytes, reterr);
+    const struct math_device_data *const data = context;
+    return dti_gpu_copy(data->device->frame.streams[0], dti_device_pairs_at(&data->pairs, set, 1),
+                        dti_device_pairs_at(&data->pairs, set, 0), (size_t)data->of.bytes, reterr);
 }
 
 static enum dti_status read_pass(void *context, size_t set, struct dti_error *reterr)
@@ -134,108 +153,164 @@ static enum dti_status read_pass(void *context, size_t set, struct dti_error *re
     return status == DTI_OK ? launch(context, DTI_GPU_SUM, set, 1, reterr) : status;
 }
 
-static struct dti_bench_item *add(struct dti_math_device_data *data, const char *role,
-                                  const char *kernel, dti_device_pass_fn *pass, bool subject)
+/* The kernel, and beside it the limit of memory. */
+static void add_data(struct math_device_data *data)
 {
-    struct dti_math_device *const device = data->device;
-    const struct dti_device_work work = {.pass = pass, .context = data, .sets = data->sets};
-    struct dti_bench_item *const item =
-        dti_device_add(&device->clock, device->table, role, device->request->gpu, &work, !subject);
-    if (!item)
-        return NULL;
-    (void)snprintf(item->kernel, sizeof item->kernel, "%s", dti_kernel_title(kernel));
-    item->bytes_read = data->bytes;
-    return item;
+    const struct math_device *const device = data->device;
+    struct dti_frame *const frame = &data->device->frame;
+    const bool dot = device->work->dot;
+    const enum dti_dtype dtype = data->of.dtype;
+    const char *const number = dtype == DTI_FP64 ? "fp64" : "fp32";
+    char arithmetic[DTI_BENCH_WORDS];
+    if (dot)
+        (void)snprintf(arithmetic, sizeof arithmetic, "%lu %s sums, fused multiply-add",
+                       (unsigned long)data->parts * (CHUNK / data->of.width), number);
+    else
+        (void)snprintf(arithmetic, sizeof arithmetic, "%s, fused multiply-add", number);
+    struct dti_bench_entry entry = {
+        .role = device->work->role,
+        .dtype = dti_format_get(dtype)->name,
+        .engine = "dtinfo",
+        .kernel = dti_kernel_title(dti_gpu_rows[device->work->kernel].name),
+        .arithmetic = arithmetic,
+        .bytes_read = dot ? OPERANDS * data->of.bytes : data->of.bytes,
+        .bytes_written = dot ? 0 : data->of.bytes,
+        .operations = (dot ? 2 : dti_expsin_find(dtype, DTI_LEVEL_SCALAR)->operations) *
+                      (double)frame->request->n,
+        .pass = kernel_pass,
+        .by_events = true,
+        .context = data,
+        .sets = data->pairs.sets,
+    };
+    data->item = frame->table->count;
+    struct dti_bench_item *const item = dti_frame_add(frame, &entry);
+    entry.role = dot ? "read" : "copy";
+    entry.engine = dot ? "dtinfo" : "driver";
+    entry.kernel = dti_kernel_title(dot ? dti_gpu_rows[DTI_GPU_SUM].name : "device to device");
+    entry.arithmetic = NULL;
+    entry.operations = 0;
+    entry.limit = true;
+    entry.pass = dot ? read_pass : copy_pass;
+    if (item && dti_frame_add(frame, &entry))
+        item->beside = data->item + 1;
 }
 
-static void add_data(struct dti_math_device *device, struct dti_math_device_data *data)
+static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    const bool dot = dti_math_is_dot(device);
-    const char *const name = dti_format_get(data->dtype)->name;
-    data->item = device->table->count;
-    struct dti_bench_item *item =
-        add(data, dot ? "dot" : "expsin", dti_gpu_rows[device->kernel].name, dti_math_kernel_pass,
-            true);
-    if (!item)
-        return;
-    (void)snprintf(item->dtype, sizeof item->dtype, "%s", name);
-    (void)snprintf(item->engine, sizeof item->engine, "dtinfo");
-    if (dot) {
-        item->bytes_read = OPERANDS * data->bytes;
-        item->operations = 2 * (double)device->request->n;
-        (void)snprintf(item->arithmetic, sizeof item->arithmetic, "%lu %s sums, fused multiply-add",
-                       (unsigned long)data->parts * (CHUNK / data->width),
-                       data->dtype == DTI_FP64 ? "fp64" : "fp32");
-        item = add(data, "read", dti_gpu_rows[DTI_GPU_SUM].name, read_pass, false);
-        if (item)
-            item->bytes_read = OPERANDS * data->bytes;
-    } else {
-        item->bytes_written = data->bytes;
-        item->operations =
-            dti_expsin_find(data->dtype, DTI_LEVEL_SCALAR)->operations * (double)device->request->n;
-        (void)snprintf(item->arithmetic, sizeof item->arithmetic, "%s, fused multiply-add",
-                       data->dtype == DTI_FP64 ? "fp64" : "fp32");
-        item = add(data, "copy", "device to device", copy_pass, false);
-        if (item)
-            item->bytes_written = data->bytes;
-    }
-    if (item) {
-        (void)snprintf(item->engine, sizeof item->engine, dot ? "dtinfo" : "driver");
-        (void)snprintf(item->dtype, sizeof item->dtype, "%s", name);
-        device->table->items[data->item].beside = data->item + 1;
-    }
-}
-
-static enum dti_status measure(struct dti_math_device *device, dti_math_pool_fn *make_pool,
-                               struct dti_error *reterr)
-{
-    const struct dti_bench_request *const request = device->request;
-    struct dti_gpu *const gpu = request->gpu;
-    enum dti_status status = dti_gpu_load(gpu, &(double){0}, reterr);
+    struct math_device *const device = (struct math_device *)frame;
+    const struct dti_bench_request *const request = frame->request;
+    device->work = frame->workload->own;
+    enum dti_status status = dti_gpu_load(frame->gpu, &(double){0}, reterr);
     if (status == DTI_OK)
-        status = dti_device_clock_open(&device->clock, gpu, NULL, reterr);
+        status = dti_frame_open(frame, 1, reterr);
     for (size_t i = 0; i < request->dtype_count && i < DTI_MATH_DTYPES_MAX && status == DTI_OK;
          i++) {
         if (!has_kernel(request->dtypes[i])) {
-            dti_bench_add_note(device->table, "%s: no kernel for this device",
+            dti_bench_add_note(frame->table, "%s: no kernel for this device",
                                dti_format_get(request->dtypes[i])->name);
             continue;
         }
-        status = open_data(device, request->dtypes[i], make_pool, reterr);
+        status = open_data(device, request->dtypes[i], reterr);
         if (status == DTI_OK)
-            add_data(device, &device->data[device->data_count - 1]);
+            add_data(&device->data[device->data_count - 1]);
     }
-    if (status != DTI_OK || device->table->count == 0)
-        return status;
-    device->table->sets = device->data[0].sets;
-    status = dti_device_bench_run(&device->clock, device->table, &request->options, reterr);
-    for (size_t i = 0; i < device->data_count && status == DTI_OK; i++)
-        status = dti_math_device_verify(&device->data[i], reterr);
+    if (request->with_alloc)
+        dti_bench_add_note(frame->table, "memory of the device is taken before the clock starts");
     return status;
 }
 
-enum dti_status dti_math_device_run(struct dti_bench_table *ret,
-                                    const struct dti_bench_request *request,
-                                    enum dti_gpu_kernel kernel, dti_math_pool_fn *make_pool,
-                                    struct dti_error *reterr)
+static double sum_of_parts(const struct math_device_data *data, const unsigned char *parts)
 {
-    struct dti_math_device *const device = calloc(1, sizeof *device);
-    if (!device)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    device->request = request;
-    device->table = ret;
-    device->kernel = kernel;
-    const enum dti_status status = measure(device, make_pool, reterr);
-    if (status == DTI_OK && request->with_alloc)
-        dti_bench_add_note(ret, "memory of the device is taken before the clock starts");
-    for (size_t i = 0; i < device->data_count; i++) {
-        ret->memory += device->data[i].sets * OPERANDS * device->data[i].stride;
-        dti_gpu_free(request->gpu, device->data[i].memory);
-        dti_gpu_free(request->gpu, device->data[i].sums);
+    double sum = 0;
+    for (size_t i = 0; i < data->parts; i++) {
+        double wide;
+        float single;
+        if (data->of.dtype == DTI_FP64) {
+            memcpy(&wide, parts + 8 * i, sizeof wide);
+        } else {
+            memcpy(&single, parts + 4 * i, sizeof single);
+            wide = (double)single;
+        }
+        sum = dti_fp64_add(sum, wide);
     }
-    dti_device_clock_close(&device->clock);
-    free(device);
-    if (status != DTI_OK)
-        dti_bench_table_free(ret);
+    return sum;
+}
+
+/* What the kernel left, of host arrays of both operands and of the partial sums. */
+static enum dti_status judge(const struct math_device_data *data, const unsigned char *a,
+                             const unsigned char *b, const unsigned char *sums,
+                             struct dti_error *reterr)
+{
+    struct dti_frame *const frame = &data->device->frame;
+    struct dti_bench_item *const item = &frame->table->items[data->item];
+    char where[8 + DTI_DEVICE_ID_SIZE];
+    struct dti_exact_sum exact;
+    if (data->device->work->dot) {
+        dti_exact_sum_init(&exact);
+        dti_dot_exact(&exact, data->of.dtype, a, b, (size_t)frame->request->n);
+        return dti_dot_judge(frame, data->item, data->of.dtype, sum_of_parts(data, sums),
+                             dti_exact_sum_value(&exact), reterr);
+    }
+    (void)snprintf(where, sizeof where, " on %s", item->device);
+    /* the same steps as the portable row takes */
+    return dti_expsin_judge(item, &data->of, dti_expsin_find(data->of.dtype, DTI_LEVEL_SCALAR),
+                            item->kernel, where, a, b, reterr);
+}
+
+/* Computes once more. */
+static enum dti_status verify_data(struct math_device_data *data, struct dti_error *reterr)
+{
+    struct dti_gpu_stream *const stream = data->device->frame.streams[0];
+    const bool dot = data->device->work->dot;
+    const size_t bytes = (size_t)data->of.bytes;
+    const size_t sum_bytes = data->parts * (data->of.dtype == DTI_FP64 ? (size_t)8 : 4);
+    unsigned char *const a = malloc(bytes + 1), *const b = malloc(bytes + 1),
+                         *const sums = malloc(sum_bytes + 1);
+    enum dti_status status = DTI_OK;
+    if (!a || !b || !sums)
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (status == DTI_OK && !dot)
+        status = dti_gpu_fill(stream, dti_device_pairs_at(&data->pairs, 0, 1), 0xff, bytes, reterr);
+    if (status == DTI_OK)
+        status = kernel_pass(data, 0, reterr);
+    if (status == DTI_OK)
+        status =
+            dti_gpu_download(stream, a, dti_device_pairs_at(&data->pairs, 0, 0), bytes, reterr);
+    if (status == DTI_OK)
+        status =
+            dti_gpu_download(stream, b, dti_device_pairs_at(&data->pairs, 0, 1), bytes, reterr);
+    if (status == DTI_OK && dot)
+        status = dti_gpu_download(stream, sums, data->sums, sum_bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_finish(stream, reterr);
+    if (status == DTI_OK)
+        status = judge(data, a, b, sums, reterr);
+    free(a);
+    free(b);
+    free(sums);
     return status;
 }
+
+static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
+{
+    struct math_device *const device = (struct math_device *)frame;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < device->data_count && status == DTI_OK; i++)
+        status = verify_data(&device->data[i], reterr);
+    return status;
+}
+
+static void end(struct dti_frame *frame)
+{
+    struct math_device *const device = (struct math_device *)frame;
+    for (size_t i = 0; i < device->data_count; i++) {
+        dti_gpu_free(frame->gpu, device->data[i].pairs.memory);
+        dti_gpu_free(frame->gpu, device->data[i].sums);
+    }
+}
+
+const struct dti_bench_workload dti_expsin_on_device =
+                                    DTI_WORKLOAD(&dti_expsin_work, struct math_device, check,
+                                                 prepare, verify, end),
+                                dti_dot_on_device = DTI_WORKLOAD(&dti_dot_work, struct math_device,
+                                                                 check, prepare, verify, end);

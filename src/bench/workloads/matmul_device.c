@@ -7,218 +7,375 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/matmul_device.h"
+#include "bench/engines/engine_cublaslt.h"
+#include "bench/workloads/matmul_parts.h"
 #include "dtinfo/checked.h"
 
-enum { MEMORY_BOUND = 64 }; /* operations on a byte, below which memory may be the limit */
+enum { LARGE = 4096, SETS_MAX = 16, POISON = 0xA5 };
+#define WORKSPACE_BYTES (UINT64_C(32) << 20)
 
-enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request,
-                                         struct dti_error *reterr)
+struct matmul_device;
+
+/* A product of a dtype and of a size, with its matrices in the device's memory. */
+struct planned {
+    struct matmul_device *device;
+    struct dti_matrices matrices;
+    struct dti_cublaslt_plan *plan;
+    dti_gpu_address memory, copied; /* sets of matrices; what B is copied to, or 0 */
+    dti_gpu_address scales;         /* of A and of B, or 0 */
+    size_t sets;
+    size_t item;       /* SIZE_MAX: of a limit */
+    size_t peak, copy; /* items; SIZE_MAX */
+};
+
+struct matmul_device {
+    struct dti_frame frame;
+    struct dti_cublaslt *cublaslt;
+    dti_gpu_address workspace;
+    struct planned products[2 * DTI_MATMUL_DTYPES]; /* and those of the limits */
+    size_t count;
+    struct dti_matmul_truth *truth;
+};
+
+/* Whether the product is itself as large as those that are limits. */
+static bool is_large(const struct dti_bench_request *request)
 {
-    uint64_t all = DTI_MATMUL_WORKSPACE_BYTES;
-    enum dti_status status = DTI_OK;
+    return request->m >= LARGE && request->n >= LARGE && request->k >= LARGE;
+}
+
+/* The matrices of a product, as it was asked for or a large one, and how many sets there are. */
+static enum dti_status lay_out(const struct dti_bench_request *request, enum dti_dtype dtype,
+                               bool large, struct dti_matrices *ret, size_t *ret_sets,
+                               struct dti_error *reterr)
+{
+    const enum dti_status status =
+        dti_matrices_init(ret, dtype, large ? LARGE : request->m, large ? LARGE : request->n,
+                          large ? LARGE : request->k, reterr);
+    if (status != DTI_OK)
+        return status;
+    const uint64_t l2 = dti_device_cache_bytes(request->gpu);
+    const bool cold = request->cache == DTI_BENCH_COLD && !large;
+    const uint64_t sets = cold ? 2 * (l2 / ret->bytes) + 2 : 1;
+    *ret_sets = sets < SETS_MAX ? (size_t)sets : SETS_MAX;
+    return DTI_OK;
+}
+
+static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
+{
+    uint64_t all = WORKSPACE_BYTES;
+    enum dti_status status = dti_matmul_check_sizes(request, reterr);
     for (size_t i = 0; i < 2 * request->dtype_count && status == DTI_OK; i++) {
         const enum dti_dtype dtype = request->dtypes[i / 2];
         const bool large = i % 2 == 1;
         struct dti_matrices matrices;
         uint64_t bytes;
-        if (!dti_cublaslt_has(dtype) || (large && dti_matmul_is_large(request)))
+        size_t sets;
+        if (!dti_cublaslt_row(dtype) || (large && is_large(request)))
             continue;
-        status = dti_matrices_init(&matrices, dtype, large ? DTI_MATMUL_LARGE : request->m,
-                                   large ? DTI_MATMUL_LARGE : request->n,
-                                   large ? DTI_MATMUL_LARGE : request->k, reterr);
+        status = lay_out(request, dtype, large, &matrices, &sets, reterr);
         if (status == DTI_OK &&
-            (!dti_mul_u64(matrices.bytes, large ? 1 : dti_matmul_device_sets(request, &matrices),
-                          &bytes) ||
-             !dti_add_u64(all, bytes, &all) || !dti_add_u64(all, matrices.b_bytes, &all)))
+            (!dti_mul_u64(matrices.bytes, sets, &bytes) || !dti_add_u64(all, bytes, &all) ||
+             !dti_add_u64(all, matrices.b_bytes, &all)))
             all = UINT64_MAX;
     }
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
+/* B column by column, in place of B. */
+static enum dti_status transpose(const struct dti_matrices *matrices, const unsigned char *memory,
+                                 unsigned char **ret, struct dti_error *reterr)
+{
+    const size_t element = matrices->element;
+    unsigned char *const transposed = malloc((size_t)matrices->b_bytes);
+    if (!transposed)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (uint64_t row = 0; row < matrices->k; row++) {
+        for (uint64_t column = 0; column < matrices->n; column++)
+            memcpy(transposed + (column * matrices->k + row) * element,
+                   memory + (row * matrices->n + column) * element, element);
+    }
+    *ret = transposed;
+    return DTI_OK;
+}
+
+static enum dti_status upload(const struct planned *product, const unsigned char *memory,
+                              struct dti_error *reterr)
+{
+    struct dti_gpu_stream *const stream = product->device->frame.streams[0];
+    const struct dti_matrices *const matrices = &product->matrices;
+    unsigned char *transposed = NULL;
+    enum dti_status status = DTI_OK;
+    if (dti_cublaslt_row(matrices->dtype)->by_columns)
+        status = transpose(matrices, memory, &transposed, reterr);
+    for (size_t set = 0; set < product->sets && status == DTI_OK; set++) {
+        const dti_gpu_address at = product->memory + set * matrices->bytes;
+        status = dti_gpu_upload(stream, at, transposed ? transposed : memory,
+                                (size_t)matrices->b_bytes, reterr);
+        if (status == DTI_OK)
+            status = dti_gpu_upload(stream, at + matrices->a_at, memory + matrices->a_at,
+                                    (size_t)matrices->a_bytes, reterr);
+    }
+    if (status == DTI_OK && product->scales != 0)
+        status = dti_gpu_upload(stream, product->scales, matrices->scales, sizeof matrices->scales,
+                                reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_finish(stream, reterr);
+    if (!dti_gpu_hangs()) /* a driver that hangs may still read */
+        free(transposed);
+    return status;
+}
+
+/* The matrices on the host, as they were made. */
+static enum dti_status make(struct planned *product, unsigned char **ret, struct dti_error *reterr)
+{
+    unsigned char *const memory = malloc((size_t)product->matrices.bytes);
+    if (!memory)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    const enum dti_status status =
+        dti_matrices_fill(&product->matrices, memory, product->device->frame.request->seed, reterr);
+    if (status != DTI_OK)
+        free(memory);
+    else
+        *ret = memory;
+    return status;
+}
+
+static enum dti_status multiply(void *context, size_t set, struct dti_error *reterr)
+{
+    const struct planned *const product = context;
+    const struct dti_matrices *const matrices = &product->matrices;
+    const dti_gpu_address at = product->memory + set * matrices->bytes;
+    return dti_cublaslt_run(product->plan, at + matrices->c_at, at + matrices->a_at, at,
+                            product->device->workspace, product->device->frame.streams[0], reterr);
+}
+
+/* What the product has of the device: scales, plan, memory, and what is in it. */
+static enum dti_status fill(struct planned *product, struct dti_error *reterr)
+{
+    struct matmul_device *const device = product->device;
+    struct dti_gpu *const gpu = device->frame.gpu;
+    const struct dti_matrices *const matrices = &product->matrices;
+    unsigned char *memory = NULL;
+    enum dti_status status = DTI_OK;
+    if (dti_cublaslt_row(matrices->dtype)->scales)
+        status = dti_gpu_alloc(gpu, sizeof matrices->scales, &product->scales, reterr);
+    if (status == DTI_OK)
+        status = dti_cublaslt_plan_new(&product->plan, device->cublaslt, matrices->dtype,
+                                       matrices->m, matrices->n, matrices->k, product->scales,
+                                       WORKSPACE_BYTES, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_alloc(gpu, product->sets * matrices->bytes, &product->memory, reterr);
+    if (status == DTI_OK)
+        status = make(product, &memory, reterr);
+    if (status == DTI_OK)
+        status = upload(product, memory, reterr);
+    if (!dti_gpu_hangs())
+        free(memory);
+    return status;
+}
+
+static void planned_end(struct planned *product)
+{
+    struct dti_gpu *const gpu = product->device->frame.gpu;
+    dti_gpu_free(gpu, product->memory);
+    dti_gpu_free(gpu, product->copied);
+    dti_gpu_free(gpu, product->scales);
+    dti_cublaslt_plan_free(product->plan);
+}
+
+/* Plans a product and adds it, large ones as the limit of arithmetic. Fails with DTI_UNAVAILABLE
+ * when the engine has none such; *ret is NULL when the table has no room. */
+static enum dti_status add_product(struct planned **ret, struct matmul_device *device,
+                                   enum dti_dtype dtype, bool large, struct dti_error *reterr)
+{
+    struct dti_frame *const frame = &device->frame;
+    const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
+    const unsigned least = dti_cublaslt_row(dtype)->least_capability;
+    struct planned *const product = &device->products[device->count];
+    char kernel[DTI_BENCH_WORDS];
+    if (facts->major * 10 + facts->minor < least)
+        return dti_fail(reterr, DTI_UNAVAILABLE, "needs compute capability %u.%u", least / 10,
+                        least % 10);
+    *product =
+        (struct planned){.device = device, .item = SIZE_MAX, .peak = SIZE_MAX, .copy = SIZE_MAX};
+    enum dti_status status =
+        lay_out(frame->request, dtype, large, &product->matrices, &product->sets, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = fill(product, reterr);
+    if (status == DTI_UNAVAILABLE)
+        planned_end(product);
+    else
+        device->count++;
+    if (status != DTI_OK)
+        return status;
+    frame->table->memory += product->sets * product->matrices.bytes;
+    if (product->sets > frame->table->sets)
+        frame->table->sets = product->sets;
+    (void)snprintf(kernel, sizeof kernel, "%s%s", dti_cublaslt_plan_words(product->plan),
+                   large ? ", 4096x4096x4096" : "");
+    struct dti_bench_entry entry = dti_matmul_entry(&product->matrices);
+    entry.role = large ? "peak" : "matmul";
+    entry.limit = large;
+    entry.engine = dti_cublaslt_title(device->cublaslt);
+    entry.kernel = kernel;
+    entry.arithmetic = dti_cublaslt_row(dtype)->arithmetic;
+    entry.pass = multiply;
+    entry.by_events = true;
+    entry.context = product;
+    entry.sets = product->sets;
+    *ret = dti_frame_add(frame, &entry) ? product : NULL;
+    return DTI_OK;
+}
+
 static enum dti_status copy(void *context, size_t set, struct dti_error *reterr)
 {
-    const struct dti_matmul_planned *const product = context;
-    return dti_gpu_copy(product->device->clock.stream, product->copied,
+    const struct planned *const product = context;
+    return dti_gpu_copy(product->device->frame.streams[0], product->copied,
                         product->memory + set * product->matrices.bytes,
                         (size_t)product->matrices.b_bytes, reterr);
 }
 
-static struct dti_bench_item *add(struct dti_matmul_planned *product, const char *role,
-                                  dti_device_pass_fn *pass)
+static enum dti_status add_limits(struct planned *product, struct dti_error *reterr)
 {
-    struct dti_matmul_device *const device = product->device;
-    const struct dti_matrices *const matrices = &product->matrices;
-    const struct dti_device_work work = {.pass = pass, .context = product, .sets = product->sets};
-    struct dti_bench_item *const item =
-        dti_device_add(&device->clock, device->table, role, device->request->gpu, &work,
-                       strcmp(role, "matmul") != 0);
-    if (!item)
-        return NULL;
-    (void)snprintf(item->dtype, sizeof item->dtype, "%s", dti_format_get(matrices->dtype)->name);
-    device->of_item[device->table->count - 1] = product;
-    if (pass == copy) {
-        (void)snprintf(item->engine, sizeof item->engine, "driver");
-        (void)snprintf(item->kernel, sizeof item->kernel, "device to device");
-        item->bytes_read = item->bytes_written = matrices->b_bytes;
-        return item;
-    }
-    (void)snprintf(item->engine, sizeof item->engine, "%s", dti_cublaslt_title(device->cublaslt));
-    (void)snprintf(item->kernel, sizeof item->kernel, "%s%s",
-                   dti_cublaslt_plan_words(product->plan), item->limit ? ", 4096x4096x4096" : "");
-    (void)snprintf(item->arithmetic, sizeof item->arithmetic, "%s",
-                   dti_cublaslt_arithmetic(matrices->dtype));
-    item->bytes_read = matrices->a_bytes + matrices->b_bytes;
-    item->bytes_written = matrices->c_bytes;
-    item->operations = 2 * (double)matrices->m * (double)matrices->n * (double)matrices->k;
-    return item;
-}
-
-static enum dti_status add_limits(struct dti_matmul_planned *product, struct dti_error *reterr)
-{
-    struct dti_matmul_device *const device = product->device;
+    struct matmul_device *const device = product->device;
+    struct dti_frame *const frame = &device->frame;
     const struct dti_matrices *const matrices = &product->matrices;
     struct dti_error error = {.text = ""};
-    struct dti_matmul_planned *large;
+    struct planned *large;
     enum dti_status status = DTI_OK;
-    if (!dti_matmul_is_large(device->request)) {
-        status = dti_matmul_planned_new(&large, device, matrices->dtype, true, &error);
-        if (status == DTI_OK && add(large, "peak", dti_matmul_planned_run))
-            product->peak = device->table->count - 1;
+    if (!is_large(frame->request)) {
+        status = add_product(&large, device, matrices->dtype, true, &error);
+        if (status == DTI_OK && large)
+            product->peak = frame->table->count - 1;
         else if (status == DTI_UNAVAILABLE)
             status = DTI_OK; /* this size, but not that one: no limit */
         else if (status != DTI_OK && reterr)
             *reterr = error;
     }
-    const double bytes = (double)matrices->a_bytes + (double)matrices->b_bytes;
-    const double operations = 2 * (double)matrices->m * (double)matrices->n * (double)matrices->k;
-    if (status == DTI_OK && operations <= MEMORY_BOUND * bytes) {
-        status = dti_gpu_alloc(device->request->gpu, matrices->b_bytes, &product->copied, reterr);
-        if (status == DTI_OK && add(product, "copy", copy))
-            product->copy = device->table->count - 1;
-    }
+    if (status != DTI_OK || !dti_matmul_is_memory_bound(matrices))
+        return status;
+    status = dti_gpu_alloc(frame->gpu, matrices->b_bytes, &product->copied, reterr);
+    if (status == DTI_OK && dti_frame_add(frame, &(struct dti_bench_entry){
+                                                     .role = "copy",
+                                                     .dtype = dti_format_get(matrices->dtype)->name,
+                                                     .engine = "driver",
+                                                     .kernel = "device to device",
+                                                     .bytes_read = matrices->b_bytes,
+                                                     .bytes_written = matrices->b_bytes,
+                                                     .limit = true,
+                                                     .pass = copy,
+                                                     .by_events = true,
+                                                     .context = product,
+                                                     .sets = product->sets}))
+        product->copy = frame->table->count - 1;
     return status;
 }
 
-static enum dti_status add_dtype(struct dti_matmul_device *device, enum dti_dtype dtype,
+static enum dti_status add_dtype(struct matmul_device *device, enum dti_dtype dtype,
                                  struct dti_error *reterr)
 {
+    struct dti_bench_table *const table = device->frame.table;
     const char *const name = dti_format_get(dtype)->name;
     struct dti_error error = {.text = ""};
-    struct dti_matmul_planned *product;
-    if (!dti_cublaslt_has(dtype)) {
-        dti_bench_add_note(device->table, "%s: no engine has such a product", name);
+    struct planned *product;
+    if (!dti_cublaslt_row(dtype)) {
+        dti_bench_add_note(table, "%s: no engine has such a product", name);
         return DTI_OK;
     }
-    const enum dti_status status = dti_matmul_planned_new(&product, device, dtype, false, &error);
+    const enum dti_status status = add_product(&product, device, dtype, false, &error);
     if (status == DTI_UNAVAILABLE) {
-        dti_bench_add_note(device->table, "%s: %s", name, error.text);
+        dti_bench_add_note(table, "%s: %s", name, error.text);
         return DTI_OK;
     }
-    if (status != DTI_OK) {
-        if (reterr)
-            *reterr = error;
+    if (status != DTI_OK && reterr)
+        *reterr = error;
+    if (status != DTI_OK || !product)
         return status;
-    }
-    if (!add(product, "matmul", dti_matmul_planned_run))
-        return DTI_OK;
+    product->item = table->count - 1;
     return add_limits(product, reterr);
 }
 
-/* Seconds that an item takes at the rate of a limit; 0 when that is not known. */
-static double least_seconds(const struct dti_bench_table *table, size_t at, size_t limit)
+static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr)
 {
-    struct dti_bench_figure time;
-    if (limit == SIZE_MAX)
-        return 0;
-    const struct dti_bench_item *const own = &table->items[at], *other = &table->items[limit];
-    dti_bench_time(&time, &table->bench, limit, dti_bench_main_place(&table->bench));
-    if (time.samples == 0)
-        return 0;
-    return other->operations > 0 ? time.median * own->operations / other->operations
-                                 : time.median * (double)(own->bytes_read + own->bytes_written) /
-                                       (double)(other->bytes_read + other->bytes_written);
-}
-
-static enum dti_status measure(struct dti_matmul_device *device, struct dti_error *reterr)
-{
-    const struct dti_bench_request *const request = device->request;
-    struct dti_gpu *const gpu = request->gpu;
-    struct dti_bench_table *const table = device->table;
-    enum dti_status status =
-        dti_gpu_alloc(gpu, DTI_MATMUL_WORKSPACE_BYTES, &device->workspace, reterr);
-    if (status == DTI_OK)
-        status = dti_device_clock_open(&device->clock, gpu, NULL, reterr);
-    for (size_t i = 0; i < request->dtype_count && i < DTI_MATMUL_DTYPES && status == DTI_OK; i++)
-        status = add_dtype(device, request->dtypes[i], reterr);
-    if (status != DTI_OK || table->count == 0)
-        return status;
-    if (request->with_alloc)
-        dti_bench_add_note(table, "memory is taken before the clock starts");
-    for (size_t i = 0; i < device->count; i++) {
-        table->memory += device->products[i].sets * device->products[i].matrices.bytes;
-        if (device->products[i].sets > table->sets)
-            table->sets = device->products[i].sets;
-    }
-    status = dti_device_bench_run(&device->clock, table, &request->options, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_matmul_truth_new(&device->truth, request->m, request->n, request->k, request->seed,
-                                  reterr);
-    for (size_t i = 0; i < table->count && status == DTI_OK; i++) {
-        struct dti_matmul_planned *const product = device->of_item[i];
-        if (table->items[i].limit)
-            continue;
-        status = dti_matmul_planned_verify(product, &table->items[i], reterr);
-        const double peak = least_seconds(table, i, product->peak);
-        const double copying = least_seconds(table, i, product->copy);
-        table->items[i].beside = copying > peak ? product->copy : product->peak;
-    }
-    return status;
-}
-
-static void device_free(struct dti_matmul_device *device)
-{
-    struct dti_gpu *const gpu = device->request->gpu;
-    for (size_t i = 0; i < device->count; i++)
-        dti_matmul_planned_end(&device->products[i]);
-    dti_gpu_free(gpu, device->workspace);
-    dti_device_clock_close(&device->clock);
-    dti_cublaslt_close(device->cublaslt);
-    dti_matmul_truth_free(device->truth);
-    free(device);
-}
-
-enum dti_status dti_matmuls_run_device(struct dti_bench_table *table,
-                                       const struct dti_bench_request *request,
-                                       struct dti_error *reterr)
-{
+    struct matmul_device *const device = (struct matmul_device *)frame;
+    const struct dti_bench_request *const request = frame->request;
     struct dti_error error = {.text = ""};
-    memset(table, 0, sizeof *table);
-    if (!dti_matmuls_want(request, "cublaslt")) {
-        dti_bench_add_note(table, "%s: not for CUDA devices", request->engine);
+    if (!dti_matmul_wants(request, "cublaslt")) {
+        dti_bench_add_note(frame->table, "%s: not for CUDA devices", request->engine);
         return DTI_OK;
     }
-    struct dti_matmul_device *const device = calloc(1, sizeof *device);
-    if (!device)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    device->request = request;
-    device->table = table;
-    enum dti_status status = dti_gpu_enter(request->gpu, reterr);
-    if (status == DTI_OK) {
-        status = dti_cublaslt_open(&device->cublaslt, &error);
-        if (status == DTI_UNAVAILABLE) {
-            dti_bench_add_note(table, "cublaslt: %s", error.text);
-            status = DTI_OK;
-        } else if (status != DTI_OK) {
-            if (reterr)
-                *reterr = error;
-        } else {
-            status = measure(device, reterr);
-        }
-    }
-    device_free(device);
+    enum dti_status status = dti_gpu_enter(frame->gpu, reterr);
     if (status != DTI_OK)
-        dti_bench_table_free(table);
+        return status;
+    status = dti_cublaslt_open(&device->cublaslt, &error);
+    if (status == DTI_UNAVAILABLE) {
+        dti_bench_add_note(frame->table, "cublaslt: %s", error.text);
+        return DTI_OK;
+    }
+    if (status != DTI_OK && reterr)
+        *reterr = error;
+    if (status == DTI_OK)
+        status = dti_gpu_alloc(frame->gpu, WORKSPACE_BYTES, &device->workspace, reterr);
+    if (status == DTI_OK)
+        status = dti_frame_open(frame, 1, reterr);
+    for (size_t i = 0; i < request->dtype_count && i < DTI_MATMUL_DTYPES && status == DTI_OK; i++)
+        status = add_dtype(device, request->dtypes[i], reterr);
+    if (status == DTI_OK && frame->table->count > 0 && request->with_alloc)
+        dti_bench_add_note(frame->table, "memory is taken before the clock starts");
     return status;
 }
+
+/* Multiplies once more and looks at what comes back. */
+static enum dti_status verify_product(struct planned *product, struct dti_error *reterr)
+{
+    const struct matmul_device *const device = product->device;
+    struct dti_gpu_stream *const stream = device->frame.streams[0];
+    struct dti_bench_table *const table = device->frame.table;
+    const struct dti_matrices *const matrices = &product->matrices;
+    const size_t bytes = (size_t)matrices->c_bytes;
+    unsigned char *memory = NULL;
+    enum dti_status status = make(product, &memory, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_fill(stream, product->memory + matrices->c_at, POISON, bytes, reterr);
+    if (status == DTI_OK)
+        status = multiply(product, 0, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_download(stream, memory + matrices->c_at, product->memory + matrices->c_at,
+                                  bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_gpu_finish(stream, reterr);
+    if (status == DTI_OK)
+        status = dti_matmul_judge(&table->items[product->item], matrices, memory, device->truth,
+                                  device->frame.request, DTI_UNAVAILABLE, reterr);
+    if (!dti_gpu_hangs())
+        free(memory);
+    dti_matmul_set_beside(table, product->item, product->copy, product->peak);
+    return status;
+}
+
+static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
+{
+    struct matmul_device *const device = (struct matmul_device *)frame;
+    const struct dti_bench_request *const request = frame->request;
+    enum dti_status status = dti_matmul_truth_new(&device->truth, request->m, request->n,
+                                                  request->k, request->seed, reterr);
+    for (size_t i = 0; i < device->count && status == DTI_OK; i++) {
+        if (device->products[i].item != SIZE_MAX)
+            status = verify_product(&device->products[i], reterr);
+    }
+    return status;
+}
+
+static void end(struct dti_frame *frame)
+{
+    struct matmul_device *const device = (struct matmul_device *)frame;
+    for (size_t i = 0; i < device->count; i++)
+        planned_end(&device->products[i]);
+    dti_gpu_free(frame->gpu, device->workspace);
+    dti_cublaslt_close(device->cublaslt);
+    dti_matmul_truth_free(device->truth);
+}
+
+const struct dti_bench_workload dti_matmul_on_device =
+    DTI_WORKLOAD(NULL, struct matmul_device, check, prepare, verify, end);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices to be multiplied, and what their product is exactly. */
+ * Matrices to be multiplied, what their product is exactly, and what that of the numbers is which
+ * they were made of. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,57 +124,6 @@ enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *
     return status;
 }
 
-static double fp16_number(uint16_t code)
-{
-    const int exponent = code >> 10 & 31, fraction = code & 1023;
-    const double magnitude =
-        exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
-    return code >> 15 ? -magnitude : magnitude;
-}
-
-static double fp8_number(unsigned char code)
-{
-    const int exponent = code >> 3 & 15, fraction = code & 7;
-    const double magnitude =
-        exponent == 0 ? ldexp(fraction, -9) : ldexp(fraction + 8, exponent - 10);
-    return code >> 7 ? -magnitude : magnitude;
-}
-
-/* One element, exactly. There are no infinities and NaNs among them. */
-double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype)
-{
-    double wide;
-    float single;
-    uint16_t half;
-    int8_t byte;
-    int32_t whole;
-    uint32_t bits;
-    switch (dtype) {
-    case DTI_FP64:
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    case DTI_BF16:
-        memcpy(&half, at, sizeof half);
-        bits = (uint32_t)half << 16;
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
-    case DTI_FP16:
-        memcpy(&half, at, sizeof half);
-        return fp16_number(half);
-    case DTI_INT8:
-        memcpy(&byte, at, sizeof byte);
-        return byte;
-    case DTI_FP8_E4M3FN:
-        return fp8_number(*at);
-    case DTI_INT32:
-        memcpy(&whole, at, sizeof whole);
-        return whole;
-    default: /* fp32, and tf32 in its place */
-        memcpy(&single, at, sizeof single);
-        return (double)single;
-    }
-}
-
 /* The exact element, and the sum of the magnitudes of its terms. A product of doubles is the sum of
  * two; those of the narrower dtypes are exact. */
 static double exact_element(const struct dti_matrices *matrices, const unsigned char *memory,
@@ -185,8 +135,8 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
     double magnitudes = 0;
     dti_exact_sum_init(&sum);
     for (uint64_t i = 0; i < matrices->k; i++) {
-        const double x = dti_matrix_number(a, matrices->dtype),
-                     y = dti_matrix_number(b, matrices->dtype);
+        const double x = dti_operand_number(matrices->dtype, a, 0),
+                     y = dti_operand_number(matrices->dtype, b, 0);
         const double product = x * y;
         dti_exact_sum_add(&sum, product);
         if (matrices->dtype == DTI_FP64)
@@ -233,9 +183,8 @@ static void judge_element(struct dti_matmul_errors *ret, const struct dti_matric
         exact *= (double)matrices->scales[0] * (double)matrices->scales[1];
         magnitudes *= (double)matrices->scales[0] * (double)matrices->scales[1];
     }
-    const unsigned char *const at =
-        memory + matrices->c_at + (row * matrices->n + column) * matrices->result_element;
-    const double got = dti_matrix_number(at, matrices->result);
+    const double got =
+        dti_operand_number(matrices->result, memory + matrices->c_at, row * matrices->n + column);
     const double error = fabs(got - exact), relative = magnitudes > 0 ? error / magnitudes : error;
     const bool wrong = !(relative <= allowed(matrices, on_device)); /* a NaN is wrong */
     if (ret->wrong || (!wrong && relative < ret->relative))
@@ -265,4 +214,138 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
         const uint64_t row = dti_splitmix(&random) % m;
         judge_element(ret, matrices, memory, on_device, row, dti_splitmix(&random) % n);
     }
+}
+
+/* What is lost in all: beside the product of the fp32 numbers that matrices were made of, of which
+ * some rows are computed in fp64. Products of fp32 numbers are exact there, and what their sums
+ * lose is far below what fp32 can hold. */
+
+/* As many rows as need no more multiplications and no more memory. */
+#define TERMS_MOST    (UINT64_C(1) << 27)
+#define ELEMENTS_MOST (UINT64_C(1) << 22)
+
+struct dti_matmul_truth {
+    uint64_t m, n, k, rows;
+    double *product; /* rows x n */
+};
+
+static uint64_t row_at(const struct dti_matmul_truth *truth, uint64_t i)
+{
+    return truth->rows < truth->m ? i * (truth->m / truth->rows) : i;
+}
+
+/* The rows of A that are looked at, one after the other. */
+static void make_rows(const struct dti_matmul_truth *truth, float *a, float *skipped,
+                      const float *pool, uint64_t random)
+{
+    for (uint64_t i = 0; i < truth->k; i++)
+        (void)dti_splitmix(&random);
+    for (uint64_t row = 0, i = 0; row < truth->m && i < truth->rows; row++) {
+        const bool wanted = row == row_at(truth, i);
+        dti_matrix_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
+        i += wanted;
+    }
+}
+
+static void multiply(const struct dti_matmul_truth *truth, const float *a, float *b,
+                     const float *pool, uint64_t random)
+{
+    for (uint64_t at = 0; at < truth->k; at++) {
+        dti_matrix_row(b, truth->n, pool, sizeof *b, &random);
+        for (uint64_t i = 0; i < truth->rows; i++) {
+            double *const restrict sums = truth->product + i * truth->n;
+            const double factor = (double)a[i * truth->k + at];
+            for (uint64_t j = 0; j < truth->n; j++)
+                sums[j] += factor * (double)b[j];
+        }
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
+                                     uint64_t k, uint64_t seed, struct dti_error *reterr)
+{
+    float *pool = NULL, *a = NULL, *b = NULL;
+    struct dti_matmul_truth *const truth = calloc(1, sizeof *truth);
+    if (!truth)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    *truth = (struct dti_matmul_truth){.m = m, .n = n, .k = k};
+    truth->rows = least(m, least(TERMS_MOST / n / k, ELEMENTS_MOST / n));
+    truth->rows = truth->rows > 0 ? truth->rows : 1;
+    enum dti_status status = dti_matrix_pool_new(&pool, seed, reterr);
+    /* n and k are sizes of matrices that there are; rows x n and rows x k not above these */
+    a = malloc((size_t)((truth->rows + 1) * k) * sizeof *a);
+    b = malloc((size_t)n * sizeof *b);
+    truth->product = calloc((size_t)(truth->rows * n), sizeof *truth->product);
+    if (status == DTI_OK && !(a && b && truth->product))
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    if (status == DTI_OK) {
+        make_rows(truth, a, a + truth->rows * k, pool, seed);
+        multiply(truth, a, b, pool, seed);
+        *ret = truth;
+    } else {
+        dti_matmul_truth_free(truth);
+    }
+    free(pool);
+    free(a);
+    free(b);
+    return status;
+}
+
+void dti_matmul_truth_free(struct dti_matmul_truth *truth)
+{
+    if (!truth)
+        return;
+    free(truth->product);
+    free(truth);
+}
+
+/* An element as it is used: of integers times the scales, in fp32. */
+static double result_at(const struct dti_matrices *matrices, const unsigned char *c, uint64_t i)
+{
+    const double number = dti_operand_number(matrices->result, c, i);
+    return matrices->result == DTI_INT32
+               ? (double)((float)number * (matrices->scales[0] * matrices->scales[1]))
+               : number;
+}
+
+void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_bench_item *item,
+                              const struct dti_matrices *matrices, const unsigned char *memory)
+{
+    struct dti_total_error error = {.squares = 0};
+    if (matrices->result == DTI_FP64)
+        return;
+    for (uint64_t i = 0; i < truth->rows; i++) {
+        const uint64_t row = row_at(truth, i) * truth->n;
+        for (uint64_t j = 0; j < truth->n; j++)
+            dti_total_error_add(&error, result_at(matrices, memory + matrices->c_at, row + j),
+                                truth->product[i * truth->n + j]);
+    }
+    dti_total_error_end(&error, &item->total);
+    if (dti_operands_are_scaled(matrices->dtype))
+        memcpy(item->scales, matrices->scales, sizeof item->scales);
+}
+
+enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_matrices *matrices,
+                                 const unsigned char *memory, const struct dti_matmul_truth *truth,
+                                 const struct dti_bench_request *request, enum dti_status wrong,
+                                 struct dti_error *reterr)
+{
+    struct dti_matmul_errors errors;
+    dti_matrices_judge(&errors, matrices, memory, request->gpu, request->seed);
+    if (errors.wrong)
+        return dti_fail(reterr, wrong, "the product of %s matrices by %s is wrong at %llu,%llu",
+                        item->dtype, item->engine, (unsigned long long)errors.row,
+                        (unsigned long long)errors.column);
+    item->has_sum = true;
+    item->sum = errors.got;
+    item->exact = errors.exact;
+    item->error = errors.error;
+    item->relative_error = errors.relative;
+    dti_matmul_truth_compare(truth, item, matrices, memory);
+    return DTI_OK;
 }

@@ -4,12 +4,8 @@
 #ifndef DTINFO_BENCH_MATMUL_PARTS_H
 #define DTINFO_BENCH_MATMUL_PARTS_H
 
-#include <stdatomic.h>
-
 #include "bench/engines/engine.h"
 #include "bench/workloads/quantizing.h"
-#include "dtinfo/bench_table.h"
-#include "dtinfo/matmul.h"
 
 /* Where the matrices of a product are, B first, from the start of an operand. */
 struct dti_matrices {
@@ -35,8 +31,6 @@ enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error
 /* One row of n elements from a pool of them; *random: seed before the first row of B, which come
  * before those of A. */
 void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random);
-/* One element of an array, exactly. */
-double dti_matrix_number(const unsigned char *at, enum dti_dtype dtype);
 
 /* How far off a product is: the element with the largest error relative to the sum of the
  * magnitudes of its terms, of some hundred that were drawn, corners included. */
@@ -61,6 +55,13 @@ void dti_matmul_truth_free(struct dti_matmul_truth *truth); /* NULL is fine */
 void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_bench_item *item,
                               const struct dti_matrices *matrices, const unsigned char *memory);
 
+/* What a product left beside what is exact: sets the item's figures; fails with `wrong` when it is.
+ */
+enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_matrices *matrices,
+                                 const unsigned char *memory, const struct dti_matmul_truth *truth,
+                                 const struct dti_bench_request *request, enum dti_status wrong,
+                                 struct dti_error *reterr);
+
 enum { DTI_MATMUL_DTYPES = 8, DTI_MATMUL_ENGINES = 2 };
 
 struct dti_matmuls;
@@ -71,10 +72,9 @@ struct dti_matmul_product {
     struct dti_matrices matrices;
     const struct dti_matmul_kernel *kernel; /* NULL: there is none */
     struct dti_matmul *own;
-    struct dti_bench_memory *memory;
-    struct dti_bench_memory *numbers; /* fp32, that A and B are quantized from; or NULL */
+    struct dti_bench_memory memory;
+    struct dti_bench_memory numbers; /* fp32, that A and B are quantized from; or nothing */
     struct dti_quantizing quantizing;
-    struct dti_bench_limit limits[DTI_BENCH_LIMITS_MAX];
     size_t peak;                   /* its item; SIZE_MAX */
     size_t first_limit, end_limit; /* items that read B */
 };
@@ -85,41 +85,31 @@ struct dti_matmul_pass {
     const struct dti_engine *engine; /* NULL: our own */
 };
 
+/* The state on the CPU. */
 struct dti_matmuls {
-    const struct dti_bench_request *request;
-    struct dti_bench_table *table;
-    size_t threads;
+    struct dti_frame frame;
     struct dti_engine engines[DTI_MATMUL_ENGINES];
     size_t engine_count;
     struct dti_matmul_product products[DTI_MATMUL_DTYPES];
     size_t product_count;
     struct dti_matmul_truth *truth;
-    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
-    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX];
-    atomic_bool refused; /* an engine would not */
+    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* without a product: another item */
 };
 
+/* DTI_USAGE where one of them is 0. */
+enum dti_status dti_matmul_check_sizes(const struct dti_bench_request *request,
+                                       struct dti_error *reterr);
 /* Whether the user wants that engine. */
-bool dti_matmuls_want(const struct dti_bench_request *request, const char *engine);
+bool dti_matmul_wants(const struct dti_bench_request *request, const char *engine);
+/* Operations below which memory may be the limit: so many on a byte of A and B. */
+bool dti_matmul_is_memory_bound(const struct dti_matrices *matrices);
+/* What a product does in a pass; the caller says by what. */
+struct dti_bench_entry dti_matmul_entry(const struct dti_matrices *matrices);
 /* Adds the candidates of a product, whose memory is there. */
 void dti_matmul_add_passes(struct dti_matmul_product *product);
-/* matmul_quantizing.c: bytes of the fp32 numbers that matrices are quantized from, 0 where they are
- * not; takes the memory of these numbers, and adds their quantization as a candidate; whether it
- * left the codes that had been there. */
-uint64_t dti_matmul_numbers_bytes(const struct dti_matrices *matrices);
-enum dti_status dti_matmul_add_quantizing(struct dti_matmul_product *product, struct dti_team *team,
-                                          struct dti_error *reterr);
-enum dti_status dti_matmul_verify_quantizing(struct dti_matmul_product *product,
-                                             struct dti_error *reterr);
-/* Multiplies once more with each candidate and judges what it leaves. */
-enum dti_status dti_matmuls_verify(struct dti_matmuls *all, struct dti_team *team,
-                                   struct dti_error *reterr);
+/* Beside that of two limits which asks for more time. */
+void dti_matmul_set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak);
 
-/* The same on a CUDA device. */
-enum dti_status dti_matmuls_check_device(const struct dti_bench_request *request,
-                                         struct dti_error *reterr);
-enum dti_status dti_matmuls_run_device(struct dti_bench_table *table,
-                                       const struct dti_bench_request *request,
-                                       struct dti_error *reterr);
+extern const struct dti_bench_workload dti_matmul_on_device;
 
 #endif

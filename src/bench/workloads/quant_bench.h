@@ -4,9 +4,7 @@
 #ifndef DTINFO_BENCH_QUANT_BENCH_H
 #define DTINFO_BENCH_QUANT_BENCH_H
 
-#include "bench/measure/arena.h"
-#include "dtinfo/bench_table.h"
-#include "dtinfo/quant_plan.h"
+#include "bench/workloads/quantizing.h"
 
 enum { DTI_QUANT_WAYS_MAX = DTI_BENCH_ITEMS_MAX };
 
@@ -31,47 +29,29 @@ struct dti_quant_candidate {
 };
 
 struct dti_quant_bench {
-    const struct dti_bench_request *request;
-    struct dti_bench_table *table;
-    struct dti_team *team;
+    struct dti_frame frame;
     uint64_t rows, columns; /* of the array */
     struct dti_quant_way ways[DTI_QUANT_WAYS_MAX];
     size_t way_count;
     struct dti_quant_candidate measured[DTI_BENCH_ITEMS_MAX];
     size_t measured_count;
-    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
-    struct dti_bench_limit limits[DTI_BENCH_LIMITS_MAX];
-    struct dti_arena arena;
-    struct dti_bench_memory *copied; /* what the limits copy: as much as int8 reads and writes */
+    struct dti_bench_memory memory; /* of the fp32 numbers, what they come back as, and the ways */
+    struct dti_bench_memory copied; /* what the limits copy: as much as int8 reads and writes */
     uint64_t bytes, back_at, set_size, copy_bytes; /* of the fp32 numbers, from 0 on; ... */
-    size_t sets;
-    uint64_t huge_page_bytes;
     enum dti_stores stores;
-    struct dti_error error; /* of a pass */
 };
 
-/* quant_ways.c: all that are asked for, and where everything lies; no memory of arrays yet.
- * dti_quant_bench_close() afterwards in any case. DTI_USAGE when a table has not the room. */
-enum dti_status dti_quant_bench_open(struct dti_quant_bench *bench,
-                                     const struct dti_bench_request *request,
-                                     struct dti_error *reterr);
-void dti_quant_bench_close(struct dti_quant_bench *bench);
-/* Bytes of everything that will be taken; UINT64_MAX when that is too much to count. */
-uint64_t dti_quant_bench_bytes(const struct dti_quant_bench *bench);
-/* Takes and fills the memory. */
-enum dti_status dti_quant_bench_fill(struct dti_quant_bench *bench, struct dti_error *reterr);
-
-/* One pass over the buffers number `set`. */
-enum dti_status dti_quant_candidate_run(const struct dti_quant_candidate *row, size_t set,
-                                        struct dti_error *reterr);
+/* One pass of a struct dti_quant_candidate over the buffers number `set`. The team is the array's:
+ * what it takes to bring it together is part of the time. */
+enum dti_status dti_quant_candidate_run(void *row, size_t set, struct dti_error *reterr);
 static inline unsigned char *dti_quant_set(const struct dti_quant_bench *bench, size_t set)
 {
-    return bench->arena.data + set * bench->set_size;
+    return dti_bench_memory_at(&bench->memory, set, 0);
 }
 
 /* quant_verify.c: does it once more, and compares a part with the definition, element by element.
  * DTI_BUG when they differ. */
-enum dti_status dti_quant_candidate_verify(const struct dti_quant_candidate *row,
+enum dti_status dti_quant_candidate_verify(struct dti_quant_candidate *row,
                                            struct dti_error *reterr);
 
 #endif

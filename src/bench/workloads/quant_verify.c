@@ -4,6 +4,7 @@
  * back of a part of them. */
 #include <string.h>
 
+#include "bench/measure/operands.h"
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/quant_bench.h"
 
@@ -30,13 +31,6 @@ static float float_at(const unsigned char *array, uint64_t i)
     return number;
 }
 
-static uint32_t code_of(float number)
-{
-    uint32_t code;
-    memcpy(&code, &number, sizeof code);
-    return code;
-}
-
 /* Of n numbers, which are finite. */
 static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, float *ret_min,
                      float *ret_max)
@@ -51,6 +45,15 @@ static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, f
     *ret_max = max;
 }
 
+/* Whether element i came to a code, or back to a number. */
+static bool element_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
+                             const struct dti_format *format, uint64_t i, uint64_t code,
+                             uint32_t number)
+{
+    return row->back ? word_at(arrays->back, i) == number
+                     : dti_storage_get(format, &packed, arrays->codes, i) == code;
+}
+
 static bool affine_part_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                                  uint64_t first, uint64_t n, const struct dti_affine_scale *scale)
 {
@@ -59,8 +62,8 @@ static bool affine_part_is_right(const struct dti_quant_candidate *row, const st
     for (uint64_t i = first; i < first + n; i++) {
         struct dti_quantized want;
         dti_affine_quantize(affine, scale, word_at(arrays->numbers, i), &want);
-        if (row->back ? word_at(arrays->back, i) != dti_affine_dequantize(affine, scale, want.code)
-                      : dti_storage_get(&affine->code, &packed, arrays->codes, i) != want.code)
+        if (!element_is_right(row, arrays, &affine->code, i, want.code,
+                              dti_affine_dequantize(affine, scale, want.code)))
             return false;
     }
     return true;
@@ -75,7 +78,7 @@ static bool affine_is_right(const struct dti_quant_candidate *row, const struct 
     if (!scheme->fixed) {
         float min, max;
         range_of(arrays->numbers, first, n, &min, &max);
-        dti_affine_choose(&scheme->affine, code_of(min), code_of(max), &scale);
+        dti_affine_choose(&scheme->affine, dti_operand_bits(min), dti_operand_bits(max), &scale);
     }
     if (word_at(arrays->scales, at) != scale.scale ||
         word_at(arrays->zeros, at) != (uint32_t)scale.zero_point)
@@ -93,7 +96,7 @@ static bool affine_arrays_are_right(const struct dti_quant_candidate *row,
     const struct dti_quant_bench *const bench = row->way->bench;
     bool right = true;
     if (dti_quant_plan_request(row->way->plan)->scheme.per != DTI_PER_CHANNEL)
-        return affine_is_right(row, arrays, 0, 0, bench->request->n, random);
+        return affine_is_right(row, arrays, 0, 0, bench->frame.request->n, random);
     for (uint64_t i = 0; i < PARTS && right; i++) {
         const uint64_t at = i == 0 ? bench->rows - 1 : dti_splitmix(random) % bench->rows;
         right = affine_is_right(row, arrays, at, at * bench->columns, bench->columns, random);
@@ -111,7 +114,7 @@ static bool block_is_right(const struct dti_quant_candidate *row, const struct a
                            const struct dti_block_recipe *recipe, uint64_t block)
 {
     const struct dti_block_format *const format = recipe->format;
-    const uint64_t first = block * format->length, left = row->way->bench->request->n - first;
+    const uint64_t first = block * format->length, left = row->way->bench->frame.request->n - first;
     const size_t n = left < format->length ? (size_t)left : format->length;
     uint32_t numbers[DTI_BLOCK_LENGTH_MAX];
     struct dti_quantized_block want;
@@ -119,10 +122,8 @@ static bool block_is_right(const struct dti_quant_candidate *row, const struct a
     dti_block_quantize(recipe, numbers, n, &want);
     bool right = scale_at(arrays->scales, format, block) == want.scale;
     for (size_t i = 0; i < n && right; i++)
-        right = row->back ? word_at(arrays->back, first + i) ==
-                                dti_block_dequantize(recipe, want.scale, want.code[i])
-                          : dti_storage_get(dti_format_get(format->code), &packed, arrays->codes,
-                                            first + i) == want.code[i];
+        right = element_is_right(row, arrays, dti_format_get(format->code), first + i, want.code[i],
+                                 dti_block_dequantize(recipe, want.scale, want.code[i]));
     return right;
 }
 
@@ -132,14 +133,14 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     const struct dti_quant_way *const way = row->way;
     const struct dti_quant_scheme *const scheme = &dti_quant_plan_request(way->plan)->scheme;
     struct dti_block_recipe recipe = scheme->blocks;
-    const uint64_t n = way->bench->request->n;
+    const uint64_t n = way->bench->frame.request->n;
     const uint64_t blocks = (n + recipe.format->length - 1) / recipe.format->length;
     bool right = true;
     if (scheme->tensor_scale) {
         float min, max;
         range_of(arrays->numbers, 0, n, &min, &max);
-        recipe.tensor_scale = dti_nv_tensor_scale(code_of(-min > max ? -min : max));
-        right = code_of(way->tensor_scale) == recipe.tensor_scale;
+        recipe.tensor_scale = dti_nv_tensor_scale(dti_operand_bits(-min > max ? -min : max));
+        right = dti_operand_bits(way->tensor_scale) == recipe.tensor_scale;
     }
     for (uint64_t i = 0; i < PARTS && right; i++)
         right = block_is_right(row, arrays, &recipe,
@@ -147,19 +148,19 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     return right;
 }
 
-enum dti_status dti_quant_candidate_verify(const struct dti_quant_candidate *row,
+enum dti_status dti_quant_candidate_verify(struct dti_quant_candidate *row,
                                            struct dti_error *reterr)
 {
     struct dti_quant_way *const way = row->way;
     const struct dti_quant_bench *const bench = way->bench;
-    const struct dti_bench_item *const item = &bench->table->items[row->item];
+    const struct dti_bench_item *const item = &bench->frame.table->items[row->item];
     unsigned char *const set = dti_quant_set(bench, 0);
     const struct arrays arrays = {.numbers = set,
                                   .codes = set + way->codes_at,
                                   .scales = set + way->scales_at,
                                   .zeros = set + way->zeros_at,
                                   .back = set + bench->back_at};
-    uint64_t random = bench->request->seed;
+    uint64_t random = bench->frame.request->seed;
     if (row->back) {
         memset(set + bench->back_at, POISON, (size_t)bench->bytes);
     } else {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo iinfo: the range of integer dtypes. */
-#include <stdlib.h>
-
 #include "cli/ask/info_forms.h"
-#include "cli/shared/dtype_operands.h"
-#include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
@@ -18,9 +14,10 @@ static enum dti_status takes(const struct dti_format *format, struct dti_error *
     return dti_dtype_wrong_kind(format, what, "finfo", reterr);
 }
 
-static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
+static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count, bool all,
                                    struct dti_context *cx, struct dti_error *reterr)
 {
+    (void)all;
     struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = &list[i].format;
@@ -38,25 +35,11 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
     return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
-static enum dti_status run(const void *args_, char **operands, int operand_count,
+static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
-    const struct dti_info_args *args = args_;
-    struct dti_dtype_operand *list = NULL;
-    size_t count = 0;
-    enum dti_status status =
-        dti_dtype_operands_read(operands, operand_count, takes, cx, &list, &count, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (args->style_given)
-        status = dti_iinfo_in_style((enum dti_info_style)args->style, list, count,
-                                    operand_count == 0, cx, reterr);
-    else if (cx->output != DTI_OUTPUT_HUMAN)
-        status = DTI_ANSWER(cx, iinfo, (&(struct dti_dtypes_answer){list, count}), reterr);
-    else
-        status = print_table(list, count, cx, reterr);
-    free(list);
-    return status;
+    static const struct dti_info info = {true, takes, takes, print_table, dti_document_iinfo};
+    return dti_info_run(&info, args, operands, operand_count, cx, reterr);
 }
 
 const struct dti_command dti_command_iinfo = {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/shared/dtype_operands.h"
 #include "cli/shared/human.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/nearest.h"

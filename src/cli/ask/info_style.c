@@ -1,59 +1,67 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of torch.finfo, torch.iinfo, numpy.finfo and numpy.iinfo. torch prints everything as C's
- * %g does, six digits, integers too; numpy prints fixed numbers of digits that depend on the dtype.
+ * finfo and iinfo; with --style the text of torch.finfo, torch.iinfo, numpy.finfo and numpy.iinfo.
+ * torch prints everything as C's %g does, six digits, integers too; numpy prints fixed numbers of
+ * digits that depend on the dtype.
  */
 #include "cli/ask/info_forms.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 
-const struct dti_choice dti_info_styles[] = {
-    {.name = "torch",
-     .value = DTI_INFO_STYLE_TORCH,
-     .help = "as torch.finfo and torch.iinfo print it"},
-    {.name = "numpy",
-     .value = DTI_INFO_STYLE_NUMPY,
-     .help = "as numpy.finfo and numpy.iinfo print it"},
-    {.name = "pytorch", .value = DTI_INFO_STYLE_TORCH, .help = ""},
+/* By the value of a style. */
+static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};
+
+static const struct dti_choice styles[] = {
+    {"torch", 0, "as torch.finfo and torch.iinfo print it"},
+    {"numpy", 1, "as numpy.finfo and numpy.iinfo print it"},
+    {"pytorch", 0, ""},
     {.name = NULL},
 };
 
 const struct dti_option dti_info_options[] = {
-    OPT_CHOICE(0, "style", struct dti_info_args, style, style_given, "LIBRARY", dti_info_styles,
+    OPT_CHOICE(0, "style", struct dti_info_args, style, style_given, "LIBRARY", styles,
                "print what this library prints"),
     OPT_END,
 };
 
 enum { TORCH_DIGITS = 6 };
 
+/* The first name of a dtype in a system, or NULL. */
+static const char *name_in(const struct dti_format *format, enum dti_system system)
+{
+    for (size_t i = 0; i < dti_dtype_name_count && format->id != DTI_NONE; i++) {
+        if (dti_dtype_names[i].dtype == format->id && dti_dtype_names[i].system == system)
+            return dti_dtype_names[i].name;
+    }
+    return NULL;
+}
+
 /* torch has float4_e2m1fn_x2 and the intN below 8 bits, but neither finfo nor iinfo of them. */
-static bool torch_has(const struct dti_format *format)
+static bool has(enum dti_system system, bool integers, const struct dti_format *format)
 {
-    return dti_dtype_name_in(format, DTI_SYSTEM_TORCH) != NULL && format->width >= 8;
+    return dti_format_is_integer(format) == integers && format->kind != DTI_KIND_BOOL &&
+           name_in(format, system) && (system != DTI_SYSTEM_TORCH || format->width >= 8);
 }
 
-static bool in_torch_finfo(const struct dti_format *format)
+/* "torch.finfo has no tf32; it has fp64, fp32, ..." */
+static enum dti_status not_there(const char *style, enum dti_system system, bool integers,
+                                 const struct dti_format *format, struct dti_error *reterr)
 {
-    return !dti_format_is_integer(format) && torch_has(format);
-}
-
-static bool in_torch_iinfo(const struct dti_format *format)
-{
-    return dti_format_is_integer(format) && format->kind != DTI_KIND_BOOL && torch_has(format);
-}
-
-static bool in_numpy_finfo(const struct dti_format *format)
-{
-    return !dti_format_is_integer(format) && dti_dtype_name_in(format, DTI_SYSTEM_NUMPY) != NULL;
-}
-
-static bool in_numpy_iinfo(const struct dti_format *format)
-{
-    return dti_format_is_integer(format) && format->kind != DTI_KIND_BOOL &&
-           dti_dtype_name_in(format, DTI_SYSTEM_NUMPY) != NULL;
+    char list[384] = "";
+    size_t length = 0;
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
+        const struct dti_format *const row = dti_format_get((enum dti_dtype)id);
+        if (!has(system, integers, row) || length + DTI_NAME_SIZE + 2 > sizeof list)
+            continue;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                   length > 0 ? ", " : "", row->name);
+    }
+    return dti_fail(reterr, DTI_WRONG_KIND, "%s.%s has no %s; it has %s", style,
+                    integers ? "iinfo" : "finfo", format->name, list);
 }
 
 static void print_torch_finfo(const struct dti_format *dtype, struct dti_context *cx)
@@ -71,8 +79,7 @@ static void print_torch_finfo(const struct dti_format *dtype, struct dti_context
     (void)fprintf(cx->out,
                   "finfo(resolution=%s, min=%s, max=%s, eps=%s, smallest_normal=%s, tiny=%s, "
                   "dtype=%s)\n",
-                  resolution, min, max, eps, normal, normal,
-                  dti_dtype_name_in(format, DTI_SYSTEM_TORCH));
+                  resolution, min, max, eps, normal, normal, name_in(format, DTI_SYSTEM_TORCH));
     if (format->id == DTI_FP8_E5M2FNUZ)
         dti_warn(cx, "torch 2.15 prints this; older versions print eps=0.125 for "
                      "float8_e5m2fnuz, half of the truth");
@@ -90,82 +97,68 @@ static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context
     (void)dti_spell_scientific(min, &limits.lowest.value, decimals);
     (void)dti_spell_scientific(max, &limits.max.value, decimals);
     (void)fprintf(cx->out, "finfo(resolution=%s, min=%s, max=%s, dtype=%s)\n", resolution, min, max,
-                  dti_dtype_name_in(format, DTI_SYSTEM_NUMPY));
+                  name_in(format, DTI_SYSTEM_NUMPY));
 }
 
-static void print_torch_iinfo(const struct dti_format *format, struct dti_context *cx)
+static void print_iinfo(enum dti_system system, const struct dti_format *format,
+                        struct dti_context *cx)
 {
-    struct dti_limit min, max;
-    char min_text[DTI_TEXT_SIZE], max_text[DTI_TEXT_SIZE];
-    dti_integer_limits(format, &min, &max);
-    (void)dti_spell_digits(min_text, &min.value, TORCH_DIGITS);
-    (void)dti_spell_digits(max_text, &max.value, TORCH_DIGITS);
-    (void)fprintf(cx->out, "iinfo(min=%s, max=%s, dtype=%s)\n", min_text, max_text,
-                  dti_dtype_name_in(format, DTI_SYSTEM_TORCH));
+    struct dti_limit limits[2];
+    char texts[2][DTI_TEXT_SIZE];
+    dti_integer_limits(format, &limits[0], &limits[1]);
+    for (size_t i = 0; i < 2; i++) {
+        if (system == DTI_SYSTEM_TORCH)
+            (void)dti_spell_digits(texts[i], &limits[i].value, TORCH_DIGITS);
+        else
+            (void)dti_spell_shortest(texts[i], format, limits[i].code);
+    }
+    (void)fprintf(cx->out, "iinfo(min=%s, max=%s, dtype=%s)\n", texts[0], texts[1],
+                  name_in(format, system));
 }
 
-static void print_numpy_iinfo(const struct dti_format *format, struct dti_context *cx)
-{
-    struct dti_limit min, max;
-    char min_text[DTI_TEXT_SIZE], max_text[DTI_TEXT_SIZE];
-    dti_integer_limits(format, &min, &max);
-    (void)dti_spell_shortest(min_text, format, min.code);
-    (void)dti_spell_shortest(max_text, format, max.code);
-    (void)fprintf(cx->out, "iinfo(min=%s, max=%s, dtype=%s)\n", min_text, max_text,
-                  dti_dtype_name_in(format, DTI_SYSTEM_NUMPY));
-}
-
-/* What one library's finfo or iinfo knows and how it prints. */
-struct style {
-    const char *where;
-    dti_dtype_filter *has;
-    void (*print)(const struct dti_format *format, struct dti_context *cx);
-};
-
-static enum dti_status print_all(const struct style *style, const struct dti_dtype_operand *list,
+static enum dti_status print_all(int style, bool integers, const struct dti_dtype_operand *list,
                                  size_t count, bool all, struct dti_context *cx,
                                  struct dti_error *reterr)
 {
+    const enum dti_system system = systems[style];
     if (cx->output != DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE, "--style prints text; leave it out for JSON");
     for (size_t i = 0; i < count && !all; i++) {
-        if (!style->has(&list[i].format))
-            return dti_dtype_not_there(&list[i].format, style->where, style->has, reterr);
+        if (!has(system, integers, &list[i].format))
+            return not_there(styles[style].name, system, integers, &list[i].format, reterr);
     }
     for (size_t i = 0; i < count; i++) {
-        bool repeats = all && list[i].format.kind == DTI_KIND_COMPLEX;
-        if (style->has(&list[i].format) && !repeats)
-            style->print(&list[i].format, cx);
+        const struct dti_format *const format = &list[i].format;
+        if (!has(system, integers, format) || (all && format->kind == DTI_KIND_COMPLEX))
+            continue;
+        if (integers)
+            print_iinfo(system, format, cx);
+        else
+            (system == DTI_SYSTEM_TORCH ? print_torch_finfo : print_numpy_finfo)(format, cx);
     }
     return DTI_OK;
 }
 
-enum dti_status dti_finfo_in_style(enum dti_info_style style, const struct dti_dtype_operand *list,
-                                   size_t count, bool all, struct dti_context *cx,
-                                   struct dti_error *reterr)
+enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
+                             char **operands, int operand_count, struct dti_context *cx,
+                             struct dti_error *reterr)
 {
-    static const struct style styles[] = {
-        [DTI_INFO_STYLE_TORCH] = {.where = "torch.finfo",
-                                  .has = in_torch_finfo,
-                                  .print = print_torch_finfo},
-        [DTI_INFO_STYLE_NUMPY] = {.where = "numpy.finfo",
-                                  .has = in_numpy_finfo,
-                                  .print = print_numpy_finfo},
-    };
-    return print_all(&styles[style], list, count, all, cx, reterr);
-}
-
-enum dti_status dti_iinfo_in_style(enum dti_info_style style, const struct dti_dtype_operand *list,
-                                   size_t count, bool all, struct dti_context *cx,
-                                   struct dti_error *reterr)
-{
-    static const struct style styles[] = {
-        [DTI_INFO_STYLE_TORCH] = {.where = "torch.iinfo",
-                                  .has = in_torch_iinfo,
-                                  .print = print_torch_iinfo},
-        [DTI_INFO_STYLE_NUMPY] = {.where = "numpy.iinfo",
-                                  .has = in_numpy_iinfo,
-                                  .print = print_numpy_iinfo},
-    };
-    return print_all(&styles[style], list, count, all, cx, reterr);
+    struct dti_dtype_operand *list = NULL;
+    size_t count = 0;
+    const bool all = operand_count == 0;
+    enum dti_status status =
+        dti_dtype_operands_read(operands, operand_count, all ? info->takes_for_all : info->takes,
+                                cx, &list, &count, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (args->style_given) {
+        status = print_all(args->style, info->integers, list, count, all, cx, reterr);
+    } else if (cx->output != DTI_OUTPUT_HUMAN) {
+        info->document(cx->json, &(struct dti_dtypes_answer){list, count});
+        status = dti_json_write(cx->json, cx->out, reterr);
+    } else {
+        status = info->human(list, count, all, cx, reterr);
+    }
+    free(list);
+    return status;
 }

@@ -11,7 +11,7 @@ enum { CELL = 256 };
 
 static void put_place(const struct bench_shown *done, size_t indent, enum dti_bench_place place)
 {
-    const struct dti_bench *const bench = done->result.bench;
+    const struct dti_bench *const bench = &done->result->table->bench;
     if (place == DTI_BENCH_CROWDED)
         dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
                      "more threads than CPUs, which take turns");
@@ -42,7 +42,7 @@ void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t inden
 {
     static const double noisy = 0.25;
     char width[DTI_TEXT_SIZE];
-    const struct dti_bench *const bench = done->result.bench;
+    const struct dti_bench *const bench = &done->result->table->bench;
     struct dti_bench_figure time;
     dti_bench_time(&time, bench, at, place);
     put_place(done, indent, place);

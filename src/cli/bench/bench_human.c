@@ -18,16 +18,6 @@ enum {
     CELL = 256
 };
 
-static bool has_stores(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_STORES;
-}
-
-static bool has_mad(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_MAD;
-}
-
 void dti_bench_human_begin(const struct bench_job *job)
 {
     char text[CELL];
@@ -57,40 +47,38 @@ void dti_bench_human_begin(const struct bench_job *job)
     }
 }
 
-void dti_bench_human_pair(const struct bench_job *job, const struct dti_bench_pair *pair)
+void dti_bench_human_pair(const struct bench_shown *first)
 {
+    const struct bench_job *const job = first->job;
     struct dti_line line = dti_context_line(job->cx);
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", pair->src.name, pair->dst.name);
+    dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", first->result->request->cast->src.name,
+                   first->result->request->cast->dst.name);
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_DIM, "  %9s  %7s  %-*s%s  %10s  %7s  %7s  %8s%s", "size",
-                   "threads", COLUMN_LEVEL, "level", has_stores(job->cx) ? "  stores  " : "",
-                   "ns/element", "GB/s", "of copy", "of shape", has_mad(job->cx) ? "     MAD" : "");
+                   "threads", COLUMN_LEVEL, "level",
+                   job->cx->width >= COLUMNS_STORES ? "  stores  " : "", "ns/element", "GB/s",
+                   "of copy", "of shape", job->cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
-}
-
-static const char *mad_of(char text[DTI_TEXT_SIZE], const struct dti_bench_figure *time)
-{
-    return time->has_mad ? dti_bench_percent(text, time->mad, 1) : "-";
 }
 
 /* The rate of a row beside the best row of a role, "-" when there is none. */
 static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *done, size_t row,
-                            enum dti_bench_role role, enum dti_bench_place place, double *ret_share)
+                            const char *role, enum dti_bench_place place, double *ret_share)
 {
     struct dti_bench_figure ratio;
-    const bool known = dti_bench_share(&ratio, done->result.cast, row, role, place);
+    const bool known = dti_bench_share(&ratio, done->result->table, row, role, place);
     *ret_share = known ? ratio.median : 0;
     return known ? dti_bench_percent(text, ratio.median, 0) : "-";
 }
 
 /* How a further cast compares with the first: "1.47 x (1.44 to 1.50)". */
-static enum dti_style compare(char text[CELL], const struct dti_bench_cast_result *cast, size_t row,
+static enum dti_style compare(char text[CELL], const struct dti_bench_table *table, size_t row,
                               enum dti_bench_place place)
 {
     char median[DTI_TEXT_SIZE], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
     struct dti_bench_figure ratio;
-    dti_bench_ratio(&ratio, &cast->bench, row, 0, place);
+    dti_bench_ratio(&ratio, &table->bench, row, 0, place);
     const bool sure = ratio.has_interval && dti_bench_judge(&ratio) != DTI_BENCH_CANNOT_TELL;
     (void)dti_bench_fixed(median, ratio.median, 3);
     if (ratio.has_interval)
@@ -107,7 +95,7 @@ static void put_comparison(struct dti_line *line, const struct bench_shown *done
                            enum dti_bench_place place)
 {
     char text[CELL];
-    const enum dti_style style = compare(text, done->result.cast, row, place);
+    const enum dti_style style = compare(text, done->result->table, row, place);
     if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
         dti_line_end(line);
         *line = dti_context_line(done->job->cx);
@@ -120,10 +108,10 @@ static void put_comparison(struct dti_line *line, const struct bench_shown *done
 
 /* A level of the CPU; or a device, with the copies to and from it where they count. */
 static void row_name(char text[CELL], const struct bench_shown *done,
-                     const struct dti_bench_row *row)
+                     const struct dti_bench_item *row)
 {
     const bool own = row->where == DTI_BENCH_ON_CPU, whole = row->where == DTI_BENCH_WHOLE;
-    const char *const name = own ? dti_level_name(row->level) : done->result.cast->device;
+    const char *const name = own ? dti_level_name(row->level) : done->result->device;
     if (whole && row->loss)
         (void)snprintf(text, CELL, "  + copies, loss");
     else
@@ -135,90 +123,79 @@ static void row_name(char text[CELL], const struct bench_shown *done,
 static double put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
                           enum dti_bench_place place)
 {
-    const struct dti_bench_cast_result *const cast = done->result.cast;
-    const struct dti_bench_row *const row = &cast->rows[at];
+    const struct dti_bench_table *const table = done->result->table;
+    const struct dti_bench_item *const row = &table->items[at];
     char name[CELL], copy[DTI_TEXT_SIZE], shape[DTI_TEXT_SIZE];
     char element[DTI_TEXT_SIZE], rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
     double share, unused;
     struct dti_bench_figure time;
-    dti_bench_time(&time, &cast->bench, at, place);
+    dti_bench_time(&time, &table->bench, at, place);
     const double bytes = (double)(row->bytes_read + row->bytes_written);
     row_name(name, done, row);
     dti_line_print(line, DTI_STYLE_PLAIN, "%-*.40s", COLUMN_LEVEL, name);
-    if (has_stores(done->job->cx))
+    if (done->job->cx->width >= COLUMNS_STORES)
         dti_line_put(line, DTI_STYLE_PLAIN,
                      row->where != DTI_BENCH_ON_CPU ? "          "
                      : row->stream                  ? "  streamed"
                                                     : "  cached  ");
     dti_line_print(line, DTI_STYLE_PLAIN, "  %10s  %7s  %7s  %8s",
-                   dti_bench_three(element, time.median * 1e9 / (double)cast->elements),
+                   dti_bench_three(element, time.median * 1e9 / (double)table->elements),
                    dti_bench_fixed(rate, bytes / time.median * 1e-9, 1),
-                   share_of(copy, done, at, DTI_BENCH_COPY, place, &share),
-                   share_of(shape, done, at, DTI_BENCH_SHAPE, place, &unused));
-    if (has_mad(done->job->cx))
-        dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", mad_of(mad, &time));
+                   share_of(copy, done, at, "copy", place, &share),
+                   share_of(shape, done, at, "shape", place, &unused));
+    if (done->job->cx->width >= COLUMNS_MAD)
+        dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     return share;
-}
-
-static void put_bar(const struct dti_context *cx, struct dti_line *line, double share)
-{
-    char bar[BENCH_BAR_SIZE];
-    if (share <= 0 || cx->width < COLUMNS_BAR)
-        return;
-    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
-    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
-                 dti_bench_bar(bar, share, dti_bench_utf8()));
 }
 
 /* -v: every candidate with its own time, and what was thrown away. */
 static void put_details(const struct bench_shown *done, enum dti_bench_place place)
 {
-    const struct dti_bench_cast_result *const cast = done->result.cast;
-    const struct dti_bench *const bench = &cast->bench;
+    const struct dti_bench_table *const table = done->result->table;
+    const struct dti_bench *const bench = &table->bench;
     struct dti_line line = dti_context_line(done->job->cx);
     char rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE], pages[DTI_TEXT_SIZE];
-    for (size_t i = 0; i < cast->row_count; i++) {
-        const struct dti_bench_row *const row = &cast->rows[i];
+    char samples[BENCH_SAMPLES_SIZE];
+    for (size_t i = 0; i < table->count; i++) {
+        const struct dti_bench_item *const row = &table->items[i];
         struct dti_bench_figure time;
         dti_bench_time(&time, bench, i, place);
         const double bytes = (double)(row->bytes_read + row->bytes_written);
         dti_line_to(&line, INDENT);
-        dti_line_print(&line, DTI_STYLE_DIM, "%-5s %s%s", dti_bench_role_name(row->role),
-                       row->kernel, row->loss ? " with its loss report" : "");
+        dti_line_print(&line, DTI_STYLE_DIM, "%-5s %s%s", row->role, row->kernel,
+                       row->loss ? " with its loss report" : "");
         dti_line_end(&line);
         dti_line_to(&line, INDENT + 6);
-        dti_line_print(&line, DTI_STYLE_DIM,
-                       "%8s GB/s   MAD %s   %zu sample%s of %llu pass%s, %llu discarded",
+        dti_line_print(&line, DTI_STYLE_DIM, "%8s GB/s   MAD %s   %s",
                        dti_bench_fixed(rate, time.median > 0 ? bytes / time.median * 1e-9 : 0, 1),
-                       mad_of(mad, &time), time.samples, time.samples == 1 ? "" : "s",
-                       (unsigned long long)bench->passes[i], bench->passes[i] == 1 ? "" : "es",
-                       (unsigned long long)bench->discarded[i]);
+                       dti_bench_mad(mad, &time),
+                       dti_bench_samples(samples, bench, i, time.samples));
         dti_line_end(&line);
     }
     dti_line_print(
         &line, DTI_STYLE_DIM,
         "             %llu elements, %zu set%s of buffers, %s on huge pages, verified",
-        (unsigned long long)cast->elements, cast->sets, cast->sets == 1 ? "" : "s",
-        cast->rows[0].where != DTI_BENCH_ON_CPU
+        (unsigned long long)table->elements, table->sets, table->sets == 1 ? "" : "s",
+        table->items[0].where != DTI_BENCH_ON_CPU
             ? "none"
-            : dti_bench_percent(pages, (double)cast->huge_page_bytes / (double)cast->memory, 0));
+            : dti_bench_percent(pages, (double)table->huge_page_bytes / (double)table->memory, 0));
     dti_line_end(&line);
 }
 
 static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 {
     char size[DTI_TEXT_SIZE];
-    const struct dti_bench_cast_result *const cast = done->result.cast;
-    for (size_t i = 0; i < cast->cast_count; i++) {
+    const struct dti_bench_table *const table = done->result->table;
+    for (size_t i = 0; i < table->count && !table->items[i].limit; i++) {
         struct dti_line line = dti_context_line(done->job->cx);
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %9s  %7zu  ",
-                       dti_bench_bytes(size, cast->bytes_read), done->result.threads);
+                       dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
         const double share = put_figures(&line, done, i, place);
-        const struct dti_bench_row *const row = &cast->rows[i];
-        if (i == 0 || (row->where == DTI_BENCH_WHOLE && !row->loss))
-            put_bar(done->job->cx, &line, share);
-        else
+        const struct dti_bench_item *const row = &table->items[i];
+        if (i > 0 && (row->where != DTI_BENCH_WHOLE || row->loss))
             put_comparison(&line, done, i, place);
+        else if (share > 0 && done->job->cx->width >= COLUMNS_BAR)
+            dti_bench_put_bar(&line, share);
         dti_line_end(&line);
     }
     if (!done->job->cx->quiet)
@@ -230,7 +207,7 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 void dti_bench_human_result(const struct bench_shown *done)
 {
     for (unsigned place = 0; place < DTI_BENCH_PLACES; place++) {
-        if (dti_bench_tells(done->result.bench, (enum dti_bench_place)place))
+        if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)place))
             put_rows(done, (enum dti_bench_place)place);
     }
 }

@@ -1,34 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pages of `bench`, which grow while it measures. */
+ * The pages of `bench`, which grow while it measures; sizes, figures, bars and lines on them. */
 #ifndef DTINFO_CLI_BENCH_PAGE_H
 #define DTINFO_CLI_BENCH_PAGE_H
 
 #include "cli/bench/bench_job.h"
-#include "cli/bench/bench_words.h"
+#include "dtinfo/spell.h"
+#include "dtinfo/table.h"
 
 /* One measurement that is done. */
 struct bench_shown {
     const struct bench_job *job;
-    const struct dti_bench_size *size;
-    const struct dti_bench_device *device;
-    struct dti_bench_result result;
+    const struct dti_bench_result *result;
 };
 
 /* bench_human.c, bench_table_human.c: the head; what is measured next; a measurement that is done.
  */
 void dti_bench_human_begin(const struct bench_job *job);
-void dti_bench_human_pair(const struct bench_job *job, const struct dti_bench_pair *pair);
+void dti_bench_human_pair(const struct bench_shown *first);
 void dti_bench_human_result(const struct bench_shown *done);
 void dti_bench_human_table_begin(const struct bench_job *job);
 void dti_bench_human_table(const struct bench_shown *done);
-/* bench_verdicts.c */
+/* bench_earlier.c */
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx);
-
-/* bench_errors.c: what a candidate computed in, and how well; nothing where nothing is known. */
-void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
-                          size_t indent);
 
 /* bench_doubts.c: below figures, each in a line of its own: where the threads were, what disturbed
  * them, how well the median of candidate `at` is known; and at the end, what makes figures of this
@@ -36,5 +31,29 @@ void dti_bench_put_errors(const struct bench_shown *done, const struct dti_bench
 void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
                          enum dti_bench_place place);
 void dti_bench_put_doubts(const struct bench_job *job);
+
+/* bench_words.c: "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */
+const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
+const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned decimals);
+/* With three significant digits and no exponent: "0.0477", "12.3", "1230". */
+const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number);
+/* "12.3 ms", "480 ns". */
+const char *dti_bench_seconds(char buffer[DTI_TEXT_SIZE], double seconds);
+/* "64 %" of a share of 1. */
+const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned decimals);
+/* "1.5 %", or "-" where it is not known. */
+const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_figure *time);
+/* "12 samples of 3 passes, 1 discarded" */
+enum { BENCH_SAMPLES_SIZE = 96 };
+const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
+                              size_t at, size_t samples);
+/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to a quarter more. */
+enum { BENCH_BAR_SIZE = 128, BENCH_BAR_CELLS = 20 };
+void dti_bench_put_bar(struct dti_line *line, double share);
+
+/* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
+ */
+void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
+                         const char *text, const char *between);
 
 #endif

@@ -3,7 +3,7 @@
  * Where results of `bench` go: a page for people, a JSON document, or one for each result; and
  * beside them the comparison with another document. */
 #include "cli/bench/bench_page.h"
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 #include "cli/shell/standard.h"
 
 struct bench_job_run {
@@ -16,51 +16,51 @@ static void begin_document(const struct bench_job *job)
 {
     struct dti_bench_setup setup = job->asked.setup;
     dti_bench_host_read(&setup.host);
-    (setup.kind ? dti_document_bench_table : dti_document_bench)(job->cx->json, &setup);
+    dti_bench_begin(job->cx->json, &setup);
 }
 
 static enum dti_status end_document(const struct bench_job *job,
                                     const struct dti_bench_comparison *comparison,
                                     struct dti_error *reterr)
 {
-    (job->asked.setup.kind ? dti_put_bench_table_end : dti_put_bench_end)(job->cx->json,
-                                                                          comparison);
+    dti_bench_end(job->cx->json, &job->asked.setup, comparison);
     return dti_json_write(job->cx->json, job->cx->out, reterr);
 }
 
 /* Its result at each of the places that are told of: into the document, and to be compared. */
-static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_done *done,
+static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_result *done,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    struct dti_bench_result result = done->result;
+    struct dti_bench_result result = *done;
     for (unsigned i = 0; i < DTI_BENCH_PLACES && status == DTI_OK; i++) {
         result.place = (enum dti_bench_place)i;
-        if (!dti_bench_tells(result.bench, result.place))
+        if (!dti_bench_tells(&result.table->bench, result.place))
             continue;
         if (run->job->cx->output != DTI_OUTPUT_HUMAN)
-            (result.table ? dti_put_bench_table_result
-                          : dti_put_bench_cast_result)(run->job->cx->json, NULL, &result);
+            dti_bench_put(run->job->cx->json, &result);
         if (run->compares)
             status = dti_bench_records_add(&run->comparison.now, &result, reterr);
     }
     return status;
 }
 
-static enum dti_status put_done(void *run_, const struct dti_bench_done *done,
+static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
                                 struct dti_error *reterr)
 {
     struct bench_job_run *const run = run_;
     const struct bench_job *const job = run->job;
-    const struct bench_shown shown = {job, done->size, done->device, done->result};
-    const struct dti_bench_cast_result *const cast = done->result.cast;
-    if (cast && cast->bytes_read != done->size->n)
-        dti_warn(job->cx,
-                 "--size %llu is not a whole number of elements of %s; %llu bytes are used",
-                 (unsigned long long)done->size->n, done->result.src->name,
-                 (unsigned long long)cast->bytes_read);
+    const struct bench_shown shown = {job, done};
+    const struct dti_bench_table *const table = done->table;
+    const uint64_t wanted = done->request->n;
+    const bool casts = job->asked.setup.kind->casts;
+    const uint64_t used = casts ? table->items[0].bytes_read : wanted;
+    if (used != wanted)
+        dti_warn(
+            job->cx, "--size %llu is not a whole number of elements of %s; %llu bytes are used",
+            (unsigned long long)wanted, done->request->cast->src.name, (unsigned long long)used);
     if (job->cx->output == DTI_OUTPUT_HUMAN)
-        (cast ? dti_bench_human_result : dti_bench_human_table)(&shown);
+        (casts ? dti_bench_human_result : dti_bench_human_table)(&shown);
     if (job->cx->output == DTI_OUTPUT_JSONL)
         begin_document(job);
     enum dti_status status = put_places(run, done, reterr);
@@ -69,21 +69,21 @@ static enum dti_status put_done(void *run_, const struct dti_bench_done *done,
     return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
 }
 
-static enum dti_status put_pair(void *run_, const struct dti_bench_pair *pair,
+static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
                                 struct dti_error *reterr)
 {
     const struct bench_job_run *const run = run_;
     if (run->job->cx->output == DTI_OUTPUT_HUMAN)
-        dti_bench_human_pair(run->job, pair);
+        dti_bench_human_pair(&(struct bench_shown){run->job, done});
     return dti_standard_flush(run->job->cx->out, reterr);
 }
 
-static void tell_left_out(void *run_, const struct dti_bench_size *size,
+static void tell_left_out(void *run_, const struct dti_bench_result *what,
                           const struct dti_error *why)
 {
     char words[DTI_ERROR_TEXT];
     const struct bench_job_run *const run = run_;
-    dti_warn(run->job->cx, "%s is left out: %s", size->label, dti_error_words(words, why));
+    dti_warn(run->job->cx, "%s is left out: %s", what->size, dti_error_words(words, why));
 }
 
 static void begin(const struct bench_job *job)
@@ -91,7 +91,7 @@ static void begin(const struct bench_job *job)
     if (job->cx->output == DTI_OUTPUT_JSON)
         begin_document(job);
     else if (job->cx->output == DTI_OUTPUT_HUMAN)
-        (job->asked.setup.kind ? dti_bench_human_table_begin : dti_bench_human_begin)(job);
+        (job->asked.setup.kind->casts ? dti_bench_human_begin : dti_bench_human_table_begin)(job);
 }
 
 /* A document that has the comparison alone closes a stream of them. */
@@ -117,9 +117,7 @@ static enum dti_status measure(struct bench_job_run *run, struct dti_error *rete
     const struct dti_bench_sink sink = {
         .context = run, .begin = put_pair, .done = put_done, .left_out = tell_left_out};
     begin(job);
-    enum dti_status status = job->asked.setup.kind
-                                 ? dti_bench_measure_tables(&job->asked, &sink, reterr)
-                                 : dti_bench_measure_casts(&job->asked, &sink, reterr);
+    enum dti_status status = dti_bench_measure_job(&job->asked, &sink, reterr);
     if (status == DTI_OK && run->compares)
         status = dti_bench_earlier_judge(&run->comparison, job, reterr);
     if (status != DTI_OK && status != DTI_ANSWER_NO)
@@ -131,8 +129,7 @@ static enum dti_status measure(struct bench_job_run *run, struct dti_error *rete
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr)
 {
     struct bench_job_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
-    enum dti_status status = job->asked.setup.kind ? dti_bench_check_tables(&job->asked, reterr)
-                                                   : dti_bench_check_casts(&job->asked, reterr);
+    enum dti_status status = dti_bench_check_job(&job->asked, reterr);
     if (status == DTI_OK && run.compares)
         status = dti_bench_earlier_read(&run.comparison, job, reterr);
     if (status == DTI_OK)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Measurements of computations and copies as tables that grow while they are measured. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
+#include "cli/shared/human.h"
 
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
 enum {
@@ -21,11 +23,6 @@ enum {
     INDENT = 4,
     CELL = 256
 };
-
-static bool has_mad(const struct dti_context *cx)
-{
-    return cx->width >= COLUMNS_MAD;
-}
 
 void dti_bench_human_table_begin(const struct bench_job *job)
 {
@@ -50,29 +47,25 @@ void dti_bench_human_table_begin(const struct bench_job *job)
 
 static bool per_element(const struct bench_shown *done)
 {
-    return done->result.setup->kind->size_is == DTI_BENCH_ELEMENTS;
+    return done->result->setup->kind->size_is == DTI_BENCH_ELEMENTS;
 }
 
-/* Arrays that are moved have none to show, and what is done with them is told in its place. */
-static bool has_operations(const struct bench_shown *done)
+struct columns {
+    int name, engine, operations;
+};
+
+/* Arrays that are moved have no operations to show, and what is done with them is told in their
+ * place. */
+static struct columns columns_of(const struct bench_shown *done)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     bool some = table->count == 0;
     for (size_t i = 0; i < table->count && !some; i++)
         some = table->items[i].operations > 0;
-    return some && done->result.setup->kind->size_is != DTI_BENCH_BYTES;
-}
-
-static int name_width(const struct bench_shown *done)
-{
-    return has_operations(done) ? COLUMN_NAME : per_element(done) ? COLUMN_BOTH : COLUMN_ROLE;
-}
-
-static int engine_width(const struct bench_shown *done)
-{
-    return has_operations(done) ? COLUMN_ENGINE
-           : per_element(done)  ? COLUMN_ENGINE_SHORT
-                                : COLUMN_ENGINE_LONG;
+    if (some && done->result->setup->kind->size_is != DTI_BENCH_BYTES)
+        return (struct columns){COLUMN_NAME, COLUMN_ENGINE, COLUMN_OPERATIONS};
+    return per_element(done) ? (struct columns){COLUMN_BOTH, COLUMN_ENGINE_SHORT, 0}
+                             : (struct columns){COLUMN_ROLE, COLUMN_ENGINE_LONG, 0};
 }
 
 /* "fp32", where nothing else is measured; "int8 quantize"; of limits "read fp32" */
@@ -80,7 +73,7 @@ static void put_name(char name[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *item)
 {
     const bool own = !item->limit && item->dtype[0] != '\0';
-    const bool alone = own && strcmp(item->role, done->result.setup->kind->name) == 0;
+    const bool alone = own && strcmp(item->role, done->result->setup->kind->name) == 0;
     const char *const first = own ? item->dtype : item->role;
     const char *const second = alone ? "" : own ? item->role : item->dtype;
     (void)snprintf(name, CELL, "%s%s%s", first, second[0] == '\0' ? "" : " ", second);
@@ -89,20 +82,21 @@ static void put_name(char name[CELL], const struct bench_shown *done,
 static void put_heading(const struct bench_shown *done)
 {
     const struct dti_context *const cx = done->job->cx;
+    const struct columns columns = columns_of(done);
     struct dti_line line = dti_context_line(cx);
     dti_line_end(&line);
-    if (done->device->gpu)
-        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->size->label, done->device->id);
+    if (done->result->request->gpu)
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->result->size, done->result->device);
     else
         dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s   %zu thread%s   level %s",
-                       done->size->label, done->device->id, done->result.threads,
-                       done->result.threads == 1 ? "" : "s", dti_level_name(done->result.level));
+                       done->result->size, done->result->device, done->result->threads,
+                       done->result->threads == 1 ? "" : "s",
+                       dti_level_name(done->result->request->level));
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", name_width(done), "",
-                   engine_width(done), "engine", per_element(done) ? "ns/element" : "time", "GB/s",
-                   has_operations(done) ? COLUMN_OPERATIONS : 0,
-                   has_operations(done) ? "GFLOP/s" : "", "of limit",
-                   has_mad(cx) ? "     MAD" : "");
+    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", columns.name, "",
+                   columns.engine, "engine", per_element(done) ? "ns/element" : "time", "GB/s",
+                   columns.operations, columns.operations > 0 ? "GFLOP/s" : "", "of limit",
+                   cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
 }
 
@@ -112,13 +106,13 @@ static double put_share(char text[CELL], const struct bench_shown *done, size_t 
 {
     char share[DTI_TEXT_SIZE];
     struct dti_bench_figure ratio;
-    if (!dti_bench_of_limit(&ratio, done->result.table, at, place)) {
+    if (!dti_bench_of_limit(&ratio, done->result->table, at, place)) {
         memcpy(text, "-", 2);
         return 0;
     }
     dti_bench_percent(share, ratio.median, 0);
     (void)snprintf(text, CELL, "%5s %s", share,
-                   done->result.table->items[done->result.table->items[at].beside].role);
+                   done->result->table->items[done->result->table->items[at].beside].role);
     return ratio.median;
 }
 
@@ -134,16 +128,17 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
 {
     char share[CELL], name[CELL];
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
-    char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE], bar[BENCH_BAR_SIZE];
+    char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE];
     const struct dti_context *const cx = done->job->cx;
-    const struct dti_bench_item *const item = &done->result.table->items[at];
+    const struct dti_bench_item *const item = &done->result->table->items[at];
+    const struct columns columns = columns_of(done);
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->result.bench, at, place);
+    dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool no_bytes = item->bytes_read + item->bytes_written == 0;
     if (time.samples == 0 || (per_element(done) && no_bytes))
         memcpy(seconds, "-", 2);
     else if (per_element(done))
-        (void)dti_bench_three(seconds, time.median * 1e9 / (double)done->size->n);
+        (void)dti_bench_three(seconds, time.median * 1e9 / (double)done->result->request->n);
     else
         (void)dti_bench_seconds(seconds, time.median);
     put_rate(bytes, (double)item->bytes_read + (double)item->bytes_written, time.median);
@@ -151,50 +146,129 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     const double of_limit = put_share(share, done, at, place);
     put_name(name, done, item);
     /* of "vfmadd231ps zmm, registers alone" the instruction */
-    const bool by_kernel =
-        item->limit && item->kernel[0] != '\0' && (item->operations > 0 || done->device->gpu);
+    const bool by_kernel = item->limit && item->kernel[0] != '\0' &&
+                           (item->operations > 0 || done->result->request->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
     struct dti_line line = dti_context_line(cx);
     dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
-                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", name_width(done), name,
-                   engine_width(done), engine_length, engine, seconds, bytes,
-                   has_operations(done) ? COLUMN_OPERATIONS : 0,
-                   has_operations(done) ? operations : "", share);
-    if (has_mad(cx))
-        dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s",
-                       time.has_mad ? dti_bench_percent(mad, time.mad, 1) : "-");
-    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR) {
-        dti_line_put(&line, DTI_STYLE_PLAIN, "  ");
-        dti_line_put(&line, of_limit >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
-                     dti_bench_bar(bar, of_limit, dti_bench_utf8()));
-    }
+                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", columns.name, name, columns.engine,
+                   engine_length, engine, seconds, bytes, columns.operations,
+                   columns.operations > 0 ? operations : "", share);
+    if (cx->width >= COLUMNS_MAD)
+        dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
+    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
+        dti_bench_put_bar(&line, of_limit);
     dti_line_end(&line);
 }
 
 /* -v: the function, the interval, the samples and what was thrown away. */
 static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
-    char text[2 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE];
-    const struct dti_bench_item *const item = &done->result.table->items[at];
+    char text[4 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE], samples[BENCH_SAMPLES_SIZE];
+    const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
-    dti_bench_time(&time, done->result.bench, at, place);
+    dti_bench_time(&time, &done->result->table->bench, at, place);
     const bool sure = time.has_interval;
-    (void)snprintf(text, sizeof text, "%s%s%zu sample%s of %llu pass%s, %llu discarded%s%s%s%s%s",
-                   item->kernel, item->kernel[0] == '\0' ? "" : "   ", time.samples,
-                   time.samples == 1 ? "" : "s", (unsigned long long)done->result.bench->passes[at],
-                   done->result.bench->passes[at] == 1 ? "" : "es",
-                   (unsigned long long)done->result.bench->discarded[at], sure ? "   " : "",
-                   sure ? dti_bench_seconds(low, time.low) : "", sure ? " to " : "",
-                   sure ? dti_bench_seconds(high, time.high) : "",
+    (void)snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", item->kernel,
+                   item->kernel[0] == '\0' ? "" : "   ",
+                   dti_bench_samples(samples, &done->result->table->bench, at, time.samples),
+                   sure ? "   " : "", sure ? dti_bench_seconds(low, time.low) : "",
+                   sure ? " to " : "", sure ? dti_bench_seconds(high, time.high) : "",
                    item->from_events ? "   by the device's clock" : "");
     dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, INDENT, text, "   ");
+}
+
+static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned count)
+{
+    struct dti_value value;
+    dti_double_value(number, &value);
+    (void)dti_spell_digits(text, &value, count);
+    return text;
+}
+
+/* How far a sum is from the exact one, which is known as fp64. */
+static void sum_words(char text[4 * CELL], const struct bench_shown *done,
+                      const struct dti_bench_item *item)
+{
+    char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
+    enum { DIGITS = 10 };
+    const bool product = done->result->setup->kind->size_is == DTI_BENCH_PRODUCT;
+    const char *const which = product ? "at worst " : "";
+    (void)digits(got, item->sum, DIGITS);
+    if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
+        (void)snprintf(text, 4 * CELL, "all is exact that was checked");
+        return;
+    }
+    if (item->error == 0) {
+        (void)snprintf(text, 4 * CELL, "%s%s, exact to the last place of fp64", which, got);
+        return;
+    }
+    (void)digits(exact, item->exact, DIGITS);
+    const bool alike = strcmp(got, exact) == 0;
+    (void)snprintf(text, 4 * CELL, "%s%s%s%s%s off by %s (%s of %s)", which, got,
+                   alike ? "" : " instead of ", alike ? "" : exact, alike ? "," : ":",
+                   digits(error, item->error, 3), digits(relative, item->relative_error, 3),
+                   product ? "the sum of magnitudes" : "it");
+}
+
+/* The error of rounded or quantized operands as well. False where that is the same. */
+static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
+{
+    const struct dti_bench_total *const total = &item->total;
+    char a[DTI_TEXT_SIZE], b[DTI_TEXT_SIZE], c[DTI_TEXT_SIZE];
+    size_t length = 0;
+    enum { DIGITS = 10 };
+    if (total->elements == 0 || (total->elements == 1 && total->exact == item->exact))
+        return false;
+    if (item->scales[0] > 0)
+        length = (size_t)snprintf(text, 4 * CELL, "scales %s and %s; ",
+                                  digits(a, (double)item->scales[0], 3),
+                                  digits(b, (double)item->scales[1], 3));
+    if (total->elements == 1)
+        (void)snprintf(text + length, 4 * CELL - length,
+                       "in all %s instead of %s, relative error %s", digits(a, total->got, DIGITS),
+                       digits(b, total->exact, DIGITS), digits(c, total->relative, 3));
+    else
+        (void)snprintf(
+            text + length, 4 * CELL - length,
+            "in all relative error %s, SQNR %s dB, at most %s off", digits(a, total->relative, 3),
+            isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-", digits(c, total->largest, 3));
+    return true;
+}
+
+static void append(char text[12 * CELL], const char *words, const char *more)
+{
+    const size_t length = strlen(text);
+    (void)snprintf(text + length, 12 * CELL - length, "%s%s%s", length > 0 ? "; " : "", words,
+                   more);
+}
+
+/* What it computed in, and how well, below its row. */
+static void put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
+                       size_t indent)
+{
+    char text[12 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
+    if (item->arithmetic[0] != '\0')
+        append(text, "computed in ", item->arithmetic);
+    if (item->has_ulp) {
+        append(text, "at most ", dti_bench_three(ulp, item->max_ulp));
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " ulp off");
+    }
+    if (item->has_sum) {
+        sum_words(sum, done, item);
+        append(text, sum, "");
+    }
+    if (total_words(sum, item))
+        append(text, sum, "");
+    if (text[0] != '\0')
+        dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, indent, text, " ");
 }
 
 /* Of limits those that something is shown beside. */
 static bool is_shown(const struct bench_shown *done, size_t at)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     bool beside = !table->items[at].limit || done->job->cx->verbose;
     for (size_t i = 0; i < table->count && !beside; i++)
         beside = table->items[i].beside == at;
@@ -207,15 +281,15 @@ static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place pla
     static const double beyond_rounding = 1.05;
     struct dti_bench_figure ratio;
     bool exceeded = false;
-    for (size_t i = 0; i < done->result.table->count && !exceeded; i++)
-        exceeded = dti_bench_of_limit(&ratio, done->result.table, i, place) &&
+    for (size_t i = 0; i < done->result->table->count && !exceeded; i++)
+        exceeded = dti_bench_of_limit(&ratio, done->result->table, i, place) &&
                    ratio.median > beyond_rounding;
     return exceeded;
 }
 
 static void put_place(const struct bench_shown *done, enum dti_bench_place place)
 {
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     size_t first = SIZE_MAX;
     for (size_t limits = 0; limits < 2; limits++) {
         for (size_t i = 0; i < table->count; i++) {
@@ -224,7 +298,7 @@ static void put_place(const struct bench_shown *done, enum dti_bench_place place
             first = first == SIZE_MAX ? i : first;
             put_row(done, i, place);
             if (!done->job->cx->quiet)
-                dti_bench_put_errors(done, &table->items[i], INDENT);
+                put_errors(done, &table->items[i], INDENT);
             if (done->job->cx->verbose)
                 put_details(done, i, place);
         }
@@ -240,16 +314,16 @@ static void put_place(const struct bench_shown *done, enum dti_bench_place place
 void dti_bench_human_table(const struct bench_shown *done)
 {
     char text[CELL], pages[DTI_TEXT_SIZE] = "no";
-    const struct dti_bench_table *const table = done->result.table;
+    const struct dti_bench_table *const table = done->result->table;
     const struct dti_context *const cx = done->job->cx;
     put_heading(done);
     for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
-        if (dti_bench_tells(done->result.bench, (enum dti_bench_place)i))
+        if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)i))
             put_place(done, (enum dti_bench_place)i);
     }
     for (size_t i = 0; i < table->note_count; i++)
         dti_bench_put_words(cx, DTI_STYLE_DIM, 2, table->notes[i], " ");
-    if (!cx->verbose || table->memory == 0 || done->device->gpu)
+    if (!cx->verbose || table->memory == 0 || done->result->request->gpu)
         return;
     dti_bench_percent(pages, (double)table->huge_page_bytes / (double)table->memory, 0);
     (void)snprintf(text, sizeof text, "%zu set%s of buffers, %s on huge pages, verified",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench_words.h"
+#include "cli/bench/bench_page.h"
 #include "dtinfo/ascii.h"
 
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
@@ -72,8 +72,41 @@ const char *dti_bench_percent(char buffer[DTI_TEXT_SIZE], double share, unsigned
     return buffer;
 }
 
-const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
+const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_figure *time)
 {
+    return time->has_mad ? dti_bench_percent(buffer, time->mad, 1) : "-";
+}
+
+const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
+                              size_t at, size_t samples)
+{
+    (void)snprintf(buffer, BENCH_SAMPLES_SIZE, "%zu sample%s of %llu pass%s, %llu discarded",
+                   samples, samples == 1 ? "" : "s", (unsigned long long)bench->passes[at],
+                   bench->passes[at] == 1 ? "" : "es", (unsigned long long)bench->discarded[at]);
+    return buffer;
+}
+
+/* Whether the locale's characters are UTF-8, as the environment tells. */
+static bool is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *const terminal = getenv("TERM");
+    if (terminal && strcmp(terminal, "dumb") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const value = getenv(variables[i]);
+        if (!value || value[0] == '\0')
+            continue;
+        const char *const charset = strchr(value, '.');
+        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
+    }
+    return false;
+}
+
+void dti_bench_put_bar(struct dti_line *line, double share)
+{
+    char buffer[BENCH_BAR_SIZE];
+    const bool utf8 = is_utf8();
     /* U+2588 is a full block, U+258F down to U+2589 are one to seven eighths of one */
     const unsigned parts = utf8 ? 8 : 1;
     const double most = 1.25 * BENCH_BAR_CELLS * parts;
@@ -91,23 +124,8 @@ const char *dti_bench_bar(char buffer[BENCH_BAR_SIZE], double share, bool utf8)
         length += sizeof eighths;
     }
     buffer[length] = '\0';
-    return buffer;
-}
-
-bool dti_bench_utf8(void)
-{
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *const terminal = getenv("TERM");
-    if (terminal && strcmp(terminal, "dumb") == 0)
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const value = getenv(variables[i]);
-        if (!value || value[0] == '\0')
-            continue;
-        const char *const charset = strchr(value, '.');
-        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
-    }
-    return false;
+    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
+    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, buffer);
 }
 
 enum { CELL = 256 };

@@ -6,21 +6,71 @@
 #include <string.h>
 
 #include "cli/bench/bench_job.h"
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/table.h"
 
+const struct dti_choice dti_choice_bench_data[] = {
+    {.name = "normal", .value = DTI_BENCH_NORMAL, .help = "normal; integers: over their range"},
+    {.name = "uniform", .value = DTI_BENCH_UNIFORM, .help = "uniform in [1, 2); integers: any"},
+    {.name = "bits", .value = DTI_BENCH_BITS, .help = "any code"},
+    {.name = "subnormal",
+     .value = DTI_BENCH_SUBNORMAL,
+     .help = "below the smallest normal of the destination"},
+    {.name = "nan1", .value = DTI_BENCH_NAN1, .help = "normal, 1 % NaN and infinities"},
+    {.name = NULL},
+};
+
+const struct dti_choice dti_choice_bench_cache[] = {
+    {.name = "hot", .value = DTI_BENCH_HOT, .help = "the same buffers again and again"},
+    {.name = "warm", .value = DTI_BENCH_HOT, .help = "the same as hot"},
+    {.name = "cold",
+     .value = DTI_BENCH_COLD,
+     .help = "many buffers in turns, larger than the caches"},
+    {.name = NULL},
+};
+
+static const struct dti_choice threads_choices[] = {
+    {.name = "1", .help = "a thread alone"},
+    {.name = "all", .help = "one on each CPU"},
+    {.name = NULL},
+};
+
+static const struct dti_choice level_choices[] = {
+    {.name = "all", .help = "every level of this CPU"},
+#define LEVEL(id, level_name, architecture, what) {.name = level_name, .help = what},
+#include "dtinfo/levels.def"
+#undef LEVEL
+    {.name = NULL},
+};
+
+static const struct dti_choice device_choices[] = {
+    {.name = "cpu", .help = "the CPU (default)"},
+    {.name = "cuda", .help = "the first CUDA device"},
+    {.name = "auto", .help = "a CUDA device if there is one, else the CPU"},
+    {.name = "all", .help = "every device"},
+    {.name = NULL},
+};
+
+static const struct dti_choice engine_choices[] = {
+    {.name = "dtinfo", .help = "the program's own kernels"},
+    {.name = "onednn", .help = "oneDNN, where it is installed"},
+    {.name = "openblas", .help = "OpenBLAS, where it is installed"},
+    {.name = "cublaslt", .help = "cuBLASLt, for CUDA devices"},
+    {.name = NULL},
+};
+
 static const struct dti_option options[] = {
-    OPT_LIST(0, "device", struct bench_args, device, "DEVICE", dti_choice_bench_device,
+    OPT_LIST(0, "device", struct bench_args, device, "DEVICE", device_choices,
              "cpu, cuda, cuda:N, auto or all (default cpu)"),
     OPT_TEXT(0, "size", struct bench_args, size, "SIZE[,SIZE...]",
              "cast, copy: bytes (4096, 64KiB, 1GiB); expsin, dot, quant: elements (16777216, "
              "2000x2000); matmul: 1000 or MxNxK (1x2048x1024)"),
     OPT_TEXT(0, "dtypes", struct bench_args, dtypes, "DTYPE[,DTYPE...]",
-             "expsin, dot, matmul, quant: these dtypes alone"),
-    OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", dti_choice_bench_threads,
+             "expsin, dot, matmul, quant: only these dtypes"),
+    OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", threads_choices,
              "numbers of threads, or all for one on each CPU (default 1)"),
-    OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", dti_choice_bench_level,
+    OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", level_choices,
              "CPU levels to compare, or all (default the highest there is)"),
     OPT_CHOICE(0, "cache", struct bench_args, cache, cache_given, "STATE", dti_choice_bench_cache,
                "state of the caches (default hot)"),
@@ -29,10 +79,11 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "seed", struct bench_args, seed, seed_given, 0, UINT64_MAX, "N",
              "seed of the data and of the order of measuring (default 1)"),
     OPT_FLAG(0, "with-alloc", struct bench_args, with_alloc,
-             "expsin, matmul: also with making the memory of the result"),
-    OPT_LIST(0, "engine", struct bench_args, engine, "ENGINE", dti_choice_bench_engine,
-             "matmul: this engine alone (default all there are)"),
-    OPT_FLAG(0, "loss", struct bench_args, loss, "cast: also the cast that counts what it loses"),
+             "expsin, matmul: also measure with allocating the result"),
+    OPT_LIST(0, "engine", struct bench_args, engine, "ENGINE", engine_choices,
+             "matmul: only this engine (default all that are installed)"),
+    OPT_FLAG(0, "loss", struct bench_args, loss,
+             "cast: also measure the cast that counts what it loses"),
     OPT_CHOICE(0, "data", struct bench_args, data, data_given, "DATA", dti_choice_bench_data,
                "cast: what the source holds"),
     OPT_CHOICE('r', "round", struct bench_args, round, round_given, "MODE", dti_choice_round,
@@ -76,7 +127,7 @@ static enum dti_status check_engine(const char *engine, struct dti_error *reterr
     struct dti_nearest nearest;
     const size_t length = strlen(engine);
     dti_nearest_init(&nearest, engine, length);
-    for (const struct dti_choice *choice = dti_choice_bench_engine; choice->name; choice++) {
+    for (const struct dti_choice *choice = engine_choices; choice->name; choice++) {
         if (strcmp(engine, choice->name) == 0)
             return DTI_OK;
         dti_nearest_offer(&nearest, choice->name);
@@ -96,17 +147,17 @@ static enum dti_status check_subject(const struct dti_bench_kind *kind,
         bool useful;
         const char *names;
     } rows[] = {
-        {!kind, "loss data round overflow"},
-        {kind && kind->dtypes[0] != '\0', "dtypes"},
-        {kind && kind->size_is == DTI_BENCH_PRODUCT, "engine"},
-        {kind && kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
+        {kind->casts, "loss data round overflow"},
+        {kind->dtypes[0] != '\0', "dtypes"},
+        {kind->size_is == DTI_BENCH_PRODUCT, "engine"},
+        {kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const given = dti_option_given(options, args, rows[i].names);
         if (given && !rows[i].useful)
             return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", given,
-                            kind ? kind->name : "cast",
-                            !kind && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
+                            kind->name,
+                            kind->casts && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
     }
     return args->engine ? check_engine(args->engine, reterr) : DTI_OK;
 }
@@ -116,12 +167,13 @@ enum { NAMES_SIZE = 128 };
 /* "'cast', 'expsin' or 'copy'" */
 static const char *subjects(char names[NAMES_SIZE])
 {
-    (void)snprintf(names, NAMES_SIZE, "'cast'");
-    for (size_t i = 0; i < dti_bench_kind_count; i++) {
-        const size_t used = strlen(names);
-        (void)snprintf(names + used, NAMES_SIZE - used, "%s '%s'",
-                       i + 1 < dti_bench_kind_count ? "," : " or", dti_bench_kinds[i]->name);
-    }
+    size_t used = 0;
+    for (size_t i = 0; i < dti_bench_kind_count && used < NAMES_SIZE; i++)
+        used += (size_t)snprintf(names + used, NAMES_SIZE - used, "%s'%s'",
+                                 i == 0                         ? ""
+                                 : i + 1 < dti_bench_kind_count ? ", "
+                                                                : " or ",
+                                 dti_bench_kinds[i]->name);
     return names;
 }
 
@@ -135,7 +187,6 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
                   DTI_QUOTED(word, length), pair ? ", which belongs after the word cast" : "",
                   subjects(names));
     dti_nearest_init(&nearest, word, length);
-    dti_nearest_offer(&nearest, "cast");
     for (size_t i = 0; i < dti_bench_kind_count; i++)
         dti_nearest_offer(&nearest, dti_bench_kinds[i]->name);
     if (!pair)
@@ -146,9 +197,6 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
 static enum dti_status find_subject(const char *word, const struct dti_bench_kind **ret_kind,
                                     struct dti_error *reterr)
 {
-    *ret_kind = NULL;
-    if (strcmp(word, "cast") == 0)
-        return DTI_OK;
     for (size_t i = 0; i < dti_bench_kind_count; i++) {
         if (strcmp(word, dti_bench_kinds[i]->name) == 0) {
             *ret_kind = dti_bench_kinds[i];
@@ -178,8 +226,8 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
 {
     struct dti_bench_kernel kernel;
     if (cx->output != DTI_OUTPUT_HUMAN) {
-        dti_document_bench(cx->json, NULL);
-        dti_put_bench_end(cx->json, NULL);
+        dti_bench_begin(cx->json, NULL);
+        dti_bench_end(cx->json, NULL, NULL);
         return dti_json_write(cx->json, cx->out, reterr);
     }
     struct dti_table *const table = dti_table_titled("kernel|operation|level|here");
@@ -208,7 +256,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     status = find_subject(operands[0], &kind, reterr);
     if (status != DTI_OK)
         return status;
-    if (args->list && kind)
+    if (args->list && !kind->casts)
         return dti_fail(reterr, DTI_USAGE,
                         "--list shows the kernels of all benchmarks; give it alone");
     if (args->list)
@@ -224,15 +272,14 @@ const struct dti_command dti_command_bench = {
     .group = "machine",
     .summary = "timings next to this machine's own limit",
     .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | quant | copy",
-    .details =
-        "  cast    casts of arrays beside copies of as many bytes\n"
-        "  expsin  exp(sin x) of arrays, with its largest error\n"
-        "  dot     dot products beside reading alone, with their error\n"
-        "  matmul  products of matrices beside the peak of the arithmetic\n"
-        "  quant   quantizing arrays and the way back, beside copies\n"
-        "  copy    copying, reading, writing and making memory\n"
-        "Candidates take turns in the same rounds. Without sizes and casts: the usual ones,\n"
-        "in about a minute. GB/s count bytes read and bytes written.",
+    .details = "  cast    casts of arrays, compared with copies of as many bytes\n"
+               "  expsin  exp(sin x) of arrays, with its largest error\n"
+               "  dot     dot products, compared with reading alone, with their error\n"
+               "  matmul  matrix products, compared with the peak of the arithmetic\n"
+               "  quant   quantizing and dequantizing arrays, compared with copies\n"
+               "  copy    copying, reading, writing and creating memory\n"
+               "Candidates take turns in the same rounds. The default sizes and casts take\n"
+               "about a minute. GB/s count bytes read plus bytes written.",
     .examples = "dtinfo bench cast fp32:bf16 --size 64KiB --time 0.1\n"
                 "dtinfo bench cast fp32:fp8_e4m3fn --size 4KiB --level all --time 0.1\n"
                 "dtinfo bench cast fp32:fp16 --size 64KiB --loss --time 0.1 --json\n"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * A cast of an array from beginning to end: open, cast, decide, keep or discard, report. */
-#include "cli/cast/array.h"
+#include <string.h>
 
-#include "answers/cast_array.h"
+#include "answers/cast.h"
+#include "cli/cast/array.h"
 #include "cli/shared/amount.h"
-#include "cli/shell/output_words.h"
+#include "cli/shared/human.h"
+#include "cli/shared/loss_human.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/parallel.h"
+#include "dtinfo/table.h"
 
 static size_t choose_threads(const struct cast_array *array)
 {
@@ -153,6 +157,63 @@ static enum dti_status open_device(struct cast_array *array, struct dti_error *r
     return status == DTI_OK ? dti_cast_device_take(device, array->plan, reterr) : status;
 }
 
+static void put_dtype(const struct dti_format *format, const struct dti_layout *layout, bool text,
+                      struct dti_line *line)
+{
+    if (!text && format->width < 8)
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s (packing %s)", format->name,
+                       dti_choice_name(dti_choice_packing, (int)layout->packing));
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", format->name, text ? " as text" : "");
+}
+
+/* in.bin -> out.bin   268435456 fp32 -> bf16   1.00 GiB -> 512.00 MiB */
+static void put_head(const struct cast_array *array, struct dti_line *line)
+{
+    const struct dti_request *request = &array->request;
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %llu ",
+                   strcmp(array->path, "-") == 0 ? "standard input"
+                                                 : dti_human_path(from, array->path),
+                   array->to_stdout ? "standard output" : dti_human_path(to, array->out_path),
+                   (unsigned long long)array->elements);
+    if (array->from_text)
+        dti_line_text(line, array->elements == 1 ? "number" : "numbers");
+    else
+        put_dtype(&request->src, &request->src_layout, false, line);
+    dti_line_text(line, " -> ");
+    put_dtype(&request->cast.dst, &request->dst_layout, array->to_text, line);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s\n",
+                   dti_human_bytes(read, array->input_bytes),
+                   dti_human_bytes(written, array->output_bytes));
+}
+
+static void put_machine(const struct cast_array *array, struct dti_line *line)
+{
+    char kernels[DTI_PLAN_TEXT_SIZE];
+    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s   %s\n",
+                   dti_level_name(array->level), array->threads, array->threads == 1 ? "" : "s",
+                   array->plan ? dti_plan_describe_device(array->plan, kernels) : "from text");
+}
+
+static void show(struct cast_array *array, const struct dti_loss_summary *loss)
+{
+    const bool aside = array->to_stdout;
+    struct dti_line line = {.out = aside ? array->cx->err : array->cx->out,
+                            .colour = aside ? array->cx->colour_error : array->cx->colour};
+    const struct dti_request *const request = &array->request;
+    char place[64];
+    (void)snprintf(place, sizeof place, "element %llu", (unsigned long long)loss->max_index);
+    put_head(array, &line);
+    dti_loss_human_counts(loss, &line);
+    dti_loss_human_errors(loss, place, &line);
+    dti_loss_human_policies(&request->cast, request->rule, &line);
+    dti_cast_device_human(&array->job.device, &line);
+    if (array->cx->verbose)
+        put_machine(array, &line);
+    dti_loss_human_hint(&request->cast, request->rule, loss, &line);
+}
+
 static enum dti_status answer(struct cast_array *array, const struct dti_loss_summary *loss,
                               struct dti_error *reterr)
 {
@@ -192,7 +253,7 @@ static enum dti_status report(struct cast_array *array, struct dti_error *reterr
     if (array->cx->output != DTI_OUTPUT_HUMAN)
         return answer(array, &loss, reterr);
     if (array->shown)
-        dti_cast_array_human(array, &loss);
+        show(array, &loss);
     return DTI_OK;
 }
 

@@ -51,7 +51,4 @@ enum dti_status dti_cast_array_init(struct cast_array *ret, const struct cast_ar
 enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr);
 enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_error *reterr);
 
-/* array_human.c: the report for people. */
-void dti_cast_array_human(struct cast_array *array, const struct dti_loss_summary *loss);
-
 #endif

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cast/array.h"
-#include "cli/shared/dtype_operands.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
+#include "containers/containers.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/parallel.h"
 
@@ -17,11 +17,9 @@
 
 static enum dti_status surplus(const char *operand, const char *text, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE, "%s; %s is one operand too many", text,
-                   dti_quote(quoted, operand, strlen(operand)));
-    dti_error_argument(reterr, operand, strlen(operand));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, operand, strlen(operand),
+                         "%s; %s is one operand too many", text,
+                         DTI_QUOTED(operand, strlen(operand)));
 }
 
 /* The file and the name of the destination. */
@@ -30,7 +28,6 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
 {
     const struct dti_transfer_args *args = array->args;
     const int files = args->input ? 0 : 1;
-    char quoted[DTI_QUOTE_SIZE];
     if (count == 0)
         return dti_fail(reterr, DTI_USAGE, "nothing to cast; give %s, " EXAMPLE,
                         args->input ? "a dtype" : "a file and a dtype");
@@ -46,7 +43,7 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
         return dti_operand_needs_from(array->path, reterr);
     if (count == files)
         return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be cast to; give one, " EXAMPLE,
-                        dti_quote(quoted, array->path, strlen(array->path)));
+                        DTI_QUOTED(array->path, strlen(array->path)));
     *ret_dtype = operands[files];
     if (args->input || strcmp(array->path, "-") == 0)
         return DTI_OK;
@@ -55,7 +52,7 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
     return dti_fail(reterr, DTI_USAGE,
                     "%s is a number, and --from is for files; leave it out, or write './%s' or "
                     "--input %s for the file of that name",
-                    dti_quote(quoted, array->path, strlen(array->path)), array->path, array->path);
+                    DTI_QUOTED(array->path, strlen(array->path)), array->path, array->path);
 }
 
 static enum dti_status check_options(const struct cast_array *array, const char *of_values,
@@ -130,26 +127,15 @@ static enum dti_status refuse_complex(const struct dti_format *dtype, bool sourc
                     dtype->name, component);
 }
 
-/* Both sides' storage. Files are little-endian unless --endian says otherwise of the input. */
-static struct dti_layout layout_of(const struct dti_format *format, int packing, int endian)
-{
-    const uint16_t probe = 1;
-    unsigned char first;
-    memcpy(&first, &probe, 1);
-    const enum dti_endian own = first == 1 ? DTI_ENDIAN_LITTLE : DTI_ENDIAN_BIG;
-    return (struct dti_layout){.packing = (enum dti_packing)packing,
-                               .swapped = dti_format_container(format) > 1 && endian != (int)own};
-}
-
+/* Files are little-endian unless --endian says otherwise of the input. */
 static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
                                    struct dti_error *reterr)
 {
     const struct dti_transfer_args *args = array->args;
     struct dti_cast_job *job = &array->job;
-    char quoted[DTI_QUOTE_SIZE];
     if (job->target_count != 1 || !job->targets[0].named)
         return dti_fail(reterr, DTI_USAGE, "an array goes to one dtype; %s stands for several",
-                        dti_quote(quoted, dtype, strlen(dtype)));
+                        DTI_QUOTED(dtype, strlen(dtype)));
     const struct dti_cast_target *target = &job->targets[0];
     if (target->dtype.kind == DTI_KIND_COMPLEX)
         return refuse_complex(&target->dtype, false, reterr);
@@ -157,7 +143,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     struct dti_request *request = &array->request;
     request->cast = target->cast;
     request->rule = target->rule;
-    request->dst_layout = layout_of(&target->dtype, args->packing, DTI_ENDIAN_LITTLE);
+    request->dst_layout = dti_file_layout(&target->dtype, (enum dti_packing)args->packing, false);
     if (array->from_text)
         return DTI_OK;
     struct dti_dtype_operand source;
@@ -169,9 +155,10 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
     if (source.note)
         dti_warnings_add(&job->warnings, "dtype_name", source.format.name, 0, source.note);
     request->src = source.format;
-    request->src_layout =
-        layout_of(&source.format, args->from_packing_given ? args->from_packing : args->packing,
-                  args->endian);
+    request->src_layout = dti_file_layout(
+        &source.format,
+        (enum dti_packing)(args->from_packing_given ? args->from_packing : args->packing),
+        args->endian == (int)DTI_ENDIAN_BIG);
     return DTI_OK;
 }
 

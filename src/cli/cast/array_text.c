@@ -85,18 +85,17 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
     struct dti_cast_operand operand;
     struct dti_cast route;
     enum dti_status status = dti_cast_operand_parse(&operand, text, length, index, reterr);
-    char quoted[DTI_QUOTE_SIZE];
     if (status != DTI_OK)
         return status;
     if (operand.components == 2)
         status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays are of real numbers",
-                          dti_quote(quoted, text, length));
+                          DTI_QUOTED(text, length));
     else if (!request->rule)
         dti_scalar_store(&request->cast, &operand.value[0], &operand.number[0], index, ret);
     else if (!dti_stack_cast(request->rule, &request->cast.dst, operand.integer_literal,
                              &operand.value[0], &route, ret))
         status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s is not known: %s",
-                          dti_stack_name(request->rule->stack), dti_quote(quoted, text, length),
+                          dti_stack_name(request->rule->stack), DTI_QUOTED(text, length),
                           request->rule->why_unknown);
     ret->input = operand.value[0];
     tile->integers[tile->count] = operand.integer_literal;

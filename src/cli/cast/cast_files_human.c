@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/cast/cast_files.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_kinds.h"
-#include "cli/shared/tensor_words.h"
 
 enum { WORST = 5, LOSS_COLUMNS = 9 };
 

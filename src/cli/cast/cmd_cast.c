@@ -4,7 +4,7 @@
 #include "cli/cast/array.h"
 #include "cli/cast/cast_files.h"
 #include "cli/cast/values.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/ascii.h"
 
@@ -45,33 +45,27 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "digits", struct cast_args, value.digits, value.digits_given, 0, 100000, "N",
              "print N digits after the decimal point"),
     DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
-    {.kind = DTI_OPTION_DTYPE,
-     .long_name = "from",
-     .metavar = "DTYPE",
-     .help = "cast an array: what the input holds, a dtype or 'text'",
-     .choices = from_choices,
-     .offset = DTI_FIELD(struct cast_args, transfer.from, const char *),
-     .given_offset = DTI_NO_GIVEN},
+    OPT_DTYPE_OR(0, "from", struct cast_args, transfer.from, "DTYPE", from_choices,
+                 "cast an array: what the input holds, a dtype or 'text'"),
     DTI_ROW_INPUT(struct cast_args, transfer.input, "the file to read", "a number"),
     DTI_ROW_OUTPUT(struct cast_args, transfer.output, "the file to write, '-' for standard output"),
-    DTI_ROW_AS(struct cast_args, transfer.as, as_choices, "how to write the result"),
+    DTI_ROW_AS(struct cast_args, transfer.as, as_choices, "output format"),
     DTI_ROW_FORCE(struct cast_args, transfer.force, ""),
     DTI_ROW_PACKING(struct cast_args, transfer.packing,
-                    "how codes of less than 8 bits lie in input and output"),
+                    "packing of sub-byte codes in input and output"),
     OPT_CHOICE(0, "from-packing", struct cast_args, transfer.from_packing,
                transfer.from_packing_given, "PACKING", dti_choice_packing,
-               "the same of the input alone"),
+               "the same for the input alone"),
     DTI_ROW_ENDIAN(struct cast_args, transfer.endian,
                    "byte order of raw input; raw output is little-endian"),
     OPT_UINT(0, "count", struct cast_args, transfer.count, transfer.count_given, 0, UINT64_MAX, "N",
-             "elements that the file holds, where bytes do not tell: 3 codes of 4 bits"),
+             "number of elements, if the bytes leave it open: 3 codes of 4 bits"),
     DTI_ROW_THREADS(struct cast_args, transfer.threads, "threads for an array"),
     OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
              "where to cast: cpu (the default), cuda, cuda:N or auto"),
     OPT_FLAG(0, "report", struct cast_args, transfer.report,
-             "say what was lost on standard error, where the data goes to standard output"),
-    DTI_ROW_ONLY(struct cast_args, tensors.only,
-                 "files: cast these tensors alone, keep the others"),
+             "report on standard error if the data goes to standard output"),
+    DTI_ROW_ONLY(struct cast_args, tensors.only, "files: cast only these tensors, keep the others"),
     DTI_ROW_KEEP(struct cast_args, tensors.keep),
     DTI_ROW_SELECT(struct cast_args, tensors.select),
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
@@ -80,8 +74,7 @@ static const struct dti_option options[] = {
     DTI_ROW_ASSUME(struct cast_args, tensors.assume),
     DTI_ROW_LENIENT(struct cast_args, tensors.lenient),
     DTI_ROW_MAX_MEMORY(struct cast_args, tensors.max_memory, "files: ", "; the default is 16MiB"),
-    DTI_ROW_PROGRESS(struct cast_args, transfer.progress,
-                     "whether a bar on standard error shows how far long work is"),
+    DTI_ROW_PROGRESS(struct cast_args, transfer.progress, "show a progress bar on standard error"),
     OPT_END,
 };
 
@@ -172,23 +165,23 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
 const struct dti_command dti_command_cast = {
     .name = "cast",
     .group = "ask",
-    .summary = "values and files to any dtype: what is stored, how far off it is",
+    .summary = "cast values or files to any dtype and show the error",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
-    .details =
-        "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3, inf or nan;\n"
-        "'-' reads one value a line from standard input. It is rounded once, to the dtype.\n"
-        "DTYPE is a name from 'dtinfo list', any eXmY[fn|fnuz][bBIAS], a comma-separated list of\n"
-        "them, or 'all'. With -q only the stored value is printed.\n"
-        "\n"
-        "With --from an array is cast: FILE, or '-' for standard input, holds codes of a dtype "
-        "or,\n"
-        "with --from text, numbers with blanks or commas between them; what was lost is reported:\n"
-        "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
-        "\n"
-        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf) says itself what "
-        "it\n"
-        "holds: its floats are cast, everything else is kept, and each tensor's loss is reported:\n"
-        "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
+    .details = "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3,\n"
+               "inf or nan; '-' reads one value a line from standard input. It is rounded\n"
+               "once, to the dtype. DTYPE is a name from 'dtinfo list', any\n"
+               "eXmY[fn|fnuz][bBIAS], a comma-separated list of them, or 'all'. -q prints\n"
+               "only the stored value.\n"
+               "\n"
+               "--from casts an array: FILE, or '-' for standard input, holds codes of a\n"
+               "dtype or, with --from text, numbers with blanks or commas between them. The\n"
+               "report says what was lost:\n"
+               "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
+               "\n"
+               "Self-describing files (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
+               "need no --from. Floats are cast, everything else is kept, and the report\n"
+               "says what each tensor lost:\n"
+               "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"
                 "dtinfo cast 1/3 fp64,fp32,fp16,bf16 --digits 60\n"

@@ -11,16 +11,82 @@
 
 enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200 };
 
-static void label(struct dti_line *line, const char *name)
+static const char *const roundings[][2] = {
+    /* up, down */
+    [DTI_ROUND_NEAREST_EVEN] = {"rounded up to nearest", "rounded down to nearest"},
+    [DTI_ROUND_NEAREST_AWAY] = {"rounded up to nearest, ties away",
+                                "rounded down to nearest, ties away"},
+    [DTI_ROUND_ZERO] = {"truncated toward zero", "truncated toward zero"},
+    [DTI_ROUND_UP] = {"rounded up", "rounded up"},
+    [DTI_ROUND_DOWN] = {"rounded down", "rounded down"},
+    [DTI_ROUND_ODD] = {"rounded up to odd", "rounded down to odd"},
+    [DTI_ROUND_STOCHASTIC] = {"rounded up by chance", "rounded down by chance"},
+};
+
+const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                           char buffer[CAST_LIMIT_SIZE])
+{
+    const struct dti_cast *const route = dti_cast_route(result);
+    const struct dti_format *f = dti_cast_stage(route, scalar->stage);
+    bool on_the_way = scalar->stage < route->via_count;
+    const char *where = on_the_way ? f->name : "", *gap = on_the_way ? " " : "";
+    bool low = scalar->input.negative;
+    char text[DTI_TEXT_SIZE];
+    struct dti_value limit;
+    uint64_t code = 0;
+    if (scalar->input.class == DTI_CLASS_NAN) {
+        (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%sno nan", where, gap);
+        return buffer;
+    }
+    (void)(low ? dti_code_lowest(f, &code) : dti_code_max(f, &code));
+    dti_decode(f, code, &limit);
+    dti_spell_stored(text, f, code, &limit);
+    (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%s%s %s", where, gap, low ? "lowest" : "max", text);
+    return buffer;
+}
+
+/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
+enum { DESCRIPTION_SIZE = 240 };
+static const char *describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                            char buffer[DESCRIPTION_SIZE])
+{
+    const struct dti_format *f = &result->target->cast.dst;
+    const struct dti_cast *const route = dti_cast_route(result);
+    const struct dti_policy *policy = &route->policy;
+    char limit[CAST_LIMIT_SIZE];
+    if (scalar->flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) {
+        bool overflow = (scalar->flags & DTI_FLAG_OVERFLOW) != 0;
+        const char *what = "no counterpart";
+        if (policy->overflow == DTI_OVERFLOW_WRAP && dti_format_is_integer(f) && overflow)
+            what = "wrapped to the low bits";
+        else if (scalar->flags & DTI_FLAG_SATURATED)
+            what = "saturated";
+        else if (overflow)
+            what = "beyond the range";
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, %s%s (%s)", what, overflow ? "overflow" : "",
+                       scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
+                       dti_cast_limit(result, scalar, limit));
+    } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "exact");
+    } else if (f->kind == DTI_KIND_BOOL) {
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "not zero, inexact");
+    } else {
+        enum dti_round round = result->target->rule && dti_format_is_integer(f)
+                                   ? DTI_ROUND_ZERO
+                                   : dti_cast_round(route, f);
+        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, inexact%s",
+                       roundings[round][dti_scalar_direction(scalar) < 0],
+                       scalar->flags & DTI_FLAG_UNDERFLOW ? ", underflow" : "");
+    }
+    return buffer;
+}
+
+static void label(struct dti_line *line, const char *name, const char *text)
 {
     dti_line_to(line, 2);
     dti_line_put(line, DTI_STYLE_DIM, name);
     dti_line_to(line, VALUE_COLUMN);
-}
-
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
+    dti_line_text(line, text);
 }
 
 static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
@@ -39,11 +105,9 @@ static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line 
 {
     char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
     dti_spell_code(hex, code, f->width);
-    label(line, "bits");
-    put(line, dti_human_fields(fields, f, code, NULL));
+    label(line, "bits", dti_human_fields(fields, f, code, NULL));
     dti_line_to(line, NOTE_COLUMN);
-    put(line, hex);
-    dti_line_end(line);
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
 }
 
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
@@ -52,13 +116,13 @@ static bool put_exact(const struct dti_value *stored, struct dti_line *line)
     dti_buffer_init(&exact);
     bool has_exact = dti_spell_exact(&exact, stored);
     if (has_exact) {
-        label(line, "exact");
+        label(line, "exact", "");
         if (exact.length > EXACT_WHOLE) {
             dti_line_print(line, DTI_STYLE_PLAIN, "%.64s", exact.data);
             dti_line_print(line, DTI_STYLE_DIM, "... (%zu characters; --json has all)",
                            exact.length);
         } else {
-            put(line, exact.data);
+            dti_line_text(line, exact.data);
         }
         dti_line_end(line);
     }
@@ -83,8 +147,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         dti_buffer_free(&exact);
         return false;
     }
-    label(line, "error");
-    put(line, dti_human_signed(text, &difference.absolute, &exact, 8));
+    label(line, "error", dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE)
@@ -108,12 +171,10 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
         return;
     dti_value_set(&step, false, 1, scalar->step_exponent);
     dti_spell_text(text, &step);
-    label(line, "step");
-    put(line, text);
+    label(line, "step", text);
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)", f->name,
+    dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)\n", f->name,
                    (int)scalar->step_exponent);
-    dti_line_end(line);
 }
 
 struct neighbour_text {
@@ -161,10 +222,9 @@ static bool put_neighbours(const struct dti_cast_operand *operand, const struct 
         if (!there[i])
             continue;
         bool chosen = codes[i] == scalar->code;
-        label(line, names[i]);
-        put(line, texts[i].text);
+        label(line, names[i], texts[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
-        put(line, texts[i].code);
+        dti_line_text(line, texts[i].code);
         if (texts[i].off[0]) {
             dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
             dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", texts[i].off);
@@ -180,14 +240,13 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
 {
     const struct dti_cast *const route = dti_cast_route(result);
     if (route->via_count > 0) {
-        label(line, "via");
+        label(line, "via", "");
         for (size_t i = 0; i < route->via_count; i++)
             dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", i > 0 ? ", " : "", route->via[i].name);
         dti_line_end(line);
     }
     if (result->target->rule) {
-        label(line, "like");
-        put(line, dti_stack_title(result->target->rule->stack));
+        label(line, "like", dti_stack_title(result->target->rule->stack));
         if (result->note) {
             dti_line_put(line, DTI_STYLE_DIM, ": ");
             dti_line_put(line, DTI_STYLE_DIM, result->note);
@@ -201,12 +260,10 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
 {
     if (values->job.device.wish.kind == DTI_DEVICE_CPU)
         return;
-    label(line, "device");
-    put(line, result->device);
+    label(line, "device", result->device);
     dti_line_to(line, NOTE_COLUMN);
-    dti_line_put(line, DTI_STYLE_DIM,
-                 result->device_reason ? result->device_reason : "stores the same");
-    dti_line_end(line);
+    dti_line_print(line, DTI_STYLE_DIM, "%s\n",
+                   result->device_reason ? result->device_reason : "stores the same");
 }
 
 static bool put_component(const struct dti_cast_operand *operand, size_t component,
@@ -217,9 +274,8 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     put_bits(f, scalar->code, line);
     bool done = true;
     if (scalar->stored.class <= DTI_CLASS_FINITE) {
-        label(line, "hexfloat");
         dti_spell_hexfloat(text, &scalar->stored);
-        put(line, text);
+        label(line, "hexfloat", text);
         dti_line_end(line);
         done = put_exact(&scalar->stored, line);
     }
@@ -233,24 +289,23 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
-    char text[CAST_DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
+    char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
 
     put_head(operand, result, &line);
     if (result->known && result->components == 1)
-        put(&line, dti_cast_describe(result, &result->component[0], text));
+        dti_line_text(&line, describe(result, &result->component[0], text));
     else if (!result->known)
-        put(&line, "not known");
+        dti_line_text(&line, "not known");
     dti_line_end(&line);
 
     for (size_t i = 0; i < result->components && result->known && done; i++) {
         if (result->components == 2) {
-            label(&line, components[i]);
             dti_spell_text(text, &result->component[i].stored);
-            put(&line, text);
+            label(&line, components[i], text);
             dti_line_to(&line, NOTE_COLUMN);
-            put(&line, dti_cast_describe(result, &result->component[i], text));
-            dti_line_end(&line);
+            dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
+                           describe(result, &result->component[i], text));
         }
         done = put_component(operand, i, f, &result->component[i], &line);
     }
@@ -261,10 +316,9 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     put_route(result, &line);
     put_device(values, result, &line);
     if (dti_cast_saturated(result, operand, other)) {
-        label(&line, "hint");
+        label(&line, "hint", "");
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
-        dti_line_put(&line, DTI_STYLE_WARN, other);
-        dti_line_end(&line);
+        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
@@ -273,15 +327,15 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
                          const struct dti_cast_result *result)
 {
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
-    char text[CAST_DESCRIPTION_SIZE];
+    char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
-        put(&line, "not known");
+        dti_line_text(&line, "not known");
     } else {
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);
         dti_line_print(&line, DTI_STYLE_PLAIN, "%s   %s", bits,
-                       dti_cast_describe(result, &result->component[0], text));
+                       describe(result, &result->component[0], text));
     }
     dti_line_end(&line);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One value in several dtypes: a table for people. */
+ * One value in several dtypes, and in one dtype by several number stacks: tables for people. */
 #include <stdio.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static void put_device(const struct cast_values *values, struct dti_line *line)
         dti_line_print(line, DTI_STYLE_PLAIN, " in %llu of %llu", (unsigned long long)device->asked,
                        (unsigned long long)device->numbers);
     if (!all) {
-        dti_line_put(line, DTI_STYLE_PLAIN, ": ");
+        dti_line_text(line, ": ");
         dti_line_put(line, DTI_STYLE_DIM, why);
     }
     dti_line_end(line);
@@ -139,12 +139,40 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_buffer_clear(&digits);
         done = dti_cast_digits(&digits, &results[i], (size_t)values->args->digits);
         if (!values->cx->quiet) {
-            dti_line_put(&line, DTI_STYLE_PLAIN, results[i].target->dtype.name);
+            dti_line_text(&line, results[i].target->dtype.name);
             dti_line_to(&line, width + 2);
         }
-        dti_line_put(&line, DTI_STYLE_PLAIN, digits.data);
+        dti_line_text(&line, digits.data);
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
+enum dti_status dti_cast_human_stacks(const struct cast_values *values,
+                                      const struct dti_cast_operand *operand,
+                                      const struct dti_cast_result *result,
+                                      struct dti_error *reterr)
+{
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
+    for (int i = 0; i < DTI_STACK_COUNT; i++) {
+        struct dti_cast_target target;
+        struct dti_cast_result other;
+        char text[DTI_CAST_TEXT_SIZE] = "-", bits[DTI_CAST_TEXT_SIZE] = "-";
+        const bool there = dti_cast_by_stack(result, operand, (enum dti_stack)i, &target, &other);
+        if (there && other.known) {
+            (void)dti_cast_text(text, &other);
+            (void)dti_cast_bits(bits, &other);
+        }
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
+        dti_table_cell(table, DTI_STYLE_BOLD, text);
+        dti_table_cell(table, DTI_STYLE_PLAIN, bits);
+        if (!there)
+            dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
+        else
+            dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
+                           other.note ? other.note : "");
+    }
+    return dti_table_end(table, values->cx->out, values->cx->colour, 2, reterr);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "dtinfo/nearest.h"
 
 /* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
@@ -31,11 +31,9 @@ static enum dti_status unknown_error(const struct dti_cast_target *target,
                                      const struct dti_cast_operand *operand,
                                      struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
-                    dti_stack_name(target->rule->stack),
-                    dti_quote(quoted, operand->text, operand->length), target->dtype.name,
-                    target->rule->why_unknown);
+                    dti_stack_name(target->rule->stack), DTI_QUOTED(operand->text, operand->length),
+                    target->dtype.name, target->rule->why_unknown);
 }
 
 enum dti_status dti_cast_operand_cast(struct cast_values *values,

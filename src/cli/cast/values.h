@@ -63,13 +63,18 @@ enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_o
                              struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_note_device(const struct cast_values *values);
 
-/* value_human.c: the full answer, one line. */
+/* value_human.c: the full answer, one line; and why the input has no counterpart: "max 65504",
+ * "lowest 0", "no nan"; "fp16 max 65504" when it was lost on the way, in a dtype of --via. */
 enum dti_status dti_cast_human_full(const struct cast_values *values,
                                     const struct dti_cast_operand *operand,
                                     const struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
                          const struct dti_cast_result *result);
-/* value_ladder.c: several dtypes; --digits. */
+enum { CAST_LIMIT_SIZE = DTI_TEXT_SIZE + DTI_NAME_SIZE + 12 };
+const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                           char buffer[CAST_LIMIT_SIZE]);
+
+/* value_ladder.c: several dtypes; --digits; --stacks. */
 enum dti_status dti_cast_human_ladder(const struct cast_values *values,
                                       const struct dti_cast_operand *operand,
                                       const struct dti_cast_result *results,
@@ -77,20 +82,9 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
 enum dti_status dti_cast_human_digits(const struct cast_values *values,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr);
-/* value_stacks.c: --stacks */
 enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_operand *operand,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr);
-
-/* value_words.c: "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max
- * 65504)". */
-enum { CAST_DESCRIPTION_SIZE = 240, CAST_LIMIT_SIZE = DTI_TEXT_SIZE + DTI_NAME_SIZE + 12 };
-const char *dti_cast_describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
-                              char buffer[CAST_DESCRIPTION_SIZE]);
-/* Why the input has no counterpart: "max 65504", "lowest 0", "no nan"; "fp16 max 65504"
- * when it was lost on the way, in a dtype of --via. */
-const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
-                           char buffer[CAST_LIMIT_SIZE]);
 
 #endif

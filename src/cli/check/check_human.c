@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/table.h"
 
 /* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */
@@ -80,8 +79,7 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");
-        dti_line_put(&line, DTI_STYLE_WARN, dti_note_words(words, note));
-        dti_line_end(&line);
+        dti_line_print(&line, DTI_STYLE_WARN, "%s\n", dti_note_words(words, note));
     }
 }
 

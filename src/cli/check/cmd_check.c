@@ -5,6 +5,262 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shared/file_source.h"
+#include "cli/shared/operand_kinds.h"
+#include "dtinfo/ascii.h"
+#include "dtinfo/glob.h"
+#include "dtinfo/number.h"
+
+struct check_args {
+    struct dti_file_args file;
+    bool valid, no_nan, no_inf, ints;
+    const char *digest, *fits, *dtype, *max_abs, *shape, *only;
+};
+
+enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 };
+
+/* The request. Points into itself: must not be copied. */
+struct check_job {
+    const struct check_args *args;
+    struct dti_context *cx;
+    struct dti_file_source source;
+    struct dti_file_bar bar;
+    struct dti_check_request request;
+    const char *notes[CHECK_NOTES]; /* on spellings of dtypes */
+    size_t note_count;
+};
+
+static enum dti_status add(struct check_job *job, enum dti_check_kind kind, const char *argument,
+                           struct dti_check_assertion **ret, struct dti_error *reterr)
+{
+    struct dti_check_request *const request = &job->request;
+    if (request->assertion_count == DTI_CHECK_ASSERTIONS)
+        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
+                        (int)DTI_CHECK_ASSERTIONS);
+    *ret = &request->assertions[request->assertion_count++];
+    memset(*ret, 0, sizeof **ret);
+    (*ret)->kind = kind;
+    (*ret)->argument = argument;
+    return DTI_OK;
+}
+
+/* "--max-abs takes a number; 'x' is not" */
+static enum dti_status refuse(const char *takes, const char *piece, size_t length,
+                              const char *problem, struct dti_error *reterr)
+{
+    return dti_fail_word(reterr, DTI_USAGE, piece, length, "%s; %s %s", takes,
+                         DTI_QUOTED(piece, length), problem);
+}
+
+/* A dtype's name that is part of a longer text. */
+static enum dti_status look_up(struct check_job *job, const char *text, size_t length,
+                               struct dti_format *ret, struct dti_error *reterr)
+{
+    char name[64];
+    struct dti_dtype_operand operand;
+    if (length >= sizeof name)
+        return refuse("takes names of dtypes", text, length, "is not", reterr);
+    memcpy(name, text, length);
+    name[length] = '\0';
+    const enum dti_status status = dti_dtype_operand_read(name, NULL, job->cx, &operand, reterr);
+    if (status != DTI_OK)
+        return status;
+    *ret = operand.format;
+    if (operand.note && job->note_count < DTI_CHECK_ASSERTIONS + job->source.note_count)
+        job->notes[job->note_count++] = operand.note;
+    return DTI_OK;
+}
+
+static enum dti_status add_plain(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                 struct dti_error *reterr)
+{
+    struct dti_check_assertion *assertion;
+    return add(job, kind, text, &assertion, reterr);
+}
+
+static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                struct dti_error *reterr)
+{
+    struct dti_check_assertion *assertion = NULL;
+    for (const char *name = text; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        struct dti_format format;
+        enum dti_status status = look_up(job, name, strcspn(name, ","), &format, reterr);
+        if (status == DTI_OK)
+            status = add(job, kind, NULL, &assertion, reterr);
+        if (status != DTI_OK)
+            return status;
+        assertion->format = *dti_real_format(&format);
+        assertion->argument = assertion->format.name;
+    }
+    return DTI_OK;
+}
+
+static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind kind,
+                                   const char *text, struct dti_error *reterr)
+{
+    struct dti_check_assertion *assertion = NULL;
+    struct dti_value limit;
+    enum dti_status status = dti_value_parse(&limit, text, strlen(text), reterr);
+    if (status == DTI_NO_MEMORY)
+        return status;
+    if (status != DTI_OK || limit.class == DTI_CLASS_NAN ||
+        (limit.negative && limit.class != DTI_CLASS_ZERO))
+        return refuse("--max-abs takes a number that is not negative", text, strlen(text), "is not",
+                      reterr);
+    status = add(job, kind, text, &assertion, reterr);
+    if (status == DTI_OK)
+        assertion->limit = limit;
+    return status;
+}
+
+/* "bf16", "fp32:*norm*", "q8_0" */
+static enum dti_status read_dtype_item(struct check_job *job, const char *text, size_t length,
+                                       struct dti_check_item *item, struct dti_error *reterr)
+{
+    const char *const colon = memchr(text, ':', length);
+    const size_t name_length = colon ? (size_t)(colon - text) : length;
+    char name[64] = "";
+    if (colon) {
+        item->glob = colon + 1;
+        item->glob_length = length - name_length - 1;
+    }
+    if (name_length < sizeof name)
+        memcpy(name, text, name_length);
+    item->block = dti_block_lookup(name);
+    return item->block ? DTI_OK : look_up(job, text, name_length, &item->format, reterr);
+}
+
+/* "GLOB:2,3" or "2,3": what stands behind the last colon is the shape. */
+static enum dti_status read_shape_item(const char *text, size_t length, struct dti_check_item *item,
+                                       struct dti_error *reterr)
+{
+    size_t at = length;
+    while (at > 0 && text[at - 1] != ':')
+        at--;
+    item->shape = text + at;
+    item->shape_length = length - at;
+    if (at > 0) {
+        item->glob = text;
+        item->glob_length = at - 1;
+    }
+    if (dti_check_shape_is_pattern(item->shape, item->shape_length))
+        return DTI_OK;
+    return refuse("--shape takes GLOB:N,... with '*' for any N, as in '*norm*:4096'", text, length,
+                  "is not", reterr);
+}
+
+/* Dtypes between commas (one in a pattern is "\,"), shapes between semicolons. */
+static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                 struct dti_error *reterr)
+{
+    const bool dtype = kind == DTI_CHECK_DTYPE;
+    struct dti_check_assertion *assertion = NULL;
+    size_t most = 1;
+    enum dti_status status = add(job, kind, text, &assertion, reterr);
+    if (status != DTI_OK)
+        return status;
+    for (const char *at = text; *at != '\0'; at++)
+        most += *at == (dtype ? ',' : ';');
+    assertion->items = calloc(most, sizeof *assertion->items);
+    if (!assertion->items)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    for (;;) {
+        struct dti_check_item *const item = &assertion->items[assertion->item_count++];
+        const size_t length = dtype ? dti_glob_list_item(text) : strcspn(text, ";");
+        status = dtype ? read_dtype_item(job, text, length, item, reterr)
+                       : read_shape_item(text, length, item, reterr);
+        if (status != DTI_OK || text[length] == '\0')
+            return status;
+        text += length + 1;
+    }
+}
+
+/* Bytes of "sha512:" in front of hexadecimal digits alone; 0: it is the name of a list. */
+static size_t algorithm(const char *text)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const size_t length = strspn(text, letters);
+    if (length == 0 || text[length] != ':')
+        return 0;
+    const char *const rest = text + length + 1;
+    return rest[strspn(rest, "0123456789abcdefABCDEF")] == '\0' ? length + 1 : 0;
+}
+
+static enum dti_status add_digest(struct check_job *job, enum dti_check_kind kind, const char *text,
+                                  struct dti_error *reterr)
+{
+    static const char takes[] = "--digest takes sha256:HEX or a list of sha256sum";
+    const size_t name = algorithm(text), length = strlen(text + name);
+    const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
+    const enum dti_status status = add_plain(job, kind, text, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (name > 0 && !sha256)
+        return refuse(takes, text, name + length, "is of another algorithm", reterr);
+    if (name == 0 && dti_digest_parse(text, length, &job->request.digest))
+        return refuse(takes, text, length, "lacks sha256: in front", reterr);
+    if (name == 0)
+        return dti_digest_list_read(&job->request.list, text, reterr);
+    if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &job->request.digest))
+        return DTI_OK;
+    char problem[48];
+    (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
+                   (int)DTI_DIGEST_DIGITS);
+    return refuse(takes, text, name + length, problem, reterr);
+}
+
+static enum dti_status check_init(struct check_job *ret, const struct check_args *args,
+                                  struct dti_context *cx, struct dti_error *reterr)
+{
+    const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
+                        args->max_abs || args->shape || args->digest;
+    /* in the order of their kinds */
+    const struct {
+        enum dti_check_kind kind;
+        bool given;
+        const char *text;
+        enum dti_status (*add)(struct check_job *, enum dti_check_kind, const char *,
+                               struct dti_error *);
+    } asked[] = {
+        {DTI_CHECK_VALID, args->valid || !others, NULL, add_plain},
+        {DTI_CHECK_DIGEST, args->digest, args->digest, add_digest},
+        {DTI_CHECK_DTYPE, args->dtype, args->dtype, add_items},
+        {DTI_CHECK_SHAPE, args->shape, args->shape, add_items},
+        {DTI_CHECK_NO_NAN, args->no_nan, NULL, add_plain},
+        {DTI_CHECK_NO_INF, args->no_inf, NULL, add_plain},
+        {DTI_CHECK_MAX_ABS, args->max_abs, args->max_abs, add_max_abs},
+        {DTI_CHECK_FITS, args->fits, args->fits, add_fits},
+    };
+    memset(ret, 0, sizeof *ret);
+    ret->args = args;
+    ret->cx = cx;
+    if (args->ints && !args->fits)
+        return dti_fail(reterr, DTI_USAGE, "--ints is for --fits; give that, or leave it out");
+    ret->request.container = &ret->source.options;
+    ret->request.words = dti_remedy_words;
+    ret->request.only = args->only;
+    ret->request.ints = args->ints;
+    enum dti_status status =
+        dti_file_reading_init(&ret->request.reading, &ret->bar, &args->file, cx, reterr);
+    if (status == DTI_OK)
+        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    for (size_t i = 0; i < ret->source.note_count; i++)
+        ret->notes[ret->note_count++] = ret->source.notes[i];
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && status == DTI_OK; i++) {
+        if (asked[i].given)
+            status = asked[i].add(ret, asked[i].kind, asked[i].text, reterr);
+    }
+    return status;
+}
+
+static void check_free(struct check_job *job)
+{
+    for (size_t i = 0; i < job->request.assertion_count; i++)
+        free(job->request.assertions[i].items);
+    dti_digest_list_free(&job->request.list);
+}
 
 static const struct dti_option options[] = {
     OPT_FLAG(
@@ -12,17 +268,18 @@ static const struct dti_option options[] = {
         "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
              "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
-    OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
-              "the tensor's dtype is that of the last GLOB that fits its name, else one without"),
+    OPT_DTYPE(
+        0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
+        "the tensor's dtype is that of the last GLOB that matches its name, else one without"),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
-             "the shape of tensors whose names fit; '*' is any N"),
+             "the shape of tensors whose names match; '*' is any N"),
     OPT_FLAG(0, "no-nan", struct check_args, no_nan, "no element is NaN"),
     OPT_FLAG(0, "no-inf", struct check_args, no_inf, "no element is infinite"),
     OPT_TEXT(0, "max-abs", struct check_args, max_abs, "X", "no magnitude is greater than X"),
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
               "floats can be cast to each of these without overflow"),
-    OPT_FLAG(0, "ints", struct check_args, ints, "integer tensors must fit, too (--fits)"),
-    DTI_ROW_ONLY(struct check_args, only, "check only the tensors whose names fit"),
+    OPT_FLAG(0, "ints", struct check_args, ints, "with --fits: integer tensors too"),
+    DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
     DTI_SOURCE_OPTIONS(struct check_args, file),
     DTI_SCAN_OPTIONS(struct check_args, file),
     OPT_END,
@@ -40,20 +297,18 @@ struct check_files {
 };
 
 /* What the request and the file have to do with each other. */
-static enum dti_status refuse(const struct dti_check_report *report, struct dti_error *reterr)
+static enum dti_status refuse_file(const struct dti_check_report *report, struct dti_error *reterr)
 {
     const char *const only = report->request->only, *const path = report->path;
-    char quoted[DTI_QUOTE_SIZE], file[DTI_QUOTE_SIZE];
+    char file[DTI_QUOTE_SIZE];
     (void)dti_quote(file, path, strlen(path));
     if (report->refusal == DTI_CHECK_ONE_DIGEST)
         return dti_fail(reterr, DTI_USAGE,
                         "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
                         "--digest' prints it",
                         file, dti_digest_count(report->container));
-    (void)dti_fail(reterr, DTI_USAGE, "%s: --only %s fits no tensor", file,
-                   dti_quote(quoted, only, strlen(only)));
-    dti_error_argument(reterr, only, strlen(only));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s fits no tensor",
+                         file, DTI_QUOTED(only, strlen(only)));
 }
 
 static const struct dti_check_report *next_report(void *context)
@@ -67,7 +322,7 @@ static const struct dti_check_report *next_report(void *context)
     files->status =
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
     if (report->refusal)
-        files->status = refuse(report, &files->error);
+        files->status = refuse_file(report, &files->error);
     files->failed = files->failed || report->failure_count > 0;
     return files->status == DTI_OK ? report : NULL;
 }
@@ -106,12 +361,12 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     files->paths = operands;
     files->count = operand_count;
-    enum dti_status status = dti_check_init(&files->job, args, cx, reterr);
+    enum dti_status status = check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
         status = check_files(files, reterr);
     const bool failed = files->failed;
     dti_check_report_free(&files->report);
-    dti_check_free(&files->job);
+    check_free(&files->job);
     free(files);
     if (status == DTI_OK && failed)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the lines say what failed */
@@ -121,13 +376,12 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_check = {
     .name = "check",
     .group = "files",
-    .summary = "whether files of tensors are as they should be: exit 0 or 1",
+    .summary = "check files of tensors against assertions: exit 0 or 1",
     .synopsis = "FILE...",
-    .details =
-        "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a folder of\n"
-        "shards. Each assertion is answered by a line, ok or FAIL, and all of them by the exit\n"
-        "code. The data is read once, and only when an assertion needs it or the file has\n"
-        "checksums, as npz does.",
+    .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
+               "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
+               "if all hold. The data is read once, and only if an assertion needs it or the\n"
+               "file has checksums, as npz does.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

@@ -1,7 +1,108 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo compare: how far the numbers of two files are from each other. */
+#include <string.h>
+
 #include "cli/compare/compare_job.h"
+#include "dtinfo/number.h"
+
+/* A number from 0 on, as the fp64 next to it. */
+static enum dti_status read_bound(const char *option, const char *text,
+                                  struct dti_compare_bound *ret, struct dti_error *reterr)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_value value;
+    struct dti_outcome outcome;
+    if (!text)
+        return DTI_OK;
+    const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
+    if (status == DTI_NO_MEMORY)
+        return status;
+    if (status == DTI_OK && value.class != DTI_CLASS_NAN &&
+        !(value.negative && value.class != DTI_CLASS_ZERO)) {
+        value.negative = false;
+        dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
+        ret->given = true;
+        memcpy(&ret->most, &outcome.code, sizeof ret->most);
+        return DTI_OK;
+    }
+    return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                         "%s takes a number that is not negative, as in 1e-3; %s is not", option,
+                         DTI_QUOTED(text, strlen(text)));
+}
+
+static enum dti_status read_options(struct compare_job *job, struct dti_error *reterr)
+{
+    const struct compare_args *const args = job->args;
+    struct dti_compare *const compare = &job->compare;
+    const char *const beside = args->atol || args->rtol ? "--atol and --rtol"
+                               : args->max_ulp          ? "--max-ulp"
+                                                        : NULL;
+    if (args->bitwise && beside)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--bitwise leaves nothing for %s to tolerate; give one of them", beside);
+    enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
+    if (status == DTI_OK)
+        status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);
+    if (status == DTI_OK)
+        status = read_bound("--max-ulp", args->max_ulp, &compare->max_ulp, reterr);
+    if (status == DTI_OK)
+        status = dti_file_reading_init(&compare->reading, &job->bar, &args->file, job->cx, reterr);
+    return status;
+}
+
+static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
+{
+    if (count == 2)
+        return DTI_OK;
+    if (count < 2)
+        return dti_fail(reterr, DTI_USAGE,
+                        "needs two files, as in 'dtinfo compare a.safetensors b.safetensors'");
+    return dti_fail_word(reterr, DTI_USAGE, operands[2], strlen(operands[2]),
+                         "compares two files; %s is one operand too many",
+                         DTI_QUOTED(operands[2], strlen(operands[2])));
+}
+
+/* Opens the files and pairs their tensors. */
+static enum dti_status open_files(struct compare_job *job, char **operands,
+                                  struct dti_error *reterr)
+{
+    struct dti_compare *const compare = &job->compare;
+    const struct dti_container_options *const options = &job->source.options;
+    enum dti_status status = dti_container_open(&compare->a, operands[0], options, reterr);
+    if (status == DTI_OK)
+        status = dti_container_open(&compare->b, operands[1], options, reterr);
+    if (status == DTI_OK)
+        status = dti_compare_pair(compare, reterr);
+    const char *const only = compare->only;
+    if (status != DTI_OK || !only || compare->result_count > 0)
+        return status;
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only),
+                         "--only %s fits no tensor of either file", DTI_QUOTED(only, strlen(only)));
+}
+
+static enum dti_status compare_init(struct compare_job *ret, const struct compare_args *args,
+                                    const struct dti_context *cx, char **operands, int count,
+                                    struct dti_error *reterr)
+{
+    *ret = (struct compare_job){
+        .args = args,
+        .cx = cx,
+        .compare = {.bitwise = args->bitwise,
+                    .ignore_missing = args->ignore_missing,
+                    .words = dti_remedy_words,
+                    .only = args->only,
+                    .out = cx->out},
+    };
+    enum dti_status status = check_operands(operands, count, reterr);
+    if (status == DTI_OK)
+        status = read_options(ret, reterr);
+    if (status == DTI_OK)
+        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    ret->compare.notes = ret->source.notes;
+    ret->compare.note_count = ret->source.note_count;
+    return status == DTI_OK ? open_files(ret, operands, reterr) : status;
+}
 
 static const struct dti_option options[] = {
     OPT_TEXT(0, "atol", struct compare_args, atol, "X",
@@ -12,8 +113,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "bitwise", struct compare_args, bitwise,
              "dtypes and stored bytes must be the same"),
     OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
-             "tensors of one file alone are no difference"),
-    DTI_ROW_ONLY(struct compare_args, only, "compare only the tensors whose names fit"),
+             "a tensor that only one file has is not a difference"),
+    DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all"),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
@@ -26,7 +127,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
     struct compare_job job;
-    enum dti_status status = dti_compare_init(&job, args, cx, operands, operand_count, reterr);
+    enum dti_status status = compare_init(&job, args, cx, operands, operand_count, reterr);
     if (status == DTI_OK)
         status = dti_compare_run(&job.compare, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
@@ -45,11 +146,11 @@ const struct dti_command dti_command_compare = {
     .group = "files",
     .summary = "how far the tensors of two files are from each other",
     .synopsis = "A B",
-    .details =
-        "A and B are files (safetensors, npy, npz, gguf, raw with --from), indexes or folders of\n"
-        "shards, of different kinds and dtypes if need be. Tensors are paired by name; one tensor\n"
-        "on each side is paired whatever its name. Without a tolerance all numbers must be equal.\n"
-        "The answer is the exit code, too: 0 equal or within the tolerance, 1 different.",
+    .details = "A and B are files (safetensors, npy, npz, gguf, raw with --from), indexes or\n"
+               "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
+               "a single tensor on each side is paired whatever its name. Without a\n"
+               "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
+               "equal or within the tolerance, and 1 if they differ.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/compare/compare_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
 #include "dtinfo/table.h"
 
 enum { SHOWN = 10 };
@@ -199,8 +199,7 @@ static enum dti_status write_table(const struct compare_view *view, struct dti_t
 
 static void put_rest(struct compare_view *view, size_t count, const char *what)
 {
-    dti_line_print(&view->line, DTI_STYLE_DIM, "  ... and %zu more%s; -v shows all", count, what);
-    dti_line_end(&view->line);
+    dti_line_print(&view->line, DTI_STYLE_DIM, "  ... and %zu more%s; -v shows all\n", count, what);
 }
 
 static enum dti_status put_rows(struct compare_view *view, struct dti_error *reterr)

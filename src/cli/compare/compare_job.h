@@ -23,13 +23,7 @@ struct compare_job {
     struct dti_compare compare;
 };
 
-/* compare_options.c: reads the options, opens both files and pairs their tensors. Points into
- * itself: must not be copied. To be freed in any case: dti_compare_free(&job->compare). */
-enum dti_status dti_compare_init(struct compare_job *ret, const struct compare_args *args,
-                                 const struct dti_context *cx, char **operands, int count,
-                                 struct dti_error *reterr);
-
-/* compare_human.c */
+/* compare_human.c. The job points into itself: it must not be copied. */
 enum dti_status dti_compare_human(const struct compare_job *job, struct dti_error *reterr);
 
 #endif

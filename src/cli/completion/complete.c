@@ -1,18 +1,82 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo __complete WORD...: what the last word, which is being typed, could become. One candidate
- * a line, "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only
- * ask here, so that a new option or dtype is completed without a change to them. */
+ * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
+ * WORD...: what the last word, which is being typed, could become. One candidate a line,
+ * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only ask
+ * here, so that a new option or dtype is completed without a change to them. */
 #include <string.h>
 
-#include "cli/completion/completion.h"
+#include "answers/tensors.h"
 #include "cli/shell/command.h"
-#include "cli/shell/help.h"
+#include "completion_scripts.h"
 #include "dtinfo/bench_table.h"
+#include "dtinfo/container.h"
 #include "dtinfo/dtype.h"
+#include "dtinfo/escape.h"
+#include "dtinfo/glob.h"
+#include "dtinfo/nearest.h"
 
-bool dti_completion_offer(const struct dti_completion *c, const char *prefix, const char *name,
-                          const char *description)
+/* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
+static const struct {
+    const char *text;
+    size_t length;
+} scripts[] = {
+    {completion_bash, sizeof completion_bash},
+    {completion_zsh, sizeof completion_zsh},
+    {completion_fish, sizeof completion_fish},
+};
+
+/* value: the index of its script */
+static const struct dti_choice shells[] = {
+    {.name = "bash", .value = 0},
+    {.name = "zsh", .value = 1},
+    {.name = "fish", .value = 2},
+    {.name = NULL},
+};
+
+static enum dti_status run_completion(const void *args, char **operands, int operand_count,
+                                      struct dti_context *cx, struct dti_error *reterr)
+{
+    char list[DTI_CHOICES_SIZE];
+    (void)args;
+    dti_choices_list(list, shells);
+    if (operand_count != 1)
+        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+    const size_t length = strlen(operands[0]);
+    const struct dti_choice *const shell = dti_choice_find(shells, operands[0], length);
+    if (shell) {
+        (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
+        return DTI_OK;
+    }
+    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; %s is none of them",
+                  list, DTI_QUOTED(operands[0], length));
+    dti_choices_suggest(shells, operands[0], length, reterr);
+    return DTI_USAGE;
+}
+
+const struct dti_command dti_command_completion = {
+    .name = "completion",
+    .group = "other",
+    .summary = "print the completion script of a shell",
+    .synopsis = "SHELL",
+    .details = "SHELL is bash, zsh or fish. To try it:  source <(dtinfo completion bash)",
+    .examples = "dtinfo completion bash\n",
+    .operands = DTI_OPERANDS_SHELL,
+    .run = run_completion,
+};
+
+/* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
+ * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
+struct completion {
+    FILE *out;
+    const char *kept;
+    size_t kept_length;
+    const char *typed;
+};
+
+/* Prints prefix and name as a candidate if it begins with what is typed; whether it does. */
+static bool offer(const struct completion *c, const char *prefix, const char *name,
+                  const char *description)
 {
     const size_t prefix_length = strlen(prefix), typed_length = strlen(c->typed);
     const size_t shared = typed_length < prefix_length ? typed_length : prefix_length;
@@ -24,10 +88,72 @@ bool dti_completion_offer(const struct dti_completion *c, const char *prefix, co
     return true;
 }
 
-static void offer(const struct dti_completion *c, const char *prefix, const char *name,
-                  const char *description)
+enum { OFFERED = 300, DESCRIPTION = 224 };
+
+/* Goes on behind the last comma that separates patterns. */
+static void keep_patterns(struct completion *c)
 {
-    (void)dti_completion_offer(c, prefix, name, description);
+    if (c->kept_length == 0)
+        c->kept = c->typed;
+    for (;;) {
+        const size_t length = dti_glob_list_item(c->typed);
+        if (c->typed[length] == '\0')
+            return;
+        c->kept_length += length + 1;
+        c->typed += length + 1;
+    }
+}
+
+/* False for a name that no terminal should see, or that memory did not suffice for. */
+static bool spell_pattern(struct dti_buffer *pattern, struct dti_buffer *safe,
+                          const struct dti_tensor *tensor)
+{
+    dti_buffer_clear(safe);
+    dti_escape(safe, tensor->name, tensor->name_length);
+    if (safe->length != tensor->name_length ||
+        memcmp(safe->data, tensor->name, tensor->name_length) != 0)
+        return false;
+    dti_buffer_clear(pattern);
+    for (size_t i = 0; i < tensor->name_length; i++) {
+        if (strchr("*?[\\,", tensor->name[i]))
+            dti_buffer_append(pattern, "\\", 1);
+        dti_buffer_append(pattern, &tensor->name[i], 1);
+    }
+    return !pattern->failed && !safe->failed;
+}
+
+static void offer_all(const struct completion *c, const struct dti_container *container)
+{
+    struct dti_buffer pattern, safe;
+    size_t offered = 0;
+    dti_buffer_init(&pattern);
+    dti_buffer_init(&safe);
+    for (size_t i = 0; i < container->tensor_count && offered < OFFERED; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        char shape[DTI_SHAPE_SIZE], description[DESCRIPTION];
+        if (!spell_pattern(&pattern, &safe, tensor))
+            continue;
+        (void)snprintf(description, sizeof description, "%.40s %s", dti_tensor_dtype(tensor),
+                       dti_shape_words(shape, tensor));
+        offered += offer(c, "", pattern.data, description);
+    }
+    dti_buffer_free(&pattern);
+    dti_buffer_free(&safe);
+}
+
+static void complete_tensors(struct completion *c, const char *const *operands, size_t count)
+{
+    struct dti_container *container;
+    keep_patterns(c);
+    for (size_t i = 0; i < count; i++) {
+        if (!dti_container_is(operands[i]))
+            continue;
+        if (dti_container_open(&container, operands[i], NULL, NULL) == DTI_OK) {
+            offer_all(c, container);
+            dti_container_free(container);
+        }
+        return;
+    }
 }
 
 enum { OPERANDS_KEPT = 8 };
@@ -43,7 +169,7 @@ struct state {
 };
 
 /* Goes on behind the last separator. */
-static void keep_to(struct dti_completion *c, char separator)
+static void keep_to(struct completion *c, char separator)
 {
     const char *const last = strrchr(c->typed, separator);
     if (!last)
@@ -54,12 +180,12 @@ static void keep_to(struct dti_completion *c, char separator)
     c->typed = last + 1;
 }
 
-static void keep_list(struct dti_completion *c)
+static void keep_list(struct completion *c)
 {
     keep_to(c, ',');
 }
 
-static void offer_dtypes(struct dti_completion *c)
+static void offer_dtypes(struct completion *c)
 {
     keep_list(c);
     for (unsigned i = 0; i < DTI_DTYPE_COUNT; i++) {
@@ -67,38 +193,38 @@ static void offer_dtypes(struct dti_completion *c)
         char description[64];
         snprintf(description, sizeof description, "%s, %u bit%s", dti_kind_name(format->kind),
                  (unsigned)format->width, format->width == 1 ? "" : "s");
-        offer(c, "", format->name, description);
+        (void)offer(c, "", format->name, description);
     }
 }
 
 /* After dtypes: the list is cut already. */
-static void offer_blocks(const struct dti_completion *c)
+static void offer_blocks(const struct completion *c)
 {
     for (size_t i = 0; i < dti_block_format_count; i++)
-        offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
+        (void)offer(c, "", dti_block_formats[i].name, dti_block_formats[i].summary);
 }
 
-static void offer_choices(const struct dti_completion *c, const struct dti_choice *choices)
+static void offer_choices(const struct completion *c, const struct dti_choice *choices)
 {
     for (; dti_choice_shown(choices); choices++)
-        offer(c, "", choices->name, choices->help);
+        (void)offer(c, "", choices->name, choices->help);
 }
 
-static void offer_commands(const struct dti_completion *c)
+static void offer_commands(const struct completion *c)
 {
     for (size_t i = 0; i < dti_command_count; i++) {
         if (dti_commands[i]->group)
-            offer(c, "", dti_commands[i]->name, dti_commands[i]->summary);
+            (void)offer(c, "", dti_commands[i]->name, dti_commands[i]->summary);
     }
 }
 
-static void offer_options(const struct dti_completion *c, const struct dti_option *options)
+static void offer_options(const struct completion *c, const struct dti_option *options)
 {
     for (; options && options->kind != DTI_OPTION_END; options++)
-        offer(c, "--", options->long_name, options->help);
+        (void)offer(c, "--", options->long_name, options->help);
 }
 
-static void offer_values(struct dti_completion *c, const struct dti_option *option,
+static void offer_values(struct completion *c, const struct dti_option *option,
                          const struct state *state)
 {
     switch (option->kind) {
@@ -127,7 +253,7 @@ static void offer_values(struct dti_completion *c, const struct dti_option *opti
     case DTI_OPTION_GLOB: {
         const size_t known =
             state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;
-        dti_complete_tensors(c, state->operand, known);
+        complete_tensors(c, state->operand, known);
         break;
     }
     case DTI_OPTION_FILE: /* the shell knows better */
@@ -135,7 +261,7 @@ static void offer_values(struct dti_completion *c, const struct dti_option *opti
     }
 }
 
-static void offer_operands(struct dti_completion *c, const struct dti_command *command, int before)
+static void offer_operands(struct completion *c, const struct dti_command *command, int before)
 {
     switch (command->operands) {
     case DTI_OPERANDS_DTYPES:
@@ -153,13 +279,12 @@ static void offer_operands(struct dti_completion *c, const struct dti_command *c
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:
-        offer_choices(c, dti_shells);
+        offer_choices(c, shells);
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {
-            offer(c, "", "cast", "casts of arrays");
             for (size_t i = 0; i < dti_bench_kind_count; i++)
-                offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
+                (void)offer(c, "", dti_bench_kinds[i]->name, dti_bench_kinds[i]->summary);
             break;
         }
         keep_list(c);
@@ -204,7 +329,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     const char *const word = operand_count > 0 ? operands[operand_count - 1] : "";
     const struct state state = read_words(operands, operand_count > 0 ? operand_count - 1 : 0);
     const struct dti_option *const own = state.command ? state.command->options : NULL;
-    struct dti_completion c = {.out = cx->out, .kept = word, .typed = word};
+    struct completion c = {.out = cx->out, .kept = word, .typed = word};
 
     if (state.nonsense)
         return DTI_OK;

@@ -1,10 +1,230 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo devices: the processors and CUDA devices here, and what each does with each dtype. */
+ * dtinfo devices: the processors and CUDA devices here, a line or two for each, the best of them,
+ * and what each does with each dtype. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/devices/devices_page.h"
+#include "dtinfo/table.h"
+
+enum { INDENT = 8, WIDTH_LEAST = 40 };
+
+static void put_device(const struct dti_context *cx, const char *id, const char *what,
+                       const char *text)
+{
+    struct dti_line line = dti_context_line(cx);
+    dti_line_put(&line, DTI_STYLE_BOLD, id);
+    dti_line_to(&line, INDENT);
+    dti_line_text(&line, what);
+    dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n", text);
+}
+
+static void cpu_facts(struct dti_buffer *text, const struct dti_machine *machine)
+{
+    const char *const name = machine->model[0] != '\0'    ? machine->model
+                             : machine->vendor[0] != '\0' ? machine->vendor
+                                                          : machine->architecture;
+    dti_devices_words(text, "", name[0] != '\0' ? name : "unknown processor");
+    if (machine->sockets > 1)
+        dti_devices_count(text, "", machine->sockets, "socket", "sockets");
+    dti_devices_count(text, "", machine->cores, "core", "cores");
+    dti_devices_count(text, "", machine->threads, "thread", "threads");
+    if (machine->allowed_cpus < machine->threads && machine->threads != DTI_UNKNOWN) {
+        dti_buffer_puts(text, " (");
+        dti_devices_count(text, "", machine->allowed_cpus, "to be used here)", "to be used here)");
+    }
+    dti_devices_bytes(text, "", machine->memory_bytes, "");
+    if (machine->memory_limit_bytes < machine->memory_bytes &&
+        machine->memory_bytes != DTI_UNKNOWN) {
+        dti_buffer_puts(text, " (");
+        dti_devices_bytes(text, "", machine->memory_limit_bytes, " to be used here)");
+    }
+}
+
+/* Data caches; of hybrid processors the first kind of a level. */
+static void cache_facts(struct dti_buffer *text, const struct dti_machine *machine)
+{
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct dti_cache_facts *const cache = &machine->caches[i];
+        char name[DEVICES_CACHE_SIZE], size[DTI_TEXT_SIZE];
+        const bool again = i > 0 && machine->caches[i - 1].level == cache->level &&
+                           machine->caches[i - 1].type == cache->type;
+        if (cache->type == 'i' || again || cache->bytes == DTI_UNKNOWN)
+            continue;
+        dti_buffer_puts(text, text->length > 0 ? "  " : "");
+        dti_buffer_puts(text, dti_devices_cache(name, cache));
+        dti_buffer_puts(text, " ");
+        dti_buffer_puts(text, dti_devices_size(size, cache->bytes));
+    }
+}
+
+/* The instruction sets that decide what a dtype gets, as many in a line as fit. */
+static void put_instructions(const struct dti_devices_answer *answer, const struct dti_context *cx)
+{
+    const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
+    struct dti_line line = dti_context_line(cx);
+    bool any = false;
+    for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
+        const enum dti_instruction instruction = (enum dti_instruction)i;
+        const char *const name = dti_instruction_name(instruction);
+        if (!answer->machine.has[i] || !dti_instruction_is_main(instruction))
+            continue;
+        if (any && line.column + 1 + strlen(name) > width) {
+            dti_line_end(&line);
+            line = dti_context_line(cx);
+            any = false;
+        }
+        if (any)
+            dti_line_text(&line, " ");
+        else
+            dti_line_to(&line, INDENT);
+        dti_line_text(&line, name);
+        any = true;
+    }
+    if (any)
+        dti_line_end(&line);
+}
+
+static enum dti_status put_cpu(const struct dti_devices_answer *answer,
+                               const struct dti_context *cx, struct dti_error *reterr)
+{
+    struct dti_buffer text, caches;
+    dti_buffer_init(&text);
+    dti_buffer_init(&caches);
+    cpu_facts(&text, &answer->machine);
+    cache_facts(&caches, &answer->machine);
+    const bool fits = INDENT + text.length + 3 + caches.length <= (size_t)cx->width;
+    if (fits && caches.length > 0) {
+        dti_buffer_puts(&text, "   ");
+        dti_buffer_puts(&text, caches.data);
+    }
+    put_device(cx, "cpu", "", text.data);
+    if (!fits && caches.length > 0)
+        put_device(cx, "", "", caches.data);
+    dti_buffer_free(&text);
+    dti_buffer_free(&caches);
+    if (!cx->verbose) {
+        put_instructions(answer, cx);
+        return DTI_OK;
+    }
+    struct dti_table *const table = dti_table_new(2);
+    if (table)
+        dti_devices_cpu_details(table, answer);
+    return dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
+}
+
+static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *answer,
+                      const struct dti_gpu_facts *gpu)
+{
+    char capability[DTI_TEXT_SIZE] = "";
+    if (gpu->major != 0)
+        (void)snprintf(capability, sizeof capability, "%u.%u", gpu->major, gpu->minor);
+    dti_devices_words(text, "", gpu->name[0] != '\0' ? gpu->name : "unnamed");
+    dti_devices_words(text, "compute ", capability);
+    dti_devices_count(text, "", gpu->multiprocessors, "SM", "SM");
+    dti_devices_bytes(text, "", gpu->memory_bytes, "");
+    dti_devices_words(text, "driver ", answer->list.driver_version);
+    dti_devices_words(text, "PCI ", gpu->pci_id);
+    dti_devices_words(text, "", answer->request->ids ? gpu->uuid : "");
+}
+
+static enum dti_status put_gpus(const struct dti_devices_answer *answer,
+                                const struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    if (answer->list.count == 0)
+        put_device(cx, "cuda", "not available: ", answer->list.why_not);
+    for (size_t i = answer->first_gpu; i < answer->gpu_end && status == DTI_OK; i++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[i];
+        dti_buffer_clear(&text);
+        gpu_facts(&text, answer, gpu);
+        put_device(cx, gpu->id, "", text.data);
+        const char *const trouble = dti_devices_gpu_trouble(&answer->list, gpu);
+        if (trouble)
+            put_device(cx, "", "not used: ", trouble);
+        if (!cx->verbose)
+            continue;
+        struct dti_table *const table = dti_table_new(2);
+        if (table)
+            dti_devices_gpu_details(table, gpu);
+        status = dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
+    }
+    dti_buffer_free(&text);
+    return status;
+}
+
+static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
+{
+    const char letter[] = {cell.known ? dti_capability_letter(cell.capability) : '?', '\0'};
+    dti_table_cell(table,
+                   cell.capability == DTI_CAPABLE_ARITHMETIC ? DTI_STYLE_GOOD
+                   : cell.capability == DTI_CAPABLE_SOFTWARE ? DTI_STYLE_DIM
+                                                             : DTI_STYLE_PLAIN,
+                   letter);
+}
+
+/* "e4m3fn" is name enough for fp8_e4m3fn */
+static const char *column_name(enum dti_dtype dtype)
+{
+    const char *const name = dti_format_get(dtype)->name;
+    const char *const last = strrchr(name, '_');
+    return last ? last + 1 : name;
+}
+
+static enum dti_status put_matrix(const struct dti_devices_answer *answer,
+                                  const struct dti_context *cx, struct dti_error *reterr)
+{
+    struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
+    dti_table_cell(table, DTI_STYLE_DIM, "");
+    for (size_t i = 0; i < dti_capability_dtype_count; i++)
+        dti_table_cell(table, DTI_STYLE_DIM, column_name(dti_capability_dtypes[i]));
+    if (answer->shows_cpu) {
+        dti_table_cell(table, DTI_STYLE_BOLD, "cpu");
+        for (size_t i = 0; i < dti_capability_dtype_count; i++)
+            put_letter(table, dti_devices_cpu_cell(&answer->machine, dti_capability_dtypes[i]));
+    }
+    for (size_t g = answer->first_gpu; g < answer->gpu_end; g++) {
+        const struct dti_gpu_facts *const gpu = &answer->list.gpus[g];
+        dti_table_cell(table, DTI_STYLE_BOLD, gpu->id);
+        for (size_t i = 0; i < dti_capability_dtype_count; i++)
+            put_letter(table, dti_devices_gpu_cell(gpu, dti_capability_dtypes[i]));
+    }
+    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+}
+
+static enum dti_status put_page(const struct dti_devices_answer *answer,
+                                const struct dti_context *cx, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    struct dti_line line = dti_context_line(cx);
+    bool is_known = !answer->shows_cpu || dti_devices_cpu_cell(&answer->machine, DTI_FP64).known;
+    for (size_t i = answer->first_gpu; i < answer->gpu_end; i++)
+        is_known = is_known && dti_devices_gpu_cell(&answer->list.gpus[i], DTI_FP64).known;
+    if (answer->shows_cpu)
+        status = put_cpu(answer, cx, reterr);
+    if (answer->shows_cuda && status == DTI_OK)
+        status = put_gpus(answer, cx, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (answer->shows_mps)
+        put_device(cx, "mps", "not available: ", dti_devices_no_metal());
+    if (answer->best) {
+        dti_line_text(&line, "best device: ");
+        dti_line_print(&line, DTI_STYLE_BOLD, "%s\n", answer->best);
+    }
+    dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
+    status = put_matrix(answer, cx, reterr);
+    if (status == DTI_OK)
+        dti_put_line(cx, DTI_STYLE_DIM, 0, "%s%s",
+                     "N arithmetic   n matrix or dot product units only   c conversion only   "
+                     "- software",
+                     is_known ? "" : "   ? not known");
+    return status;
+}
 
 static const struct dti_choice some_devices[] = {
     {.name = "cpu", .help = "the processors; no driver is loaded"},
@@ -30,7 +250,7 @@ static enum dti_status show(const struct dti_devices_answer *answer, struct dti_
     if (cx->output != DTI_OUTPUT_HUMAN)
         return DTI_ANSWER(cx, devices, answer, reterr);
     if (!cx->quiet)
-        return dti_devices_human(answer, cx, reterr);
+        return put_page(answer, cx, reterr);
     const bool one_gpu = answer->gpu_end == answer->first_gpu + 1 && !answer->shows_cpu;
     (void)fprintf(cx->out, "%s\n",
                   one_gpu        ? answer->list.gpus[answer->first_gpu].id
@@ -60,9 +280,8 @@ const struct dti_command dti_command_devices = {
     .group = "machine",
     .summary = "CPU and GPUs, and what each does natively with each dtype",
     .synopsis = "",
-    .details =
-        "That there is no GPU is an answer, not an error, unless one is asked for by --device."
-        "\nWith -v all that is known; with -q only the best device.",
+    .details = "Having no GPU is not an error, unless --device asks for one.\n"
+               "-v shows all that is known, -q only the best device.",
     .examples = "dtinfo devices\n"
                 "dtinfo devices --device cpu -v\n"
                 "dtinfo devices -q\n"

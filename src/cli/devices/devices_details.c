@@ -1,11 +1,93 @@
 /* SPDX-License-Identifier: MIT
  *
- * `devices -v`: everything that is known of a device, a line each; what is not known has none. */
+ * Figures of devices as people read them; and `devices -v`: everything that is known of a device, a
+ * line each; what is not known has none. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/devices/devices_page.h"
+#include "cli/shared/human.h"
+#include "dtinfo/escape.h"
 #include "dtinfo/table.h"
+
+/* Where the next fact begins. */
+static void begin(struct dti_buffer *text, const char *before)
+{
+    if (text->length > 0 && text->data[text->length - 1] != '(')
+        dti_buffer_puts(text, ", ");
+    dti_buffer_puts(text, before);
+}
+
+void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
+                       const char *one, const char *many)
+{
+    char digits[DTI_TEXT_SIZE];
+    const char *const what = number == 1 ? one : many;
+    if (number == DTI_UNKNOWN)
+        return;
+    begin(text, before);
+    dti_buffer_append(text, digits, dti_spell_u64(digits, number));
+    dti_buffer_puts(text, what[0] != '\0' ? " " : "");
+    dti_buffer_puts(text, what);
+}
+
+const char *dti_devices_size(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    for (size_t i = 4; i-- > 0;) {
+        const unsigned shift = 10 * (unsigned)(i + 1);
+        const uint64_t whole = bytes >> shift;
+        if (whole > 0 && whole < 1024 && whole << shift == bytes) {
+            (void)snprintf(buffer, DTI_TEXT_SIZE, "%u %s", (unsigned)whole, units[i]);
+            return buffer;
+        }
+    }
+    return dti_human_bytes(buffer, bytes);
+}
+
+void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
+                       const char *after)
+{
+    char words[DTI_TEXT_SIZE];
+    if (bytes == DTI_UNKNOWN)
+        return;
+    begin(text, before);
+    dti_buffer_puts(text, dti_devices_size(words, bytes));
+    dti_buffer_puts(text, after);
+}
+
+static void hertz_of(struct dti_buffer *text, const char *before, uint64_t hertz)
+{
+    const uint64_t giga = 1000000000, mega = 1000000;
+    char words[DTI_TEXT_SIZE];
+    if (hertz == DTI_UNKNOWN)
+        return;
+    if (hertz >= giga) {
+        const uint64_t hundredths = hertz / (giga / 100) + (hertz % (giga / 100) >= giga / 200);
+        (void)snprintf(words, sizeof words, "%llu.%02u GHz", (unsigned long long)(hundredths / 100),
+                       (unsigned)(hundredths % 100));
+    } else {
+        (void)snprintf(words, sizeof words, "%llu MHz",
+                       (unsigned long long)((hertz + mega / 2) / mega));
+    }
+    begin(text, before);
+    dti_buffer_puts(text, words);
+}
+
+void dti_devices_words(struct dti_buffer *text, const char *before, const char *foreign)
+{
+    if (foreign[0] == '\0')
+        return;
+    begin(text, before);
+    dti_escape(text, foreign, strlen(foreign));
+}
+
+const char *dti_devices_cache(char buffer[DEVICES_CACHE_SIZE], const struct dti_cache_facts *cache)
+{
+    const char type[] = {cache->type == 'u' ? '\0' : cache->type, '\0'};
+    (void)snprintf(buffer, DEVICES_CACHE_SIZE, "L%u%s", (unsigned)cache->level, type);
+    return buffer;
+}
 
 /* A row, unless there is nothing to tell; the text is empty then. */
 static void put_row(struct dti_table *table, const char *label, struct dti_buffer *text)
@@ -38,8 +120,8 @@ static void processor(struct dti_table *table, struct dti_buffer *text,
     put_row(table, "CPUs", text);
     dti_devices_words(text, "", machine->hypervisor);
     put_row(table, "hypervisor", text);
-    dti_devices_hertz(text, "base ", machine->base_hz);
-    dti_devices_hertz(text, "highest ", machine->max_hz);
+    hertz_of(text, "base ", machine->base_hz);
+    hertz_of(text, "highest ", machine->max_hz);
     dti_devices_words(text, "governor ", machine->governor);
     put_row(table, "clock", text);
     dti_devices_bytes(text, "", machine->memory_bytes, "");
@@ -152,13 +234,13 @@ void dti_devices_gpu_details(struct dti_table *table, const struct dti_gpu_facts
     dti_devices_words(&text, "", gpu->ecc == DTI_UNKNOWN ? "" : gpu->ecc ? "ECC on" : "ECC off");
     put_row(table, "memory", &text);
     dti_devices_count(&text, "", gpu->memory_bus_bits, "bits", "bits");
-    dti_devices_hertz(&text, "", gpu->memory_clock_hz);
+    hertz_of(&text, "", gpu->memory_clock_hz);
     dti_devices_count(&text, "peak ", in_units(gpu->peak_bytes_per_second, 1000000000), "GB/s",
                       "GB/s");
     put_row(table, "memory bus", &text);
     dti_devices_bytes(&text, "", gpu->l2_bytes, "");
     put_row(table, "cache L2", &text);
-    dti_devices_hertz(&text, "highest ", gpu->clock_hz);
+    hertz_of(&text, "highest ", gpu->clock_hz);
     put_row(table, "clock", &text);
     link_of(&text, gpu);
     put_row(table, "PCI link", &text);

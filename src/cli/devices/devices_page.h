@@ -9,21 +9,17 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/spell.h"
 
-enum dti_status dti_devices_human(const struct dti_devices_answer *answer,
-                                  const struct dti_context *cx, struct dti_error *reterr);
-
 /* devices_details.c: with -v, rows of two columns: what, and what of it. */
 struct dti_table;
 void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer);
 void dti_devices_gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu);
 
-/* devices_words.c: facts at the end of a text, with commas between them, none behind '('. What is
+/* devices_details.c: facts at the end of a text, with commas between them, none behind '('. What is
  * not known adds nothing. */
 void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
                        const char *one, const char *many); /* "family 6", "2 cores" */
 void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,
                        const char *after); /* "23.54 GiB free" */
-void dti_devices_hertz(struct dti_buffer *text, const char *before, uint64_t hertz);
 void dti_devices_words(struct dti_buffer *text, const char *before, const char *foreign);
 
 const char *dti_devices_size(char buffer[DTI_TEXT_SIZE], uint64_t bytes); /* "48 KiB" */

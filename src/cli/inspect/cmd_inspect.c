@@ -6,7 +6,6 @@
 
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/file_source.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/ascii.h"
 
 struct inspect_args {
@@ -17,32 +16,36 @@ struct inspect_args {
 };
 
 static const struct dti_choice sorts[] = {
-    {.name = "file", .value = DTI_INSPECT_SORT_FILE, .help = "as the file has them (the default)"},
+    {.name = "file",
+     .value = DTI_INSPECT_SORT_FILE,
+     .help = "in the order of the file (the default)"},
     {.name = "name", .value = DTI_INSPECT_SORT_NAME, .help = "by name, layers.2 before layers.10"},
     {.name = "size", .value = DTI_INSPECT_SORT_SIZE, .help = "by bytes, the largest first"},
     {.name = "elements", .value = DTI_INSPECT_SORT_ELEMENTS, .help = "by elements, the most first"},
     {.name = "dtype", .value = DTI_INSPECT_SORT_DTYPE, .help = "by the name of the dtype"},
-    {.name = "offset", .value = DTI_INSPECT_SORT_OFFSET, .help = "by place in the file"},
+    {.name = "offset", .value = DTI_INSPECT_SORT_OFFSET, .help = "by position in the file"},
     {.name = NULL},
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "tree", struct inspect_args, tree,
              "fold names at their dots, and numbers in them to '#'"),
-    OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts, "in which order"),
-    OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "the other way round"),
+    OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts,
+               "order of the tensors"),
+    OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "reverse the order"),
     OPT_GLOB(0, "only", struct inspect_args, request.only, "PATTERN,...",
-             "only tensors whose name is as one of these: '*norm*,lm_head.*'"),
+             "only tensors whose names match: '*norm*,lm_head.*'"),
     OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
-             "only tensors in whose name this extended regular expression is found"),
+             "only tensors whose names match this extended regular expression"),
     OPT_FLAG(0, "stats", struct inspect_args, request.stats,
-             "read the data: extremes, mean, zeros, NaN, infinities, which dtypes would do"),
+             "read the data: extremes, mean, zeros, NaN, infinities, which dtypes fit"),
     OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
              "read the data: draw its exponents against the ranges of narrower dtypes"),
-    OPT_FLAG(0, "each", struct inspect_args, request.each, "with --histogram: of each tensor, too"),
+    OPT_FLAG(0, "each", struct inspect_args, request.each,
+             "with --histogram: also one for each tensor"),
     OPT_FLAG(0, "digest", struct inspect_args, request.digest,
              "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else"),
-    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata, and all of it"),
+    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full"),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
     DTI_SCAN_OPTIONS(struct inspect_args, file),
@@ -117,7 +120,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
 static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *reterr)
 {
     const char *const pattern = job->args->request.grep_text;
-    char quoted[DTI_QUOTE_SIZE], why[128];
+    char why[128];
     if (!pattern)
         return DTI_OK;
     const int code = regcomp(&job->grep, pattern, REG_EXTENDED | REG_NOSUB);
@@ -129,10 +132,9 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     (void)regerror(code, &job->grep, why, sizeof why);
     why[0] = dti_ascii_lower(why[0]);
-    (void)dti_fail(reterr, DTI_USAGE, "--grep takes an extended regular expression; in %s: %s",
-                   dti_quote(quoted, pattern, strlen(pattern)), why);
-    dti_error_argument(reterr, pattern, strlen(pattern));
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, pattern, strlen(pattern),
+                         "--grep takes an extended regular expression; in %s: %s",
+                         DTI_QUOTED(pattern, strlen(pattern)), why);
 }
 
 static enum dti_status put_digests(const struct inspect_job *job, struct dti_error *reterr)
@@ -267,14 +269,13 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_inspect = {
     .name = "inspect",
     .group = "files",
-    .summary = "what files of tensors hold: names, dtypes, shapes, sizes, statistics",
+    .summary = "show what files of tensors hold: dtypes, shapes, statistics",
     .synopsis = "FILE...",
-    .details =
-        "FILE is a safetensors file, the index of a sharded checkpoint or its folder, an npy,\n"
-        "npz or GGUF file; with --from it holds raw codes. Headers alone are read, however\n"
-        "large the file, unless --stats or --histogram asks for the data. With -v offsets\n"
-        "are shown, and the sizes of shards; with -q the names of the tensors alone. --digest\n"
-        "prints SHA-256 digests, which 'dtinfo check --digest' takes.",
+    .details = "FILE is a safetensors file, the index of a sharded checkpoint or its folder,\n"
+               "an npy, npz or GGUF file; with --from it holds raw codes. Only headers are\n"
+               "read, however large the file is; --stats and --histogram read the data. -v\n"
+               "adds offsets and the sizes of shards, -q prints only the names of the\n"
+               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"

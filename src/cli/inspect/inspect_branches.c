@@ -3,9 +3,9 @@
  * Printing the tree of names: a line for each branch that forks, a line for each leaf. */
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/inspect/inspect_tree.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
 #include "dtinfo/escape.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40, RANGES = 60 };

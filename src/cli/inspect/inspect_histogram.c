@@ -250,10 +250,9 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (tensor)
         dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_PLAIN, "  %llu finite numbers, %llu zero; %llu nan, %llu inf",
+    dti_line_print(&line, DTI_STYLE_PLAIN, "  %llu finite numbers, %llu zero; %llu nan, %llu inf\n",
                    (unsigned long long)figures->finite, (unsigned long long)figures->zeros,
                    (unsigned long long)figures->nan, (unsigned long long)figures->inf);
-    dti_line_end(&line);
     if (figures->histogram.count == 0)
         return DTI_OK;
     measure(&picture);
@@ -261,7 +260,6 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
     if (status != DTI_OK)
         return status;
     dti_line_put(&line, DTI_STYLE_DIM,
-                 "  ^ beyond the range   . normal   s stored as subnormal   0 becomes zero");
-    dti_line_end(&line);
+                 "  ^ beyond the range   . normal   s stored as subnormal   0 becomes zero\n");
     return put_losses(view->cx, figures, reterr);
 }

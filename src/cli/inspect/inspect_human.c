@@ -6,21 +6,10 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shell/remedy_words.h"
 
 enum { LABEL = 13, KEYS = 40, KEY_WIDTH = 32 };
 
 static const char gap[] = "   ";
-
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
-static struct dti_line line_of(const struct inspect_view *view)
-{
-    return (struct dti_line){.out = view->cx->out, .colour = view->cx->colour};
-}
 
 static enum dti_status no_memory(struct dti_error *reterr)
 {
@@ -41,7 +30,7 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     const struct dti_inspect_report *const report = view->report;
     const struct dti_container *const container = report->container;
     const char *const path = container->path, *const version = container->version;
-    struct dti_line line = line_of(view);
+    struct dti_line line = dti_context_line(view->cx);
     char text[DTI_TEXT_SIZE];
     bool whole = true;
     if (strcmp(path, "-") == 0)
@@ -53,10 +42,10 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     if (version)
         whole = dti_name_put(&line, DTI_STYLE_PLAIN, version, strlen(version)) && whole;
     if (container->kind == DTI_CONTAINER_SHARDED) {
-        put(&line, ", ");
+        dti_line_text(&line, ", ");
         put_count(&line, container->file_count, container->file_count, "shard");
     }
-    put(&line, ", ");
+    dti_line_text(&line, ", ");
     put_count(&line, report->shown_count, container->tensor_count, "tensor");
     dti_line_print(&line, DTI_STYLE_PLAIN, ", %s data",
                    dti_human_bytes(text, report->totals.data_bytes));
@@ -112,7 +101,7 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
 /* A line, or more, under a label. */
 static struct dti_line labelled(const struct inspect_view *view, const char *label)
 {
-    struct dti_line line = line_of(view);
+    struct dti_line line = dti_context_line(view->cx);
     dti_line_print(&line, DTI_STYLE_DIM, "  %s", label);
     dti_line_to(&line, LABEL);
     return line;
@@ -153,7 +142,7 @@ static void put_as(const struct inspect_view *view)
         const uint64_t as = totals->as[i];
         const char *const bytes = as == UINT64_MAX ? "-" : dti_human_bytes(text, as);
         const size_t length = strlen(dti_inspect_as[i]) + 1 + strlen(bytes);
-        put(&line, i > 0 ? ", " : "");
+        dti_line_text(&line, i > 0 ? ", " : "");
         if (i > 0 && line.column + line.owed + length > (size_t)view->cx->width) {
             dti_line_end(&line);
             dti_line_to(&line, LABEL);
@@ -203,8 +192,8 @@ static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size
 {
     if (!whole)
         cut(taken->text.data, available);
-    put(line, taken->text.data);
-    put(line, whole ? "" : "...");
+    dti_line_text(line, taken->text.data);
+    dti_line_text(line, whole ? "" : "...");
 }
 
 /* The value; behind an array how long it is. available: 0 for all of it. */
@@ -243,14 +232,13 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
     const size_t count =
         !all && container->metadata_count > KEYS ? KEYS : container->metadata_count;
     const size_t keys = key_columns(container, count, taken);
-    struct dti_line line = line_of(view);
+    struct dti_line line = dti_context_line(view->cx);
     if (count == 0)
         return;
-    dti_line_put(&line, DTI_STYLE_DIM, "  metadata");
-    dti_line_end(&line);
+    dti_line_put(&line, DTI_STYLE_DIM, "  metadata\n");
     for (size_t i = 0; i < count; i++) {
         const struct dti_metadata *const entry = &container->metadata[i];
-        put(&line, "    ");
+        dti_line_text(&line, "    ");
         take(taken, entry->key, entry->key_length);
         put_cut(&line, taken, all || columns_of(taken->text.data) <= width / 2, width / 2);
         dti_line_to(&line, 4 + keys + 2);
@@ -260,9 +248,8 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
         dti_line_end(&line);
     }
     if (count < container->metadata_count) {
-        dti_line_print(&line, DTI_STYLE_DIM, "    %zu more; --metadata shows all",
+        dti_line_print(&line, DTI_STYLE_DIM, "    %zu more; --metadata shows all\n",
                        container->metadata_count - count);
-        dti_line_end(&line);
     }
 }
 
@@ -277,10 +264,9 @@ static enum dti_status put_metadata(const struct inspect_view *view, struct dti_
 
 static void put_note(const struct inspect_view *view, const char *text)
 {
-    struct dti_line line = line_of(view);
-    put(&line, "  note: ");
-    dti_line_put(&line, DTI_STYLE_WARN, text);
-    dti_line_end(&line);
+    struct dti_line line = dti_context_line(view->cx);
+    dti_line_text(&line, "  note: ");
+    dti_line_print(&line, DTI_STYLE_WARN, "%s\n", text);
 }
 
 /* Whether numbers were read from codes in an order that the format does not define. */
@@ -304,7 +290,7 @@ static void put_notes(const struct inspect_view *view)
     const struct dti_inspect_report *const report = view->report;
     const struct dti_container *const container = report->container;
     const bool one = report->unread == 1;
-    struct dti_line line = line_of(view);
+    struct dti_line line = dti_context_line(view->cx);
     char text[DTI_SCALED_CODES_TEXT], words[DTI_REMEDY_WORDS];
     for (size_t i = 0; i < container->note_count; i++)
         put_note(view, dti_note_words(words, &container->notes[i]));
@@ -319,11 +305,10 @@ static void put_notes(const struct inspect_view *view)
                        "taken to be in the lowest bits, --packing high says otherwise");
     if (report->unread == 0)
         return;
-    put(&line, "  note: ");
+    dti_line_text(&line, "  note: ");
     dti_line_print(&line, DTI_STYLE_WARN,
-                   "%zu tensor%s hold%s what is not read here: no statistics", report->unread,
+                   "%zu tensor%s hold%s what is not read here: no statistics\n", report->unread,
                    one ? "" : "s", one ? "s" : "");
-    dti_line_end(&line);
 }
 
 static enum dti_status put_histograms(const struct inspect_view *view, struct dti_error *reterr)

@@ -3,10 +3,9 @@
  * The tensors of a file one line each: what they are, or what their numbers are like. */
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/scalar.h"
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * What memory is needed, for people. */
+ * What memory is needed, for people: sizes as dtypes, and what training takes. */
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/mem/mem_job.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
 
 enum { NAME_COLUMNS = 60 };
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
-void dti_mem_note(const struct dti_context *cx, const char *text)
+/* A line below a table. */
+static void note(const struct dti_context *cx, const char *text)
 {
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    put(&line, "  ");
-    dti_line_put(&line, DTI_STYLE_DIM, text);
-    dti_line_end(&line);
+    dti_line_text(&line, "  ");
+    dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }
 
-void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
+/* Three cells: bytes, in powers of two, in powers of ten. */
+static void cell_bytes(struct dti_table *table, uint64_t bytes)
 {
     char text[DTI_TEXT_SIZE];
     dti_number_cell(table, bytes);
@@ -31,7 +27,8 @@ void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes)
     dti_text_cell(table, dti_human_decimal(text, bytes));
 }
 
-void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)
+/* "fits, 1.00 GiB left"; empty unless it was asked for. */
+static void cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)
 {
     char text[DTI_TEXT_SIZE];
     (void)dti_human_bytes(text, verdict->bytes);
@@ -77,7 +74,7 @@ static void put_amount(struct dti_line *line, const struct dti_mem *mem,
     for (unsigned i = 0; operand->kind == DTI_MEM_SHAPE && i < operand->rank; i++)
         dti_line_print(line, DTI_STYLE_PLAIN, "%s%llu", i > 0 ? " x " : "",
                        (unsigned long long)operand->shape[i]);
-    put(line, operand->kind == DTI_MEM_SHAPE ? " = " : "");
+    dti_line_text(line, operand->kind == DTI_MEM_SHAPE ? " = " : "");
     put_count(line, mem, operand->elements);
 }
 
@@ -134,7 +131,7 @@ static enum dti_status put_operands(const struct dti_context *cx, const struct d
             status = put_tensors(cx, mem, operand, reterr);
     }
     if (mem->operand_count > 1) {
-        put(&line, "together ");
+        dti_line_text(&line, "together ");
         put_count(&line, mem, mem->numbers);
         dti_line_end(&line);
     }
@@ -196,7 +193,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
         const struct dti_footprint *const numbers = &size->numbers;
         dti_text_cell(table, size->as_stored ? "as stored" : dti_stored_name(&size->as));
         cell_product(table, mem, size);
-        dti_mem_cell_bytes(table, size->bytes);
+        cell_bytes(table, size->bytes);
         dti_text_cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
         if (scales)
             dti_text_cell(table, numbers->scale_bytes > 0
@@ -206,11 +203,112 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
             dti_number_cell(table, numbers->padding);
         else if (padding)
             dti_text_cell(table, "");
-        dti_mem_cell_verdict(table, &size->verdict);
+        cell_verdict(table, &size->verdict);
     }
     const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 2, reterr);
     if (padding)
-        dti_mem_note(cx, "padding: numbers that fill up the last block of each row");
+        note(cx, "padding: numbers that fill up the last block of each row");
+    return status;
+}
+
+/* Every part of one training. */
+static struct dti_table *parts_of(const struct dti_mem *mem)
+{
+    const struct dti_mem_training *const training = &mem->trainings[0];
+    struct dti_table *const table =
+        dti_table_titled("part|dtype|bytes each>|bytes>|binary>|decimal>|");
+    char text[DTI_TEXT_SIZE];
+    for (unsigned i = 0; i < DTI_TRAINING_PARTS; i++) {
+        const enum dti_training_part part = (enum dti_training_part)i;
+        if (!dti_training_has(&training->plan, part))
+            continue;
+        dti_text_cell(table, dti_mem_part_name(&training->plan, part));
+        dti_text_cell(table, dti_mem_part_dtype(&training->plan, part));
+        dti_text_cell(table, dti_mem_each(text, training->parts[i].bytes, mem->numbers, 1));
+        cell_bytes(table, training->parts[i].bytes);
+        dti_text_cell(table, "");
+    }
+    if (mem->other_bytes > 0) {
+        dti_text_cell(table, "other tensors");
+        dti_text_cell(table, "as stored");
+        dti_text_cell(table, "");
+        cell_bytes(table, mem->other_bytes);
+        dti_text_cell(table, "");
+    }
+    dti_table_cell(table, DTI_STYLE_BOLD, "total");
+    dti_text_cell(table, "");
+    dti_text_cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
+    cell_bytes(table, training->bytes);
+    cell_verdict(table, &training->verdict);
+    return table;
+}
+
+/* Several side by side. */
+static struct dti_table *trainings_of(const struct dti_mem *mem)
+{
+    struct dti_table *const table =
+        dti_table_titled("optimizer|dtype|weights>|gradients>|master>|states>|bytes each>|bytes>|"
+                         "binary>|decimal>|");
+    char text[DTI_TEXT_SIZE];
+    for (size_t i = 0; i < mem->training_count; i++) {
+        const struct dti_mem_training *const training = &mem->trainings[i];
+        const struct dti_footprint *const part = training->parts;
+        const uint64_t parts[] = {
+            part[DTI_TRAINING_WEIGHTS].bytes, part[DTI_TRAINING_GRADIENTS].bytes,
+            part[DTI_TRAINING_MASTER].bytes,
+            part[DTI_TRAINING_STATE_1].bytes + part[DTI_TRAINING_STATE_2].bytes};
+        dti_text_cell(table, dti_training_get(training->plan.training)->name);
+        dti_text_cell(table, dti_stored_name(&training->plan.weights));
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            dti_text_cell(table, parts[k] > 0 ? dti_human_decimal(text, parts[k]) : "-");
+        dti_text_cell(table,
+                      dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
+        cell_bytes(table, training->bytes);
+        cell_verdict(table, &training->verdict);
+    }
+    return table;
+}
+
+static enum dti_status put_rule(const struct dti_context *cx, const struct dti_mem *mem,
+                                struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    dti_buffer_puts(&text, "rule: ");
+    dti_mem_rule(&text, mem, &mem->trainings[0]);
+    const bool failed = text.failed;
+    note(cx, text.data);
+    dti_buffer_free(&text);
+    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+}
+
+/* What the defaults were, and what is not counted. */
+static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
+{
+    bool master = false, eight = false;
+    for (size_t i = 0; i < mem->training_count; i++) {
+        master |= mem->trainings[i].plan.has_master;
+        eight |= dti_training_get(mem->trainings[i].plan.training)->block > 0;
+    }
+    if (master && !mem->master)
+        note(cx, "mixed precision: weights of less than 32 bits are updated in a copy of "
+                 "fp32; --master none leaves it out");
+    if (eight)
+        note(cx, "states of 8 bits have a scale of fp32 for each 256; tensors of less than "
+                 "4096 numbers have states of fp32");
+    note(cx, "not counted: activations, temporary buffers, what a framework keeps beside");
+}
+
+static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
+                                     struct dti_error *reterr)
+{
+    const bool one = mem->training_count == 1;
+    enum dti_status status =
+        dti_table_end(one ? parts_of(mem) : trainings_of(mem), cx->out, cx->colour, 2, reterr);
+    if (status == DTI_OK && one)
+        status = put_rule(cx, mem, reterr);
+    if (status == DTI_OK)
+        put_notes(cx, mem);
     return status;
 }
 
@@ -222,7 +320,7 @@ static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem
     if (!capacity->asked)
         return;
     (void)dti_human_bytes(text, capacity->bytes);
-    put(&line, "  ");
+    dti_line_text(&line, "  ");
     if (capacity->device[0] == '\0')
         dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
                        (unsigned long long)capacity->bytes, text);
@@ -233,7 +331,7 @@ static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem
                        dti_human_bytes(all, capacity->all));
     dti_line_end(&line);
     if (!mem->train)
-        dti_mem_note(cx, "not counted: activations, caches, what a framework keeps beside");
+        note(cx, "not counted: activations, caches, what a framework keeps beside");
 }
 
 /* -q: bytes alone, one a line; with --fit what fits. */
@@ -266,7 +364,7 @@ enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem
     }
     enum dti_status status = put_operands(cx, mem, reterr);
     if (status == DTI_OK)
-        status = mem->train ? dti_mem_human_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
+        status = mem->train ? put_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
     if (status == DTI_OK)
         put_capacity(cx, mem);
     return status;

@@ -26,20 +26,8 @@ struct mem_job {
 enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
                                  struct dti_error *reterr);
 
-/* mem_options.c: the trainings of --train; the capacity of --fit. */
-enum dti_status dti_mem_train(struct mem_job *job, struct dti_error *reterr);
-enum dti_status dti_mem_capacity(struct mem_job *job, struct dti_error *reterr);
-
-/* mem_human.c, and what it calls in mem_human_training.c */
+/* mem_human.c */
 enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
                               struct dti_error *reterr);
-enum dti_status dti_mem_human_trainings(const struct dti_context *cx, const struct dti_mem *mem,
-                                        struct dti_error *reterr);
-/* A line below a table. */
-void dti_mem_note(const struct dti_context *cx, const char *text);
-/* Three cells: bytes, in powers of two, in powers of ten. */
-void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes);
-/* One: "fits, 1.00 GiB left"; empty unless it was asked for. */
-void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict);
 
 #endif

@@ -11,7 +11,6 @@
 static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
 {
     struct dti_nearest nearest;
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_error error;
     *ret = (struct dti_mem_size){.as.block = dti_block_lookup(name)};
     if (ret->as.block)
@@ -29,8 +28,8 @@ static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struc
             *reterr = error;
         return status;
     }
-    (void)dti_fail(reterr, status, "unknown dtype %s", dti_quote(quoted, name, strlen(name)));
-    dti_error_argument(reterr, name, strlen(name));
+    (void)dti_fail_word(reterr, status, name, strlen(name), "unknown dtype %s",
+                        DTI_QUOTED(name, strlen(name)));
     dti_nearest_suggest(&nearest, reterr);
     return status;
 }
@@ -75,7 +74,6 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
 {
     struct dti_mem *const mem = &job->mem;
     const bool first = mem->operand_count == 0;
-    char quoted[DTI_QUOTE_SIZE];
     if (dti_mem_is_amount(word))
         return dti_mem_add_amount(mem, word, reterr);
     const bool dtype = names_dtype(word);
@@ -90,12 +88,11 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
         return dti_fail(reterr, DTI_USAGE,
                         "%s of what? give an amount or a file before it, as in 'dtinfo mem 7B "
                         "bf16'",
-                        dti_quote(quoted, word, strlen(word)));
-    (void)dti_fail(reterr, DTI_BAD_VALUE,
-                   "%s is neither a count (7B, 176e9), nor a shape (32x1024x4096), nor a file",
-                   dti_quote(quoted, word, strlen(word)));
-    dti_error_argument(reterr, word, strlen(word));
-    return DTI_BAD_VALUE;
+                        DTI_QUOTED(word, strlen(word)));
+    return dti_fail_word(
+        reterr, DTI_BAD_VALUE, word, strlen(word),
+        "%s is neither a count (7B, 176e9), nor a shape (32x1024x4096), nor a file",
+        DTI_QUOTED(word, strlen(word)));
 }
 
 static enum dti_status check_selection(const struct mem_job *job, struct dti_error *reterr)
@@ -103,7 +100,6 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     const struct mem_args *const args = job->args;
     const struct dti_mem *const mem = &job->mem;
     const char *const option = args->mem.only ? "--only" : args->mem.keep ? "--keep" : NULL;
-    char quoted[DTI_QUOTE_SIZE];
     bool files = false;
     for (size_t i = 0; i < mem->operand_count; i++)
         files |= mem->operands[i].kind == DTI_MEM_FILE;
@@ -111,7 +107,7 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
     if (args->mem.only && mem->item_count == 0)
         return dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor",
-                        dti_quote(quoted, args->mem.only, strlen(args->mem.only)));
+                        DTI_QUOTED(args->mem.only, strlen(args->mem.only)));
     if (args->train && files && mem->numbers == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "no tensor is of floats: there are no parameters to train");

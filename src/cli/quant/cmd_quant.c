@@ -5,54 +5,90 @@
 #include <string.h>
 
 #include "cli/quant/quant_args.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/input.h"
 
+#define CHOICE(value_, name_, help_) {.name = name_, .value = value_, .help = help_},
+
+static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
+static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
+static const struct dti_choice like_choices[] = {
+    DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""}, {.name = NULL}};
+static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
+static const struct dti_choice nibble_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
+static const struct dti_choice tensor_scale_choices[] = {
+    DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
+
+static const struct dti_choice per_choices[] = {
+    {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
+    {"channel", DTI_PER_CHANNEL, "one for each index along --axis"},
+    {"block", DTI_PER_GROUP, "one for each --block N neighbours"},
+    {.name = NULL},
+};
+
+static const struct dti_choice event_choices[] = {
+    {"clipped", DTI_QUANT_CLIPPED, "a number lies beyond the range of codes"},
+    {"special", DTI_QUANT_SPECIAL, "there is a NaN or an infinity"},
+    {"inexact", DTI_QUANT_INEXACT, "a dequantized number differs from the given one"},
+    {.name = NULL},
+};
+
+static const struct dti_choice layout_choices[] = {
+    {"compressed-tensors", 0, "as vLLM's compressed-tensors (the default)"},
+    {"modelopt", 1, "as NVIDIA's ModelOpt"},
+    {.name = NULL},
+};
+
+static const struct dti_choice as_choices[] = {
+    {"npy", DTI_AS_NPY, "NumPy arrays"},
+    {"safetensors", DTI_AS_SAFETENSORS, "a safetensors file"},
+    {.name = NULL},
+};
+
 static const struct dti_option options[] = {
     OPT_TEXT(0, "min", struct quant_args, min, "VALUE",
-             "lowest number of the range; otherwise that of the values"),
+             "lowest number of the range; by default that of the values"),
     OPT_TEXT(0, "max", struct quant_args, max, "VALUE", "highest number of the range"),
     OPT_TEXT(0, "scale", struct quant_args, scale, "VALUE",
-             "this scale, in place of one from the range"),
+             "use this scale instead of one from the range"),
     OPT_TEXT(0, "zero-point", struct quant_args, zero_point, "N",
-             "the code of zero, with --scale; otherwise 0"),
+             "with --scale: the code of zero (default 0)"),
     OPT_FLAG(0, "symmetric", struct quant_args, rules.symmetric,
              "zero in the middle (the default for int dtypes)"),
     OPT_FLAG(0, "affine", struct quant_args, rules.affine,
              "a zero point that fits the range (the default for uint dtypes)"),
     OPT_CHOICE(0, "symmetry", struct quant_args, rules.symmetry, symmetry_given, "RULE",
-               dti_choice_symmetry, "how a symmetric scale is made"),
+               symmetry_choices, "how a symmetric scale is made"),
     OPT_CHOICE(0, "division", struct quant_args, rules.division, division_given, "RULE",
-               dti_choice_division, "how numbers are divided by the scale"),
-    OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", dti_choice_quant_like,
+               division_choices, "how numbers are divided by the scale"),
+    OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", like_choices,
                "set division, symmetry, zero point and specials as this stack does"),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
-               dti_choice_mx_scale, "MX formats: which power of two a block has"),
-    OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", dti_choice_tensor_scale,
+               mx_scale_choices, "MX formats: which power of two a block has"),
+    OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
              "scale of the whole tensor in nvfp4: a number, auto or none"),
-    OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", dti_choice_per,
+    OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",
              "integers and floats: a scale for each N neighbours; --dequant: that length"),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
     OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks"),
-    OPT_CHOICE(0, "nibble", struct quant_args, rules.order, nibble_given, "ORDER",
-               dti_choice_nibble, "how codes of less than 8 bits are packed"),
-    DTI_ROW_FAIL_ON(struct quant_args, fail_on, dti_choice_quant_event),
+    OPT_CHOICE(0, "nibble", struct quant_args, rules.order, nibble_given, "ORDER", nibble_choices,
+               "how codes of less than 8 bits are packed"),
+    DTI_ROW_FAIL_ON(struct quant_args, fail_on, event_choices),
     DTI_ROW_INPUT(struct quant_args, transfer.input, "the file to read", "a number"),
     DTI_ROW_OUTPUT(struct quant_args, transfer.output, "files: the file to write"),
-    DTI_ROW_AS(struct quant_args, transfer.as, dti_choice_quant_as, "files: what to write"),
+    DTI_ROW_AS(struct quant_args, transfer.as, as_choices, "files: output format"),
     DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
-    OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT",
-               dti_choice_quant_layout, "files: names and forms of codes and scales"),
-    OPT_FLAG(0, "dequant", struct quant_args, dequant,
-             "files: make floats of DTYPE of what is quantized"),
+    OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT", layout_choices,
+               "files: names and forms of codes and scales"),
+    OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE"),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
-             "files: codes have N bits, with --dequant, whatever config.json says"),
+             "files: with --dequant, codes have N bits, whatever config.json says"),
     DTI_ROW_ONLY(struct quant_args, tensors.only,
-                 "files: quantize these tensors alone, keep the others"),
+                 "files: quantize only these tensors, keep the others"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
     DTI_ROW_SELECT(struct quant_args, tensors.select),
     DTI_ROW_ASSUME(struct quant_args, tensors.assume),
@@ -61,7 +97,7 @@ static const struct dti_option options[] = {
     DTI_ROW_THREADS(struct quant_args, transfer.threads, "files: threads"),
     DTI_ROW_MAX_MEMORY(struct quant_args, tensors.max_memory, "files: ", ""),
     DTI_ROW_PROGRESS(struct quant_args, transfer.progress,
-                     "files: whether a bar shows how far long work is"),
+                     "files: show a progress bar on standard error"),
     OPT_END,
 };
 
@@ -91,19 +127,19 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_quant = {
     .name = "quant",
     .group = "ask",
-    .summary = "values and files to integers, scaled floats and block formats, and back",
+    .summary = "quantize values or files, or dequantize them",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
-    .details =
-        "Quantization divides numbers by a scale and keeps a code of few bits for each. DTYPE is\n"
-        "int2 to int16, uint2 to uint16, a float of 8 bits or less, or a block format, whose\n"
-        "elements share a scale: mxfp8_e4m3, mxfp8_e5m2, mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8,\n"
-        "nvfp4, nf4, q8_0, q4_0. The values are one tensor: its range gives the scale, unless\n"
-        "--min and --max or --scale do. '-' reads values from standard input. All arithmetic is\n"
-        "that of fp32. With -q only the numbers that come back are printed.\n"
-        "\n"
-        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf) becomes one with\n"
-        "codes and scales, and with --dequant goes back to a float dtype:\n"
-        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --keep '*norm*'",
+    .details = "Quantization divides numbers by a scale and keeps a code of few bits for\n"
+               "each. DTYPE is int2 to int16, uint2 to uint16, a float of 8 bits or less, or\n"
+               "a block format, whose elements share a scale: mxfp8_e4m3, mxfp8_e5m2,\n"
+               "mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nf4, q8_0, q4_0. All values\n"
+               "together are one tensor. The scale follows from its range, or from --min and\n"
+               "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
+               "is in fp32. -q prints only the dequantized numbers.\n"
+               "\n"
+               "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
+               "becomes a file with codes and scales; --dequant turns it back into floats:\n"
+               "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"
                 "dtinfo quant -12.15 int8 --scale 0.1\n"

@@ -24,18 +24,6 @@ struct quant_args {
     bool layout_given, bits_given, dequant;
 };
 
-/* quant_choices.c: the tables of the options. */
-extern const struct dti_choice dti_choice_symmetry[];
-extern const struct dti_choice dti_choice_division[];
-extern const struct dti_choice dti_choice_quant_like[];
-extern const struct dti_choice dti_choice_mx_scale[];
-extern const struct dti_choice dti_choice_per[];
-extern const struct dti_choice dti_choice_nibble[];
-extern const struct dti_choice dti_choice_tensor_scale[];
-extern const struct dti_choice dti_choice_quant_event[];
-extern const struct dti_choice dti_choice_quant_layout[];
-extern const struct dti_choice dti_choice_quant_as[];
-
 enum { QUANT_TARGETS_MAX = 64 };
 /* quant_targets.c: "int8" or "int8,mxfp4,...": looks them up and settles what is asked of each.
  * Options that none of them takes are errors. Notes about names are said on stderr. The list is to
@@ -43,13 +31,6 @@ enum { QUANT_TARGETS_MAX = 64 };
 enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
-
-/* quant_options.c: options that exclude or need each other, whatever the dtype is. */
-enum dti_status dti_quant_options_check(const struct quant_args *args, struct dti_error *reterr);
-/* An option that none of the targets takes. */
-enum dti_status dti_quant_options_fit(const struct quant_args *args,
-                                      const struct dti_quant_target *targets, size_t count,
-                                      struct dti_error *reterr);
 
 /* The first of the options that was given: dti_option_given(). */
 const char *dti_quant_given(const struct quant_args *args, const char *names);

@@ -2,12 +2,12 @@
  *
  * What was dequantized, for people: a line on the whole, one for each way in which tensors were
  * stored, what was lost on the way to the dtype, and with -v every tensor. */
+#include "answers/tensors.h"
 #include "cli/quant/quant_files.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shared/tensor_kinds.h"
-#include "cli/shared/tensor_words.h"
 
 enum { FORM_SIZE = 128 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_files.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 
 #define EXAMPLE "as in 'dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors'"
 

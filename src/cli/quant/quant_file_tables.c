@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "answers/tensors.h"
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_words.h"
 
 enum { WORST = 5 };
 

@@ -8,8 +8,6 @@
 #include "cli/quant/quant_files.h"
 #include "cli/shared/amount.h"
 #include "cli/shared/progress.h"
-#include "cli/shell/output_words.h"
-#include "cli/shell/remedy_words.h"
 #include "dtinfo/parallel.h"
 
 /* On stderr, and among the warnings of JSON. */

@@ -10,11 +10,6 @@
 
 enum { VALUE_COLUMN = 15, BITS_COLUMN = 33, NOTE_COLUMN = 45 };
 
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
 static void label(struct dti_line *line, const char *name)
 {
     dti_line_to(line, 2);
@@ -37,10 +32,10 @@ static void put_fp32(struct dti_line *line, const char *name, uint32_t code, con
 {
     char text[DTI_TEXT_SIZE];
     label(line, name);
-    put(line, dti_quant_spell(text, code));
+    dti_line_text(line, dti_quant_spell(text, code));
     dti_line_to(line, BITS_COLUMN);
     dti_spell_code(text, code, 32);
-    put(line, text);
+    dti_line_text(line, text);
     end(line, how);
 }
 
@@ -53,7 +48,7 @@ static void put_hexfloat(struct dti_line *line, uint32_t code)
         return;
     dti_spell_hexfloat(text, &value);
     label(line, "");
-    put(line, text);
+    dti_line_text(line, text);
     end(line, NULL);
 }
 
@@ -74,7 +69,7 @@ static void put_range(struct dti_line *line, const struct dti_quant_target *targ
                                                                 : "no finite values";
     label(line, "range");
     if (group->finite == 0 && !target->has_min && !target->has_max)
-        put(line, "none");
+        dti_line_text(line, "none");
     else
         put_span(line, group->seen_min, group->seen_max);
     dti_line_to(line, NOTE_COLUMN);
@@ -128,14 +123,14 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
         dti_line_print(line, DTI_STYLE_PLAIN, "2^%d = %s", (int)scale.exponent,
                        dti_quant_spell(text, dti_fp32_round(&scale)));
     else if (format->width == 32)
-        put(line, dti_quant_spell(text, group->scale));
+        dti_line_text(line, dti_quant_spell(text, group->scale));
     else {
         dti_spell_stored(text, format, group->scale, &scale);
-        put(line, text);
+        dti_line_text(line, text);
     }
     dti_spell_code(text, group->scale, format->width);
     dti_line_to(line, BITS_COLUMN);
-    put(line, text);
+    dti_line_text(line, text);
     end(line, scale.class == DTI_CLASS_NAN
                   ? "the block has a NaN or an infinity: nothing else is left of it"
               : scale.class == DTI_CLASS_INF
@@ -283,7 +278,7 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
     dti_line_print(&line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
     end(&line, NULL);
     label(&line, "division");
-    put(&line, dti_quant_division_words(target));
+    dti_line_text(&line, dti_quant_division_words(target));
     if (like)
         dti_line_print(&line, DTI_STYLE_PLAIN, ", like %s", like);
     end(&line, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dtypes of quant, and what the options ask of each. */
+ * The dtypes that are asked for, and what the options ask of each. Mistakes in options: nothing
+ * that was given is ignored. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,97 @@
 #include "core/quant_parts.h"
 #include "dtinfo/number.h"
 
+/* Options that exclude or need each other, whatever the dtype is. */
+static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
+{
+    const char *const like = dti_quant_given(args, "division symmetry");
+    const char *const range = dti_quant_given(args, "min max");
+    const char *const one = dti_quant_given(args, "scale min max");
+    const bool grouped = args->per_given ? args->rules.per == DTI_PER_GROUP : args->block_given;
+    const bool channels =
+        args->per_given ? args->rules.per == DTI_PER_CHANNEL : args->axis && !args->block_given;
+    if (args->like_given && like)
+        return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
+    if (args->rules.symmetric && args->rules.affine)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--symmetric and --affine exclude each other; give one of them");
+    if (args->symmetry_given && args->rules.affine)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--symmetry is of symmetric quantization; leave out --affine");
+    if (args->scale && range)
+        return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
+                        range);
+    if (args->scale && args->rules.affine)
+        return dti_fail(reterr, DTI_USAGE, "--scale comes with --zero-point; leave out --affine");
+    if (args->zero_point && !args->scale)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--zero-point needs --scale; from a range both are computed");
+    if (args->zero_point && (args->rules.symmetric || args->symmetry_given))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the zero point of symmetric quantization is in the middle; leave out "
+                        "--zero-point or --symmetric");
+    if (args->per_given && grouped && !args->block_given)
+        return dti_fail(reterr, DTI_USAGE, "--per block needs --block N, as in --block 128");
+    if (args->block_given && !grouped)
+        return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
+                        channels ? "channel" : "tensor");
+    if (args->per_given && args->rules.per == DTI_PER_TENSOR && args->axis)
+        return dti_fail(reterr, DTI_USAGE, "one scale has no axis; leave out --axis or --per");
+    if (one && args->block_given)
+        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out --block", one);
+    if (one && channels)
+        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out %s", one,
+                        args->per_given ? "--per channel" : "--axis");
+    return DTI_OK;
+}
+
+/* An option that none of the targets takes. */
+static enum dti_status fit_options(const struct quant_args *args,
+                                   const struct dti_quant_target *targets, size_t count,
+                                   struct dti_error *reterr)
+{
+    static const struct {
+        const char *options;
+        unsigned families; /* of dtypes that the options are for */
+        const char *takers, *remedy;
+    } fits[] = {
+        {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
+         "its blocks have scales of their own"},
+        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero is zero"},
+        {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
+        {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+         "integers, scaled floats, nvfp4 and nf4", "its own rule settles how it divides"},
+        {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
+         "integers, scaled floats, nvfp4 and nf4", "leave it out"},
+        {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
+    };
+    unsigned families = 0;
+    bool narrow = false, blocks = args->block_given;
+    for (size_t i = 0; i < count; i++) {
+        families |= dti_quant_family(&targets[i]);
+        narrow = narrow || targets[i].code.width < 8;
+        blocks = blocks || targets[i].scheme.block;
+    }
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        const char *const option = dti_quant_given(args, fits[i].options);
+        if (option && !(families & fits[i].families))
+            return dti_fail(reterr, DTI_USAGE, "--%s is for %s, not for %s; %s", option,
+                            fits[i].takers, targets[0].name, fits[i].remedy);
+    }
+    if (args->nibble_given && !narrow)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--nibble is for codes of less than 8 bits; %s has %u: leave it out",
+                        targets[0].name, (unsigned)targets[0].code.width);
+    if (args->pad && !blocks)
+        return dti_fail(reterr, DTI_USAGE, "--pad is for blocks; give --block N, or leave it out");
+    return DTI_OK;
+}
+
 /* The value of an option, rounded to fp32: a finite number or, with `scale`, a positive one. */
 static enum dti_status read_fp32(const char *option, const char *text, bool scale,
                                  uint32_t *ret_code, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     struct dti_value value;
     struct dti_error error;
     if (dti_value_parse(&value, text, strlen(text), &error) != DTI_OK) {
@@ -25,18 +112,16 @@ static enum dti_status read_fp32(const char *option, const char *text, bool scal
     if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
               : value.class <= DTI_CLASS_FINITE)
         return DTI_OK;
-    (void)dti_fail(reterr, DTI_BAD_VALUE,
-                   scale ? "%s %s is no scale; give a positive number within the range of fp32"
-                         : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
-                   option, dti_quote(quoted, text, strlen(text)));
-    dti_error_argument(reterr, text, strlen(text));
-    return DTI_BAD_VALUE;
+    return dti_fail_word(reterr, DTI_BAD_VALUE, text, strlen(text),
+                         scale
+                             ? "%s %s is no scale; give a positive number within the range of fp32"
+                             : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
+                         option, DTI_QUOTED(text, strlen(text)));
 }
 
 static enum dti_status read_integer(const char *option, const char *text, int64_t lowest,
                                     int64_t highest, int64_t *ret_number, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const bool negative = text[0] == '-';
     const char *digit = text + (negative || text[0] == '+');
     int64_t number = 0;
@@ -47,11 +132,9 @@ static enum dti_status read_integer(const char *option, const char *text, int64_
     }
     number = negative ? -number : number;
     if (!good || *digit != '\0' || number < lowest || number > highest) {
-        (void)dti_fail(reterr, DTI_USAGE, "%s takes an integer from %lld to %lld, not %s", option,
-                       (long long)lowest, (long long)highest,
-                       dti_quote(quoted, text, strlen(text)));
-        dti_error_argument(reterr, text, strlen(text));
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                             "%s takes an integer from %lld to %lld, not %s", option,
+                             (long long)lowest, (long long)highest, DTI_QUOTED(text, strlen(text)));
     }
     *ret_number = number;
     return DTI_OK;
@@ -84,9 +167,8 @@ static enum dti_status read_scale(const struct quant_args *args,
     status =
         read_integer("--zero-point", text, recipe.affine.low, recipe.affine.high, &zero, &error);
     if (status != DTI_OK) {
-        (void)dti_fail(reterr, status, "%s (the codes of %s)", error.text, target->name);
-        dti_error_argument(reterr, text, strlen(text));
-        return status;
+        return dti_fail_word(reterr, status, text, strlen(text), "%s (the codes of %s)", error.text,
+                             target->name);
     }
     ret->zero_point = (int32_t)zero;
     return DTI_OK;
@@ -95,7 +177,6 @@ static enum dti_status read_scale(const struct quant_args *args,
 static enum dti_status read_range(const struct quant_args *args, struct dti_quant_rules *ret,
                                   struct dti_error *reterr)
 {
-    char low[DTI_QUOTE_SIZE], high[DTI_QUOTE_SIZE];
     struct dti_value min, max;
     enum dti_status status = DTI_OK;
     if (args->min)
@@ -109,8 +190,8 @@ static enum dti_status read_range(const struct quant_args *args, struct dti_quan
     if (dti_value_compare(&min, &max) <= 0)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; exchange them",
-                    dti_quote(low, args->min, strlen(args->min)),
-                    dti_quote(high, args->max, strlen(args->max)));
+                    DTI_QUOTED(args->min, strlen(args->min)),
+                    DTI_QUOTED(args->max, strlen(args->max)));
 }
 
 /* Adds those numbers to the rules that the target takes. */
@@ -140,16 +221,14 @@ static enum dti_status find(const struct dti_context *cx, const char *names, con
                             size_t length, bool full, struct dti_quant_target *ret,
                             struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE], name[128];
+    char name[128];
     if (length == 0 || length >= sizeof name) {
         const char *const what = length == 0 ? names : at;
         const size_t size = length == 0 ? strlen(names) : length;
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       length == 0 ? "%s has a comma without a dtype beside it"
-                                   : "unknown dtype %s",
-                       dti_quote(quoted, what, size));
-        dti_error_argument(reterr, what, size);
-        return DTI_UNKNOWN_DTYPE;
+        return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, what, size,
+                             length == 0 ? "%s has a comma without a dtype beside it"
+                                         : "unknown dtype %s",
+                             DTI_QUOTED(what, size));
     }
     if (full)
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", QUANT_TARGETS_MAX);
@@ -165,7 +244,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr)
 {
-    enum dti_status status = dti_quant_options_check(args, reterr);
+    enum dti_status status = check_options(args, reterr);
     if (status != DTI_OK)
         return status;
     struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
@@ -181,7 +260,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
             break;
     }
     if (status == DTI_OK)
-        status = dti_quant_options_fit(args, list, count, reterr);
+        status = fit_options(args, list, count, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         status = settle(args, &list[i], reterr);
     if (status != DTI_OK) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_values.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 #include "cli/shared/text_numbers.h"
 
 #define EXAMPLE "as in 'dtinfo quant -1 0.1 3 int8'"
@@ -21,7 +21,6 @@ static bool is_target(const char *text)
 static enum dti_status check_operands(const struct quant_args *args, char **operands, int count,
                                       struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const char *const of_files = dti_quant_given(
         args, "input output dequant as force layout bits only keep select assume lenient dry-run "
               "threads max-memory progress axis pad");
@@ -40,7 +39,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
         return dti_fail(reterr, DTI_USAGE,
                         is_target(operands[0]) ? "the values are missing before %s, " EXAMPLE
                                                : "the dtype is missing after %s, " EXAMPLE,
-                        dti_quote(quoted, operands[0], strlen(operands[0])));
+                        DTI_QUOTED(operands[0], strlen(operands[0])));
     for (int i = 0; i < count - 1; i++) {
         if (strcmp(operands[i], "-") == 0 && count > 2)
             return dti_fail(reterr, DTI_USAGE,
@@ -54,7 +53,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
             reterr, DTI_USAGE,
             swapped ? "%s is a dtype where a value should be; the dtype comes last, " EXAMPLE
                     : "the dtype is missing after %s, " EXAMPLE,
-            dti_quote(quoted, word, strlen(word)));
+            DTI_QUOTED(word, strlen(word)));
     }
     if (!is_target(first))
         return DTI_OK;
@@ -62,11 +61,11 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
         return dti_fail(reterr, DTI_USAGE,
                         "%s is a dtype where a value should be; join dtypes with commas: "
                         "%.64s,%.64s",
-                        dti_quote(quoted, first, strlen(first)), first, last);
+                        DTI_QUOTED(first, strlen(first)), first, last);
     if (dti_operand_is_number(last))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is a number where the dtype should be; it comes last: %.64s %.64s",
-                        dti_quote(quoted, last, strlen(last)), last, first);
+                        DTI_QUOTED(last, strlen(last)), last, first);
     return DTI_OK;
 }
 

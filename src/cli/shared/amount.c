@@ -29,7 +29,7 @@ enum dti_status dti_amount_bytes(const char *option, const char *text, size_t le
                                  uint64_t *ret_bytes, struct dti_error *reterr)
 {
     static const char letters[] = "kKmMgGtT";
-    char quoted[DTI_QUOTE_SIZE], advice[48] = "";
+    char advice[48] = "";
     const char *unit = text;
     size_t unit_length = length;
     uint64_t number;
@@ -42,16 +42,14 @@ enum dti_status dti_amount_bytes(const char *option, const char *text, size_t le
             (void)snprintf(advice, sizeof advice, ": write %llu%ciB", (unsigned long long)number,
                            letters[(size_t)(letter - letters) | 1]);
     }
-    (void)dti_fail(reterr, DTI_USAGE, "%s takes bytes, as in 4096,64KiB,1GiB; %s is not%s", option,
-                   dti_quote(quoted, text, length), advice);
-    dti_error_argument(reterr, text, length);
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, text, length,
+                         "%s takes bytes, as in 4096,64KiB,1GiB; %s is not%s", option,
+                         DTI_QUOTED(text, length), advice);
 }
 
 enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_threads,
                                    struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     const char *at = text;
     size_t rest = length;
     uint64_t number;
@@ -64,9 +62,7 @@ enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_
         *ret_threads = (size_t)number;
         return DTI_OK;
     }
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "--threads takes a number from 1 to %d, or 'all'; %s is neither",
-                   (int)DTI_THREADS_MAX, dti_quote(quoted, text, length));
-    dti_error_argument(reterr, text, length);
-    return DTI_USAGE;
+    return dti_fail_word(reterr, DTI_USAGE, text, length,
+                         "--threads takes a number from 1 to %d, or 'all'; %s is neither",
+                         (int)DTI_THREADS_MAX, DTI_QUOTED(text, length));
 }

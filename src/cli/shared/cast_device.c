@@ -23,10 +23,8 @@ enum dti_status dti_cast_device_read(struct dti_cast_device *ret, const char *te
     if (status != DTI_OK)
         return status;
     if (wish.kind == DTI_DEVICE_ALL) {
-        (void)dti_fail(reterr, DTI_USAGE,
-                       "a cast runs on one device; use cpu, cuda, cuda:N or auto");
-        dti_error_argument(reterr, text, strlen(text));
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                             "a cast runs on one device; use cpu, cuda, cuda:N or auto");
     }
     *ret = (struct dti_cast_device){.wish = wish};
     return DTI_OK;
@@ -154,7 +152,6 @@ void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line
     if (device->wish.kind == DTI_DEVICE_CPU)
         return;
     const char *const reason = dti_cast_device_reason(device);
-    dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s%s", dti_cast_device_name(device),
+    dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s%s\n", dti_cast_device_name(device),
                    reason ? ": " : "", reason ? reason : "");
-    dti_line_end(line);
 }

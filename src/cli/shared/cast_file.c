@@ -4,7 +4,6 @@
 #include "cli/shared/cast_file.h"
 
 #include "cli/shared/amount.h"
-#include "cli/shell/output_words.h"
 #include "dtinfo/parallel.h"
 
 enum dti_container_kind dti_transfer_form(const struct dti_transfer_args *args)

@@ -9,7 +9,7 @@
 
 #include "cli/shared/amount.h"
 #include "cli/shared/cast_file.h"
-#include "cli/shared/file_operands.h"
+#include "cli/shared/operand_kinds.h"
 
 #define EXAMPLE "as in 'dtinfo cast model.safetensors bf16 -o model.bf16.safetensors'"
 

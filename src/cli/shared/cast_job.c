@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/dtype_operands.h"
 #include "cli/shared/loss_human.h"
-#include "cli/shell/remedy_words.h"
+#include "cli/shared/operand_kinds.h"
 
 /* `all`: from wide to narrow, what people train, convert and serve with. */
 static const enum dti_dtype ladder[] = {
@@ -27,7 +26,6 @@ enum { DTYPES_MAX = 256 };
 static enum dti_status bad_list(const char *list, const char *name, size_t length,
                                 struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
     if (list[0] == '\0') {
         length = 0;
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
@@ -36,10 +34,9 @@ static enum dti_status bad_list(const char *list, const char *name, size_t lengt
         name = list;
         length = strlen(list);
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
-                       dti_quote(quoted, name, length));
+                       DTI_QUOTED(name, length));
     } else {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s",
-                       dti_quote(quoted, name, length));
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", DTI_QUOTED(name, length));
     }
     dti_error_argument(reterr, name, length);
     return DTI_UNKNOWN_DTYPE;

@@ -6,8 +6,7 @@
 #define DTINFO_CLI_CAST_JOB_H
 
 #include "answers/cast.h"
-#include "answers/policies.h"
-#include "answers/warnings.h"
+#include "answers/common.h"
 #include "cli/shared/cast_device.h"
 #include "cli/shell/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The named policies, one row each. */
-#include "cli/shared/choices.h"
+#include "cli/shared/option_rows.h"
 
 #include <assert.h>
 
@@ -41,7 +41,7 @@ const struct dti_choice dti_choice_fail_on[] = {
 
 const struct dti_choice dti_choice_progress[] = {
     {"auto", DTI_PROGRESS_AUTO, "on a terminal, after half a second (the default)"},
-    {"always", DTI_PROGRESS_ALWAYS, "also where there is none"},
+    {"always", DTI_PROGRESS_ALWAYS, "even without a terminal"},
     {"never", DTI_PROGRESS_NEVER, "not at all"},
     {.name = NULL},
 };

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "cli/shared/amount.h"
-#include "cli/shared/dtype_operands.h"
+#include "cli/shared/operand_kinds.h"
+#include "containers/containers.h"
 
 static enum dti_status read_dtype(struct dti_file_source *source, const char *name,
                                   const struct dti_context *cx, struct dti_format *ret,
@@ -22,14 +23,6 @@ static enum dti_status read_dtype(struct dti_file_source *source, const char *na
     if (operand.note)
         source->notes[source->note_count++] = operand.note;
     return DTI_OK;
-}
-
-static bool is_big_endian(void)
-{
-    const uint16_t probe = 1;
-    unsigned char first;
-    memcpy(&first, &probe, 1);
-    return first == 0;
 }
 
 static enum dti_status refuse_without_from(const struct dti_file_args *args,
@@ -50,7 +43,6 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
                                 const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_raw *const raw = &source->raw;
-    char quoted[DTI_QUOTE_SIZE];
     const enum dti_status status = read_dtype(source, args->from, cx, &raw->format, reterr);
     if (status != DTI_OK)
         return status;
@@ -59,17 +51,15 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
         return dti_fail(reterr, DTI_USAGE,
                         "--packing is for codes of less than 8 bits, and %s has %u: leave it out",
                         part->name, (unsigned)part->width);
-    raw->layout.packing = (enum dti_packing)args->packing;
-    raw->layout.swapped =
-        dti_format_container(part) > 1 && (args->endian == (int)DTI_ENDIAN_BIG) != is_big_endian();
+    raw->layout = dti_file_layout(&raw->format, (enum dti_packing)args->packing,
+                                  args->endian == (int)DTI_ENDIAN_BIG);
     raw->shaped = args->shape != NULL;
     raw->shape = source->shape;
     if (raw->shaped &&
         !dti_shape_parse(args->shape, strlen(args->shape), source->shape, &raw->rank)) {
-        (void)dti_fail(reterr, DTI_USAGE, "--shape takes dimensions, as in 2,3 or 2x3; %s is not",
-                       dti_quote(quoted, args->shape, strlen(args->shape)));
-        dti_error_argument(reterr, args->shape, strlen(args->shape));
-        return DTI_USAGE;
+        return dti_fail_word(reterr, DTI_USAGE, args->shape, strlen(args->shape),
+                             "--shape takes dimensions, as in 2,3 or 2x3; %s is not",
+                             DTI_QUOTED(args->shape, strlen(args->shape)));
     }
     source->options.raw = raw;
     return DTI_OK;

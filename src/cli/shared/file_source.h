@@ -23,8 +23,7 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
 /* Rows for a command's options; args is its struct dti_file_args member. */
 #define DTI_SOURCE_OPTIONS(type, args)                                                           \
     DTI_ROW_FROM(type, args.from), DTI_ROW_ENDIAN(type, args.endian, "byte order of raw codes"), \
-        DTI_ROW_PACKING(type, args.packing,                                                      \
-                        "how codes of less than 8 bits lie: raw ones, those of safetensors"),    \
+        DTI_ROW_PACKING(type, args.packing, "packing of sub-byte codes, raw or in safetensors"), \
         DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
 #define DTI_SCAN_OPTIONS(type, args)                \

@@ -8,24 +8,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dtinfo/ascii.h"
 #include "dtinfo/output.h"
-
-static bool ends(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), wanted = strlen(suffix);
-    return length >= wanted && strcmp(path + length - wanted, suffix) == 0;
-}
 
 bool dti_names_file(const char *path)
 {
-    return ends(path, dti_container_extension(DTI_CONTAINER_NPY)) ||
-           ends(path, dti_container_extension(DTI_CONTAINER_SAFETENSORS));
+    const enum dti_container_kind kind = dti_container_named(path);
+    return kind != DTI_CONTAINER_COUNT && kind != DTI_CONTAINER_RAW &&
+           dti_container_is_written(kind) && !(dti_container_traits(kind) & DTI_CONTAINER_FOLDER);
 }
 
 static bool is_folder(const char *path)
 {
     struct stat st = {0};
-    return ends(path, "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+    return dti_text_ends(path, strlen(path), "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 /* A pipe or a device: written as it comes, and so one file. */
@@ -34,19 +30,6 @@ static bool is_stream(const char *path)
     struct stat st = {0};
     return dti_output_is_standard(path) ||
            (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
-}
-
-/* What the name says; DTI_CONTAINER_COUNT when it says nothing. */
-static enum dti_container_kind kind_of_name(const char *path)
-{
-    static const enum dti_container_kind kinds[] = {
-        DTI_CONTAINER_SHARDED, DTI_CONTAINER_SAFETENSORS, DTI_CONTAINER_NPY,
-        DTI_CONTAINER_NPZ,     DTI_CONTAINER_GGUF,        DTI_CONTAINER_RAW};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (ends(path, dti_container_extension(kinds[i])))
-            return kinds[i];
-    }
-    return DTI_CONTAINER_COUNT;
 }
 
 /* The same as the input, where such files are written. */
@@ -65,7 +48,7 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
                                    struct dti_error *reterr)
 {
     const bool sharded = input->kind == DTI_CONTAINER_SHARDED;
-    const enum dti_container_kind named = path ? kind_of_name(path) : DTI_CONTAINER_COUNT;
+    const enum dti_container_kind named = path ? dti_container_named(path) : DTI_CONTAINER_COUNT;
     char quoted[DTI_QUOTE_SIZE];
     const bool any = form == DTI_CONTAINER_COUNT || form == DTI_CONTAINER_SAFETENSORS;
     if (path)
@@ -106,7 +89,7 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     const char *const path = out_path ? out_path : "";
     const char *const slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-    const bool named = kind_of_name(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
+    const bool named = dti_container_named(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
     ret->folder = named ? strndup(path, length) : strdup(path);
     if (!ret->folder)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");

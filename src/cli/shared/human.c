@@ -89,17 +89,25 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
     return buffer;
 }
 
+const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits)
+{
+    struct dti_value value;
+    dti_double_value(ratio, &value);
+    dti_human_percent(buffer, &value, digits);
+    if (value.class <= DTI_CLASS_FINITE)
+        memcpy(buffer + strlen(buffer), " %", 3);
+    return buffer;
+}
+
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole)
 {
     enum { DIGITS = 3, DIGITS_MOST = 17 };
     const double below_one = 1 - 0x1p-53;
     double ratio = (double)part / (double)whole;
     struct dti_value value;
-    uint64_t code;
     if (part < whole && ratio > below_one)
         ratio = below_one;
-    memcpy(&code, &ratio, sizeof code);
-    dti_decode(dti_format_get(DTI_FP64), code, &value);
+    dti_double_value(ratio, &value);
     for (unsigned digits = DIGITS; digits <= DIGITS_MOST; digits++) {
         dti_human_percent(buffer, &value, digits);
         if (part == whole || strcmp(buffer, "100") != 0)

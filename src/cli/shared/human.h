@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/error.h"
@@ -34,6 +34,9 @@ const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_val
 /* A ratio as a percentage without its sign: "0.2057". */
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);
+
+/* A ratio as a percentage: "0.391 %". */
+const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits);
 
 /* How much of a whole a part is, with three digits, and with more where only all of it would be
  * 100: "99.996 %". whole > 0. */

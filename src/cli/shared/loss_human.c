@@ -5,15 +5,11 @@
 
 #include <math.h>
 
-#include "cli/shared/choices.h"
+#include "answers/tensors.h"
 #include "cli/shared/human.h"
+#include "cli/shared/option_rows.h"
 
 static const char gap[] = "   ";
-
-static void put(struct dti_line *line, const char *text)
-{
-    dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
 
 void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count)
 {
@@ -25,7 +21,7 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
 {
     char text[DTI_TEXT_SIZE];
     if (loss->inexact == 0)
-        put(line, "  inexact 0");
+        dti_line_text(line, "  inexact 0");
     else
         dti_line_print(line, DTI_STYLE_PLAIN, "  inexact %llu (%s)",
                        (unsigned long long)loss->inexact,
@@ -40,21 +36,9 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     dti_line_end(line);
     if (loss->stray > 0) {
         dti_line_print(line, DTI_STYLE_PLAIN,
-                       "  %llu with bits beside their code, which are ignored",
+                       "  %llu with bits beside their code, which are ignored\n",
                        (unsigned long long)loss->stray);
-        dti_line_end(line);
     }
-}
-
-/* "-" for a figure that fp64 does not hold. */
-static const char *spell(char text[DTI_TEXT_SIZE], double number, unsigned digits)
-{
-    struct dti_value value;
-    if (isnan(number))
-        return "-";
-    dti_double_value(number, &value);
-    dti_spell_digits(text, &value, digits);
-    return text;
 }
 
 void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *place,
@@ -64,20 +48,20 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     struct dti_value relative;
     if (loss->compared == 0)
         return;
-    if (loss->inexact == 0 && loss->stray == 0) {
-        put(line, "  every number is kept exactly");
-        dti_line_end(line);
-    }
+    if (loss->inexact == 0 && loss->stray == 0)
+        dti_line_text(line, "  every number is kept exactly\n");
     if (!(loss->max_absolute > 0))
         return;
     dti_line_print(line, DTI_STYLE_PLAIN, "  max abs error %s (",
-                   spell(text, loss->max_absolute, 4));
-    put(line, place);
+                   dti_figure_words(text, loss->max_absolute, 4));
+    dti_line_text(line, place);
     dti_double_value(loss->max_relative, &relative);
     dti_line_print(line, DTI_STYLE_PLAIN, ")   mean abs error %s   max rel error %s %%",
-                   spell(mean, loss->mean_absolute, 3), dti_human_percent(text, &relative, 3));
+                   dti_figure_words(mean, loss->mean_absolute, 3),
+                   dti_human_percent(text, &relative, 3));
     if (!isnan(loss->sqnr_db))
-        dti_line_print(line, DTI_STYLE_PLAIN, "   SQNR %s dB", spell(text, loss->sqnr_db, 4));
+        dti_line_print(line, DTI_STYLE_PLAIN, "   SQNR %s dB",
+                       dti_figure_words(text, loss->sqnr_db, 4));
     dti_line_end(line);
 }
 
@@ -101,13 +85,13 @@ void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack
         put_choice(line, "overflow", dti_choice_overflow, (int)policy->overflow);
         if (policy->overflow == DTI_OVERFLOW_NATIVE && cast->dst.kind != DTI_KIND_BOOL &&
             dti_format_is_integer(&cast->dst))
-            put(line, " (clamps)");
+            dti_line_text(line, " (clamps)");
         if (dti_format_is_float(&cast->dst))
             put_choice(line, "nan", dti_choice_nan, (int)policy->nan);
     }
     for (size_t i = 0; i < cast->via_count; i++) {
-        put(line, i > 0 ? ", " : line->column > 0 ? "   via " : "  via ");
-        put(line, cast->via[i].name);
+        dti_line_text(line, i > 0 ? ", " : line->column > 0 ? "   via " : "  via ");
+        dti_line_text(line, cast->via[i].name);
     }
     if (line->column > 0)
         dti_line_end(line);
@@ -138,7 +122,6 @@ void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rul
     char native[DTI_TEXT_SIZE], other[DTI_TEXT_SIZE];
     if (loss->overflowed == 0 || !dti_loss_saturated(cast, rule, native, other))
         return;
-    dti_line_print(line, DTI_STYLE_WARN, "  hint: --overflow saturate stores %s instead of %s",
+    dti_line_print(line, DTI_STYLE_WARN, "  hint: --overflow saturate stores %s instead of %s\n",
                    other, native);
-    dti_line_end(line);
 }

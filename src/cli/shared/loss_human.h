@@ -5,7 +5,7 @@
 #ifndef DTINFO_CLI_LOSS_HUMAN_H
 #define DTINFO_CLI_LOSS_HUMAN_H
 
-#include "answers/spelled.h"
+#include "answers/common.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/stack.h"
 #include "dtinfo/table.h"

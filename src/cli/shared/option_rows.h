@@ -7,11 +7,24 @@
 #ifndef DTINFO_CLI_OPTION_ROWS_H
 #define DTINFO_CLI_OPTION_ROWS_H
 
-#include "cli/shared/choices.h"
+#include "cli/shell/option.h"
+
+/* Named policies: options, help, completion, error messages and JSON spell them from here. */
+extern const struct dti_choice dti_choice_round[];    /* enum dti_round */
+extern const struct dti_choice dti_choice_overflow[]; /* enum dti_overflow */
+extern const struct dti_choice dti_choice_nan[];      /* enum dti_nan */
+extern const struct dti_choice dti_choice_stack[];    /* enum dti_stack */
+extern const struct dti_choice dti_choice_packing[];  /* enum dti_packing */
+extern const struct dti_choice dti_choice_endian[];   /* enum dti_endian */
+extern const struct dti_choice dti_choice_fail_on[];  /* enum dti_flag, a set */
+extern const struct dti_choice dti_choice_progress[]; /* enum dti_progress_when */
+
+/* The name of a value in a table; the value must be in it. */
+const char *dti_choice_name(const struct dti_choice *table, int value);
 
 /* What is read. */
 #define DTI_ROW_INPUT(args, field, what, other) \
-    OPT_FILE(0, "input", args, field, "FILE", what ", where its name could be taken for " other)
+    OPT_FILE(0, "input", args, field, "FILE", what ", if its name could be taken for " other)
 #define DTI_ROW_FROM(args, field) \
     OPT_DTYPE(0, "from", args, field, "DTYPE", "the file holds raw codes of this dtype")
 #define DTI_ROW_ENDIAN(args, field, help) \
@@ -21,22 +34,22 @@
 #define DTI_ROW_SHAPE(args, field, of) \
     OPT_TEXT(0, "shape", args, field, "N,...", "shape of raw codes" of ": 2,3 or 2x3")
 #define DTI_ROW_ASSUME(args, field) \
-    OPT_DTYPE(0, "assume", args, field, "DTYPE", "what npy files hold whose type is V1, V2 or <f1")
+    OPT_DTYPE(0, "assume", args, field, "DTYPE", "dtype of npy files with the type V1, V2 or <f1")
 #define DTI_ROW_LENIENT(args, field) \
-    OPT_FLAG(0, "lenient", args, field, "accept bytes behind the data of safetensors")
+    OPT_FLAG(0, "lenient", args, field, "accept extra bytes after the data of safetensors")
 
 /* Which tensors. */
 #define DTI_ROW_ONLY(args, field, help) OPT_GLOB(0, "only", args, field, "GLOB,...", help)
 #define DTI_ROW_KEEP(args, field) \
     OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: let these tensors keep their dtype")
 #define DTI_ROW_SELECT(args, field) \
-    OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write these tensors alone")
+    OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write only these tensors")
 
 /* What is written. */
 #define DTI_ROW_OUTPUT(args, field, help) OPT_FILE('o', "output", args, field, "FILE", help)
 #define DTI_ROW_AS(args, field, forms, what)                       \
     OPT_CHOICE(0, "as", args, field, field##_given, "FORM", forms, \
-               what "; otherwise as --output is named, or as the input is")
+               what "; by default from --output's name, else the input's")
 #define DTI_ROW_FORCE(args, field, of) \
     OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
 #define DTI_ROW_DRY_RUN(args, field) \

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "cli/shared/tensor_words.h"
+#include "answers/tensors.h"
 #include "dtinfo/escape.h"
 
 bool dti_tensor_cell(struct dti_table *table, const struct dti_tensor *tensor)

@@ -3,7 +3,7 @@
  * dtinfo help [COMMAND]: the same as --help, for those who ask in words. */
 #include <string.h>
 
-#include "cli/shell/help.h"
+#include "cli/shell/command.h"
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)

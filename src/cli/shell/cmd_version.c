@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo version: what --version prints, for those who ask in words; not shown. */
-#include "cli/shell/help.h"
+#include "cli/shell/command.h"
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)

@@ -11,6 +11,7 @@
 #include "cli/shell/option.h"
 #include "dtinfo/error.h"
 #include "dtinfo/json.h"
+#include "dtinfo/output_leftovers.h"
 #include "dtinfo/table.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
@@ -99,5 +100,47 @@ enum dti_status dti_command_lookup(const char *name, const struct dti_command **
 
 /* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];
+
+/* What the layers below say, with the options by which a user follows their advice. */
+
+/* A dti_remedy_words_fn. */
+const char *dti_remedy_words(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
+                             const char *text);
+/* The same of a note; and of an error, cut as its text is. */
+const char *dti_note_words(char buffer[DTI_REMEDY_WORDS], const struct dti_note *note);
+const char *dti_error_words(char buffer[DTI_ERROR_TEXT], const struct dti_error *error);
+
+/* dti_status_meaning() */
+const char *dti_status_words(enum dti_status status);
+
+/* What --help, `dtinfo help` and a bare `dtinfo` print, made from the command and option rows
+ * alone; and what --version prints: the program, and what it was built with. */
+
+/* All commands by group; for stdout, or for stderr after a usage error. */
+void dti_help_overview(FILE *out, bool colour, int width);
+
+void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
+
+/* help_topics.c: what `dtinfo help` explains apart from commands. A topic's value is its place. */
+extern const struct dti_choice dti_help_topics[];
+enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
+                               struct dti_error *reterr);
+
+enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
+
+/* What the commands that write files say beside their reports: of what killed runs have left, and
+ * of a result that is complete when the report on it is not. */
+
+/* A warning for each kind of them. beside: the output, as the command line has it. */
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
+                               dti_warn_fn *warn, void *warn_context);
+
+/* The output has its name, or all of it went into a pipe: a standard output that fails from now on
+ * is still an error, which then says so. */
+void dti_output_is_complete(const char *path);
+/* Likewise for the report on it, whose status is given: where that is no success and not the fault
+ * of standard output, the result stands, and a line on stderr says that the report is missing. */
+enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
+                                      enum dti_status status, struct dti_error *reterr);
 
 #endif

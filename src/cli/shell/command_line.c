@@ -8,7 +8,6 @@
 
 #include "cli/shell/environment.h"
 #include "cli/shell/globals.h"
-#include "cli/shell/help.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/nearest.h"

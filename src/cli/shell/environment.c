@@ -38,18 +38,19 @@ static enum dti_status check_timeout(const struct dti_variable *variable, const 
 
 const struct dti_variable dti_variables[] = {
     {.name = "DTINFO_CPU",
-     .help = "the highest CPU level that array kernels may use; one above what is there changes "
-             "nothing, one of another architecture is an error",
+     .help = "the highest CPU level that array kernels may use; a level above this machine's "
+             "changes nothing, one of another architecture is an error",
      .choices = cpu_levels},
     {.name = "DTINFO_CUDA_TIMEOUT",
-     .help = "the seconds, 0.001 to 86400, that a call of the CUDA driver and the work of a device "
-             "may take before they are given up; 30 without it",
+     .help =
+         "the seconds (0.001 to 86400, default 30) after which a call of the CUDA driver or the "
+         "work of a device counts as failed",
      .check = check_timeout},
     {.name = "DTINFO_LIBCUDA",
-     .help = "the path of the CUDA driver's library, in place of libcuda.so.1",
+     .help = "the path of the CUDA driver's library, instead of libcuda.so.1",
      .check = check_path},
     {.name = "DTINFO_LIBNVML",
-     .help = "the path of NVIDIA's management library, in place of libnvidia-ml.so.1",
+     .help = "the path of NVIDIA's management library, instead of libnvidia-ml.so.1",
      .check = check_path},
 };
 const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0];

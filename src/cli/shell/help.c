@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answers/shell.h"
-#include "cli/shell/help.h"
-#include "cli/shell/remedy_words.h"
+#include "answers/common.h"
+#include "cli/shell/command.h"
 #include "dtinfo/table.h"
 
 enum { NARROWEST = 80, WIDEST = 100, OPTION_COLUMN_MAX = 30, CHOICE_COLUMN = 8 };
@@ -24,14 +23,13 @@ static struct page page_start(FILE *out, bool colour, int width)
 
 static void put(struct page *page, const char *text)
 {
-    dti_line_put(&page->line, DTI_STYLE_PLAIN, text);
+    dti_line_text(&page->line, text);
 }
 
 static void heading(struct page *page, const char *text)
 {
     dti_line_end(&page->line);
-    dti_line_put(&page->line, DTI_STYLE_BOLD, text);
-    dti_line_end(&page->line);
+    dti_line_print(&page->line, DTI_STYLE_BOLD, "%s\n", text);
 }
 
 static void indent_to(struct page *page, size_t column)
@@ -147,8 +145,7 @@ static void put_exit_codes(struct page *page)
         const int code = dti_status_exit(status);
         if (code == last)
             continue;
-        dti_line_print(&page->line, DTI_STYLE_PLAIN, "%4d  %s", code, dti_status_words(status));
-        dti_line_end(&page->line);
+        dti_line_print(&page->line, DTI_STYLE_PLAIN, "%4d  %s\n", code, dti_status_words(status));
         last = code;
     }
 }
@@ -212,9 +209,8 @@ void dti_help_command(const struct dti_command *command, FILE *out, bool colour,
 {
     struct page page = page_start(out, colour, width);
     const bool has_options = command->options && command->options->kind != DTI_OPTION_END;
-    dti_line_print(&page.line, DTI_STYLE_PLAIN, "usage: dtinfo %s%s %s", command->name,
+    dti_line_print(&page.line, DTI_STYLE_PLAIN, "usage: dtinfo %s%s %s\n", command->name,
                    has_options ? " [options]" : "", command->synopsis ? command->synopsis : "");
-    dti_line_end(&page.line);
     put(&page, "  ");
     put_words(&page, 2, command->summary);
     dti_line_end(&page.line);

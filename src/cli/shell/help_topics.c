@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shell/help.h"
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 
 enum { DTYPES, EXIT_CODES, JSON };
 

@@ -59,54 +59,38 @@ struct dti_option {
 #define DTI_NO_GIVEN                 ((size_t)-1)
 #define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
 
-#define OPT_FLAG(s, l, type, field, h)                                       \
-    {                                                                        \
-        .kind = DTI_OPTION_FLAG, .short_name = s, .long_name = l, .help = h, \
-        .offset = DTI_FIELD(type, field, bool), .given_offset = DTI_NO_GIVEN \
-    }
-#define OPT_TEXT(s, l, type, field, m, h)                                                  \
-    {                                                                                      \
-        .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
-    }
-#define OPT_LIST(s, l, type, field, m, table, h)                                           \
-    {                                                                                      \
-        .kind = DTI_OPTION_TEXT, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offers = table, .offset = DTI_FIELD(type, field, const char *),                   \
-        .given_offset = DTI_NO_GIVEN                                                       \
-    }
-#define OPT_DTYPE(s, l, type, field, m, h)                                                  \
-    {                                                                                       \
-        .kind = DTI_OPTION_DTYPE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN        \
-    }
-#define OPT_FILE(s, l, type, field, m, h)                                                  \
-    {                                                                                      \
-        .kind = DTI_OPTION_FILE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
-    }
-#define OPT_GLOB(s, l, type, field, m, h)                                                  \
-    {                                                                                      \
-        .kind = DTI_OPTION_GLOB, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .offset = DTI_FIELD(type, field, const char *), .given_offset = DTI_NO_GIVEN       \
-    }
-#define OPT_UINT(s, l, type, field, given, lo, hi, m, h)                                          \
-    {                                                                                             \
-        .kind = DTI_OPTION_UINT, .short_name = s, .long_name = l, .metavar = m, .help = h,        \
-        .offset = DTI_FIELD(type, field, uint64_t), .given_offset = DTI_FIELD(type, given, bool), \
-        .minimum = lo, .maximum = hi                                                              \
-    }
-#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                    \
-    {                                                                                        \
-        .kind = DTI_OPTION_CHOICE, .short_name = s, .long_name = l, .metavar = m, .help = h, \
-        .choices = table, .offset = DTI_FIELD(type, field, int),                             \
-        .given_offset = DTI_FIELD(type, given, bool)                                         \
-    }
-#define OPT_SET(s, l, type, field, m, table, h)                                               \
+/* A row; what is behind `want`, the type of the field, are further members. */
+#define DTI_OPTION(kind_, s, l, m, h, type, field, want, ...)                                 \
     {                                                                                         \
-        .kind = DTI_OPTION_SET, .short_name = s, .long_name = l, .metavar = m, .help = h,     \
-        .choices = table, .offset = DTI_FIELD(type, field, int), .given_offset = DTI_NO_GIVEN \
+        .kind = DTI_OPTION_##kind_, .short_name = s, .long_name = l, .metavar = m, .help = h, \
+        .offset = DTI_FIELD(type, field, want), __VA_ARGS__                                   \
     }
+#define OPT_FLAG(s, l, type, field, h) \
+    DTI_OPTION(FLAG, s, l, NULL, h, type, field, bool, .given_offset = DTI_NO_GIVEN)
+#define DTI_OPTION_WORDS(kind_, s, l, type, field, m, h, ...)                              \
+    DTI_OPTION(kind_, s, l, m, h, type, field, const char *, .given_offset = DTI_NO_GIVEN, \
+               __VA_ARGS__)
+#define OPT_TEXT(s, l, type, field, m, h) \
+    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, h, .choices = NULL)
+#define OPT_LIST(s, l, type, field, m, table, h) \
+    DTI_OPTION_WORDS(TEXT, s, l, type, field, m, h, .offers = table)
+#define OPT_DTYPE(s, l, type, field, m, h) \
+    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, h, .choices = NULL)
+/* A dtype, or one of a table. */
+#define OPT_DTYPE_OR(s, l, type, field, m, table, h) \
+    DTI_OPTION_WORDS(DTYPE, s, l, type, field, m, h, .choices = table)
+#define OPT_FILE(s, l, type, field, m, h) \
+    DTI_OPTION_WORDS(FILE, s, l, type, field, m, h, .choices = NULL)
+#define OPT_GLOB(s, l, type, field, m, h) \
+    DTI_OPTION_WORDS(GLOB, s, l, type, field, m, h, .choices = NULL)
+#define OPT_UINT(s, l, type, field, given, lo, hi, m, h) \
+    DTI_OPTION(UINT, s, l, m, h, type, field, uint64_t,  \
+               .given_offset = DTI_FIELD(type, given, bool), .minimum = lo, .maximum = hi)
+#define OPT_CHOICE(s, l, type, field, given, m, table, h)                                          \
+    DTI_OPTION(CHOICE, s, l, m, h, type, field, int, .given_offset = DTI_FIELD(type, given, bool), \
+               .choices = table)
+#define OPT_SET(s, l, type, field, m, table, h) \
+    DTI_OPTION(SET, s, l, m, h, type, field, int, .given_offset = DTI_NO_GIVEN, .choices = table)
 #define OPT_END                \
     {                          \
         .kind = DTI_OPTION_END \

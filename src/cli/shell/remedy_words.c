@@ -2,7 +2,7 @@
  *
  * The options that remedies stand for: the one place where a message from below gets their names.
  */
-#include "cli/shell/remedy_words.h"
+#include "cli/shell/command.h"
 
 #include <stdio.h>
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every workload stands on: it lays out its memory and names its candidates; this makes them
+ * take turns, on the CPU or on a device. */
+#ifndef DTINFO_BENCH_FRAME_H
+#define DTINFO_BENCH_FRAME_H
+
+#include <stdatomic.h>
+
+#include "dtinfo/bench_table.h"
+#include "dtinfo/copy.h"
+#include "dtinfo/matmul.h"
+
+/* The share of n things that falls to a member, in multiples of `grain`. */
+struct dti_share {
+    size_t first, count;
+};
+struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size);
+/* Calls a job in the team, or here where there is none. */
+void dti_in_team(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),
+                 void *context);
+/* Fills memory with a pool, again and again. */
+void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool,
+                      size_t pool_bytes);
+
+enum { DTI_BENCH_OPERANDS_MAX = 4 };
+
+/* Arrays side by side, each aligned to 4096, in sets that follow each other: with a cold cache as
+ * many as go beyond the last cache, else one. */
+struct dti_bench_shape {
+    size_t operands;
+    uint64_t bytes[DTI_BENCH_OPERANDS_MAX];
+    uint64_t counted; /* of a set, when sets are counted; 0: all of it */
+    enum dti_bench_cache cache;
+};
+/* Operands of as many bytes each. */
+struct dti_bench_shape dti_bench_alike(size_t operands, uint64_t bytes, enum dti_bench_cache cache);
+
+/* How many sets of so many bytes take turns. */
+size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes);
+
+struct dti_bench_memory {
+    unsigned char *data; /* aligned to 2 MiB; NULL: there is none */
+    void *mapping;
+    size_t size, sets, set_size, at[DTI_BENCH_OPERANDS_MAX];
+    bool in_cache; /* one set is within the last cache */
+    uint64_t huge_page_bytes;
+};
+/* Whether there is so much memory; fails with DTI_UNAVAILABLE, saying how much there is. */
+enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr);
+enum dti_status dti_bench_memory_check(struct dti_bench_shape shape, struct dti_error *reterr);
+/* The same, or DTI_NO_MEMORY; touched by the team's members, each its share. */
+enum dti_status dti_bench_memory_new(struct dti_bench_memory *ret, struct dti_bench_shape shape,
+                                     struct dti_team *team, struct dti_error *reterr);
+void dti_bench_memory_free(struct dti_bench_memory *memory); /* all zero is fine */
+static inline void *dti_bench_memory_at(const struct dti_bench_memory *memory, size_t set,
+                                        size_t operand)
+{
+    return memory->data + set * memory->set_size + memory->at[operand];
+}
+/* Repeats a pool in the first bytes of an operand, in all sets. */
+void dti_bench_memory_fill(const struct dti_bench_memory *memory, size_t operand, uint64_t bytes,
+                           const void *pool, size_t pool_bytes, struct dti_team *team);
+/* Adds it to the table's sets, memory, huge_page_bytes and in_cache. */
+void dti_bench_memory_describe(const struct dti_bench_memory *memory,
+                               struct dti_bench_table *table);
+
+/* One pass over a set: queued on the device, or done by the calling thread. */
+typedef enum dti_status dti_bench_pass_fn(void *context, size_t set, struct dti_error *reterr);
+
+/* A candidate to be added. Texts may be NULL. Either `run`, by all members of the team, or `pass`
+ * does the work. */
+struct dti_bench_entry {
+    const char *role, *dtype, *engine, *kernel, *arithmetic;
+    uint64_t bytes_read, bytes_written;
+    double operations;
+    bool limit;
+    dti_bench_fn *run;
+    dti_bench_pass_fn *pass;
+    bool by_events; /* passes are timed by the device's events, else by the host's clock */
+    void *context;
+    size_t sets;
+};
+
+struct dti_frame;
+struct dti_bench_workload;
+
+/* What the contexts of some candidates are. */
+union dti_bench_context {
+    struct dti_bench_work {
+        struct dti_frame *frame;
+        dti_bench_pass_fn *pass;
+        void *context;
+        size_t sets;
+        bool by_events;
+    } work;
+    struct dti_bench_moving {
+        const struct dti_copy *copy;
+        const struct dti_bench_memory *memory;
+        size_t operand, reads, n;
+    } moving;
+    struct dti_bench_peak {
+        const struct dti_matmul_kernel *kernel;
+        uint64_t count;
+        _Atomic double sink; /* so that nothing is left out */
+    } peak;
+};
+
+struct dti_frame {
+    const struct dti_bench_workload *workload;
+    const struct dti_bench_request *request;
+    struct dti_bench_table *table;
+    struct dti_team *team; /* NULL: this thread alone */
+    size_t threads;
+    struct dti_gpu *gpu;               /* NULL: the CPU */
+    struct dti_gpu_stream *streams[2]; /* passes are queued in the first */
+    struct dti_gpu_event *begin, *end; /* and timed there */
+    bool lent;                         /* the first stream is another's */
+    struct dti_error error;            /* of a pass */
+    atomic_bool failed;                /* a member of the team could not do its part */
+    struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
+    union dti_bench_context contexts[DTI_BENCH_ITEMS_MAX];
+};
+
+/* What a kind does on the CPU or on a device. */
+struct dti_bench_workload {
+    const void *own; /* what is the kind's, where several kinds share the functions */
+    size_t size; /* of its state, which begins with a struct dti_frame and is all zero at first */
+    enum dti_status (*check)(const struct dti_bench_request *request, struct dti_error *reterr);
+    /* Adds candidates, whose work is then measured, if there are any. */
+    enum dti_status (*prepare)(struct dti_frame *frame, struct dti_error *reterr);
+    /* After measuring: looks at the results, and sets what items stand beside. */
+    enum dti_status (*verify)(struct dti_frame *frame, struct dti_error *reterr);
+    void (*end)(struct dti_frame *frame); /* in any case; may be NULL */
+};
+
+#define DTI_WORKLOAD(own_, state, check_, prepare_, verify_, end_)                      \
+    {                                                                                   \
+        .own = (own_), .size = sizeof(state), .check = (check_), .prepare = (prepare_), \
+        .verify = (verify_), .end = (end_)                                              \
+    }
+
+/* NULL when there is no more room. */
+struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry);
+/* One pass of a candidate over the first set by the whole team. */
+void dti_frame_again(struct dti_frame *frame, size_t at);
+
+/* bench_limits.c: a kernel without arithmetic as a candidate. It goes over n elements of `reads`
+ * operands from `operand` on, or writes to the operand that follows the first. */
+struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struct dti_copy *copy,
+                                            const char *role, bool limit,
+                                            const struct dti_bench_memory *memory, size_t operand,
+                                            size_t reads, size_t n);
+/* As much arithmetic in registers as the kernel can do; `words` follow its instruction. */
+struct dti_bench_item *dti_frame_add_peak(struct dti_frame *frame,
+                                          const struct dti_matmul_kernel *kernel, const char *dtype,
+                                          const char *words, uint64_t count);
+enum { DTI_BENCH_LIMITS_MAX = 8 };
+/* The CPU's own limits over that memory, so many at most: every way to read operands 0 to operands
+ * - 1, or to copy operand 0 to 1; all are of that dtype, if it is not NULL. The best of a role is
+ * found after measuring by dti_bench_best_limit(). */
+void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
+                          size_t operands, uint64_t bytes, bool copy, const char *dtype);
+/* Portable, or of the highest level in use that has one of its sort; stores past the caches only
+ * where the caches would not do, since they are half as fast otherwise. */
+bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
+
+/* Opens streams and events; a stream that is there is only lent. */
+enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);
+void dti_frame_close(struct dti_frame *frame);
+/* `timed` of a candidate, of a struct dti_bench_work. */
+double dti_frame_time(void *work, size_t set, uint64_t passes);
+/* Pairs of operands on a device, as many as take turns so that a cold cache does not help. */
+struct dti_device_pairs {
+    dti_gpu_address memory;
+    uint64_t stride; /* from an operand to the next */
+    size_t sets;
+};
+/* Everything but the memory; false when they are more than there can be. */
+bool dti_device_pairs_lay_out(struct dti_device_pairs *ret, const struct dti_bench_request *request,
+                              uint64_t bytes, uint64_t *ret_size);
+static inline dti_gpu_address dti_device_pairs_at(const struct dti_device_pairs *pairs, size_t set,
+                                                  size_t operand)
+{
+    return pairs->memory + (set * 2 + operand) * pairs->stride;
+}
+/* The bytes of the device's second cache, or a guess. */
+uint64_t dti_device_cache_bytes(struct dti_gpu *gpu);
+/* Whether a device has so much memory left; DTI_UNAVAILABLE. */
+enum dti_status dti_device_has_memory(struct dti_gpu *gpu, uint64_t bytes,
+                                      struct dti_error *reterr);
+
+#endif

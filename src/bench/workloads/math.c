@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operands and limits of measurements of computations on the CPU. */
+#include "bench/workloads/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/measure/operands.h"
+#include "dtinfo/checked.h"
+#include "dtinfo/kernel.h"
+
+enum { OPERANDS = 2, PEAK_INSTRUCTIONS = 20000 };
+
+static size_t width_of(enum dti_dtype dtype)
+{
+    return dti_format_get(dtype)->width / 8;
+}
+
+/* What is asked for, then fp32 where that is needed besides. */
+static size_t all_dtypes(const struct dti_bench_request *request,
+                         enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX])
+{
+    size_t count = 0;
+    bool scaled = false, has_numbers = false;
+    for (; count < request->dtype_count && count < DTI_MATH_DTYPES_MAX; count++) {
+        dtypes[count] = request->dtypes[count];
+        scaled = scaled || dti_operands_are_scaled(dtypes[count]);
+        has_numbers = has_numbers || dtypes[count] == DTI_FP32;
+    }
+    if (scaled && !has_numbers && count < DTI_MATH_DTYPES_MAX)
+        dtypes[count++] = DTI_FP32;
+    return count;
+}
+
+enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr)
+{
+    enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
+    uint64_t all = 0, bytes;
+    enum dti_status status = DTI_OK;
+    const size_t count = all_dtypes(request, dtypes);
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (!dti_mul_u64(request->n, width_of(dtypes[i]), &bytes) || !dti_add_u64(all, bytes, &all))
+            return dti_fail(reterr, DTI_UNAVAILABLE,
+                            "%llu elements are more than there can be here",
+                            (unsigned long long)request->n);
+        status = dti_bench_memory_check(dti_bench_alike(OPERANDS, bytes, request->cache), reterr);
+    }
+    return status == DTI_OK
+               ? dti_bench_memory_check(dti_bench_alike(OPERANDS, all, DTI_BENCH_HOT), reterr)
+               : status;
+}
+
+size_t dti_math_pool_used(const struct dti_bench_request *request)
+{
+    return request->n < DTI_MATH_POOL ? (size_t)request->n : DTI_MATH_POOL;
+}
+
+static enum dti_status open_data(struct dti_math *math, enum dti_dtype dtype,
+                                 struct dti_error *reterr)
+{
+    const struct dti_bench_request *const request = math->frame.request;
+    struct dti_math_data *const data = &math->data[math->data_count];
+    *data = (struct dti_math_data){.dtype = dtype,
+                                   .width = width_of(dtype),
+                                   .bytes = request->n * width_of(dtype),
+                                   .source = math->data_count++ >= request->dtype_count};
+    const enum dti_status status =
+        dti_bench_memory_new(&data->memory, dti_bench_alike(OPERANDS, data->bytes, request->cache),
+                             math->frame.team, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_bench_memory_describe(&data->memory, math->frame.table);
+    void *const pool = malloc(DTI_MATH_POOL * data->width);
+    if (!pool)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    math->work->make_pool(pool, dtype, dti_math_pool_used(request), request->seed);
+    for (size_t i = 0; i < OPERANDS; i++)
+        dti_bench_memory_fill(&data->memory, i, data->bytes, pool, DTI_MATH_POOL * data->width,
+                              math->frame.team);
+    free(pool);
+    return DTI_OK;
+}
+
+enum dti_status dti_math_open(struct dti_math *math, const struct dti_math_work *work,
+                              struct dti_error *reterr)
+{
+    enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX];
+    enum dti_status status = dti_math_check(math->frame.request, reterr);
+    const size_t count = all_dtypes(math->frame.request, dtypes);
+    math->work = work;
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = open_data(math, dtypes[i], reterr);
+    return status;
+}
+
+void dti_math_end(struct dti_frame *frame)
+{
+    struct dti_math *const math = (struct dti_math *)frame;
+    for (size_t i = 0; i < math->row_count; i++)
+        free(math->rows[i].sums);
+    for (size_t i = 0; i < math->data_count; i++)
+        dti_bench_memory_free(&math->data[i].memory);
+    dti_quantizing_end(&math->quantizing);
+}
+
+struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_math_data *data,
+                                      const char *kernel, const char *arithmetic, double operations,
+                                      dti_bench_fn *run)
+{
+    const bool dot = math->work->dot;
+    if (math->row_count == DTI_MATH_ROWS_MAX)
+        return NULL;
+    struct dti_math_row *const row = &math->rows[math->row_count];
+    *row = (struct dti_math_row){.math = math, .data = data, .item = math->frame.table->count};
+    if (!dti_frame_add(&math->frame, &(struct dti_bench_entry){
+                                         .role = math->work->role,
+                                         .dtype = dti_format_get(data->dtype)->name,
+                                         .engine = "dtinfo",
+                                         .kernel = dti_kernel_title(kernel),
+                                         .arithmetic = arithmetic,
+                                         .bytes_read = dot ? 2 * data->bytes : data->bytes,
+                                         .bytes_written = dot ? 0 : data->bytes,
+                                         .operations = operations * (double)math->frame.request->n,
+                                         .run = run,
+                                         .context = row,
+                                         .sets = data->memory.sets,
+                                     }))
+        return NULL;
+    math->row_count++;
+    return row;
+}
+
+/* What is computed in: fp64 and int8 in themselves, all others in fp32. */
+static enum dti_dtype arithmetic_of(enum dti_dtype dtype)
+{
+    return dtype == DTI_FP64 || dtype == DTI_INT8 ? dtype : DTI_FP32;
+}
+
+static void add_peak(struct dti_math *math, enum dti_dtype dtype)
+{
+    const char *why_not = NULL;
+    const struct dti_matmul_kernel *const kernel =
+        dti_matmul_find(dtype, math->frame.request->level, &why_not);
+    bool wanted = false;
+    for (size_t i = 0; i < math->data_count; i++)
+        wanted = wanted || (!math->data[i].source && arithmetic_of(math->data[i].dtype) == dtype);
+    if (wanted && kernel && kernel->peak)
+        (void)dti_frame_add_peak(&math->frame, kernel, dti_format_get(dtype)->name, "",
+                                 PEAK_INSTRUCTIONS);
+}
+
+void dti_math_add_limits(struct dti_math *math)
+{
+    for (size_t i = 0; i < math->data_count; i++) {
+        const struct dti_math_data *const data = &math->data[i];
+        bool first = !data->source; /* of its width, from which its dtype tells it */
+        for (size_t j = 0; j < i; j++)
+            first = first && math->data[j].width != data->width;
+        if (first)
+            dti_frame_add_limits(&math->frame, &data->memory, OPERANDS, data->bytes,
+                                 !math->work->dot, dti_format_get(data->dtype)->name);
+    }
+    add_peak(math, DTI_FP32);
+    add_peak(math, DTI_FP64);
+    add_peak(math, DTI_INT8);
+}
+
+/* Whether an item is a limit of a row: of memory for as many bytes, or of its arithmetic. */
+static bool limits(const struct dti_math *math, const struct dti_bench_item *item,
+                   const struct dti_math_row *row)
+{
+    const struct dti_bench_item *const own = &math->frame.table->items[row->item];
+    if (!item->limit)
+        return false;
+    if (strcmp(item->role, "peak") == 0)
+        return strcmp(item->dtype, dti_format_get(arithmetic_of(row->data->dtype))->name) == 0;
+    return item->bytes_read == own->bytes_read && item->bytes_written == own->bytes_written;
+}
+
+void dti_math_set_beside(struct dti_math *math)
+{
+    struct dti_bench_table *const table = math->frame.table;
+    const enum dti_bench_place place = dti_bench_main_place(&table->bench);
+    for (size_t i = 0; i < math->row_count; i++) {
+        struct dti_bench_item *const item = &table->items[math->rows[i].item];
+        size_t best[2] = {SIZE_MAX, SIZE_MAX}; /* of memory, of arithmetic */
+        double share[2] = {0, 0};
+        for (size_t j = 0; j < table->count; j++) {
+            struct dti_bench_figure figure;
+            if (!limits(math, &table->items[j], &math->rows[i]))
+                continue;
+            item->beside = j;
+            const size_t sort = table->items[j].operations > 0 ? 1 : 0;
+            /* the fastest limit is that of which the row is the smallest share */
+            if (dti_bench_of_limit(&figure, table, math->rows[i].item, place) &&
+                (best[sort] == SIZE_MAX || figure.median < share[sort])) {
+                best[sort] = j;
+                share[sort] = figure.median;
+            }
+        }
+        item->beside = share[1] > share[0] ? best[1] : best[0];
+    }
+}

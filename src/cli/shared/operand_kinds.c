@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operands: dtypes, and numbers or files; and the errors that belong to them. */
+#include "cli/shared/operand_kinds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "answers/cast.h"
+#include "dtinfo/input.h"
+#include "dtinfo/nearest.h"
+
+size_t dti_dtype_words(char **operands, int operand_count)
+{
+    size_t count = 0;
+    for (int i = 0; i < operand_count; i++) {
+        count++;
+        for (const char *p = strchr(operands[i], ','); p; p = strchr(p + 1, ','))
+            count++;
+    }
+    return count;
+}
+
+enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
+                                       const struct dti_context *cx, struct dti_dtype_operand *ret,
+                                       struct dti_error *reterr)
+{
+    enum dti_status status = dti_format_lookup(name, &ret->format, &ret->note, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = check ? check(&ret->format, reterr) : DTI_OK;
+    if (status != DTI_OK) {
+        dti_error_argument(reterr, name, strlen(name));
+        return status;
+    }
+    if (ret->note)
+        dti_warn(cx, "%s", ret->note);
+    return DTI_OK;
+}
+
+enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
+                                        const struct dti_context *cx,
+                                        struct dti_dtype_operand **ret_list, size_t *ret_count,
+                                        struct dti_error *reterr)
+{
+    size_t capacity =
+        operand_count > 0 ? dti_dtype_words(operands, operand_count) : DTI_DTYPE_COUNT;
+    struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
+    size_t count = 0;
+    if (!list)
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0; id++) {
+        const struct dti_format *format = dti_format_get((enum dti_dtype)id);
+        if (check(format, NULL) == DTI_OK)
+            list[count++].format = *format;
+    }
+    for (int i = 0; i < operand_count; i++) {
+        char *comma;
+        for (char *name = operands[i]; name; name = comma ? comma + 1 : NULL) {
+            comma = strchr(name, ',');
+            if (comma)
+                *comma = '\0';
+            enum dti_status status = dti_dtype_operand_read(name, check, cx, &list[count], reterr);
+            if (status != DTI_OK) {
+                free(list);
+                return status;
+            }
+            count++;
+        }
+    }
+    *ret_list = list;
+    *ret_count = count;
+    return DTI_OK;
+}
+
+enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,
+                                     const char *command, struct dti_error *reterr)
+{
+    char remedy[DTI_NAME_SIZE + 32];
+    (void)snprintf(remedy, sizeof remedy, "dtinfo %s %s", command, format->name);
+    (void)dti_fail(reterr, DTI_WRONG_KIND, "%s is %s; use '%s'", format->name, what, remedy);
+    dti_error_suggest(reterr, remedy);
+    return DTI_WRONG_KIND;
+}
+
+bool dti_operand_is_number(const char *operand)
+{
+    struct dti_cast_operand number;
+    struct dti_error ignored;
+    if (dti_cast_operand_parse(&number, operand, strlen(operand), 0, &ignored) != DTI_OK)
+        return false;
+    dti_cast_operand_free(&number);
+    return true;
+}
+
+bool dti_operand_is_file(const char *operand)
+{
+    struct stat file = {0};
+    return strcmp(operand, "-") != 0 && stat(operand, &file) == 0 && !S_ISDIR(file.st_mode);
+}
+
+enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr)
+{
+    struct dti_format format;
+    const bool dtype =
+        dti_block_lookup(path) || dti_format_lookup(path, &format, NULL, NULL) == DTI_OK;
+    if (cause == ENOENT && dtype)
+        return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                             "%s is a dtype where a value or a file should be; the dtype comes "
+                             "last",
+                             DTI_QUOTED(path, strlen(path)));
+    return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
+}
+
+enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr)
+{
+    if (strcmp(path, "-") == 0)
+        return dti_fail_word(reterr, DTI_USAGE, path, 1,
+                             "what standard input holds must be said: --from fp32 (or another "
+                             "dtype) or --from text; safetensors, npy and their like are read "
+                             "from files");
+    return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                         "%s is a file; say what it holds: --from fp32 (or another dtype) or "
+                         "--from text",
+                         DTI_QUOTED(path, strlen(path)));
+}
+
+/* "./70000", "/data/in.bin": nobody means a number. A quotient such as 1/x begins otherwise. */
+static bool looks_like_path(const char *operand)
+{
+    return operand[0] == '/' || strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
+}
+
+/* 0 where it is there; *ret_folder: and what. */
+static int find(const char *operand, bool *ret_folder)
+{
+    struct stat file = {0};
+    const int cause = stat(operand, &file) != 0 ? errno : 0;
+    *ret_folder = cause == 0 && S_ISDIR(file.st_mode);
+    return cause;
+}
+
+void dti_operand_hint(const char *operand, struct dti_error *error)
+{
+    bool folder;
+    if (error->status != DTI_BAD_VALUE || strcmp(operand, "-") == 0)
+        return;
+    const int cause = find(operand, &folder);
+    if (cause == 0 && !folder)
+        (void)dti_operand_needs_from(operand, error);
+    else if (cause != 0 && (looks_like_path(operand) || dti_input_there(operand) != ENOENT))
+        (void)dti_no_such_file(operand, cause, error);
+}
+
+enum dti_status dti_operand_refuse_file(const char *operand, struct dti_error *reterr)
+{
+    bool folder;
+    if (strcmp(operand, "-") == 0)
+        return DTI_OK;
+    const int cause = find(operand, &folder);
+    if (cause == 0 && !folder)
+        return dti_operand_needs_from(operand, reterr);
+    if (cause != 0 && !dti_operand_is_number(operand))
+        return dti_no_such_file(operand, cause, reterr);
+    return DTI_OK;
+}
