@@ -166,7 +166,7 @@ static enum dti_status take_group(const struct finder *finder, struct dti_dequan
             "its columns belong to groups as a tensor '...%s' says, which is not read", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(finder->dequant);
     if (!found)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     struct dti_dequant_knowledge known;
     struct dti_quant_hint hint;
     read_told(finder, group);

@@ -20,7 +20,7 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
         return DTI_OK;
     char *const name = malloc(length + more + 1);
     if (!name)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     memcpy(name, path, length - end);
     memcpy(name + length - end, suffix, more);
     memcpy(name + length - end + more, extension, end + 1);
@@ -64,7 +64,7 @@ enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_deq
         return DTI_OK;
     found[0] = dti_dequant_found_new(dequant);
     if (!found[0])
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     dequant->states[0] = DTI_DEQUANT_PART;
     const uint64_t length = dequant->request.block;
     const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};

@@ -20,6 +20,7 @@
 #include "dtinfo/container.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/quant_kernel.h"
+#include "files/tensor_choice.h"
 
 enum {
     DTI_DEQUANT_CHUNK = 16384,                  /* elements that are read at once */
@@ -120,9 +121,5 @@ struct dti_dequant_window {
 enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
                                  struct dti_dequant_window *window, uint64_t first, uint64_t count,
                                  struct dti_error *reterr);
-
-/* "'model.safetensors': tensor 'wte_scale'", for messages. */
-enum { DTI_DEQUANT_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
-const char *dti_dequant_place(const struct dti_dequant_part *part, char buffer[DTI_DEQUANT_PLACE]);
 
 #endif

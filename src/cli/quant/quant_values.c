@@ -8,6 +8,7 @@
 
 #include "cli/quant/quant_values.h"
 #include "cli/shared/file_operands.h"
+#include "cli/shared/human.h"
 #include "cli/shared/text_numbers.h"
 
 #define EXAMPLE "as in 'dtinfo quant -1 0.1 3 int8'"
@@ -127,7 +128,7 @@ static enum dti_status check_range(const struct quant_values_job *job, size_t at
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
                     target->has_min ? "--min" : "--max", target->has_min ? "largest" : "least",
-                    dti_quant_spell(text, end), target->has_min ? "--max" : "--min");
+                    dti_human_fp32(text, end), target->has_min ? "--max" : "--min");
 }
 
 static enum dti_status show(struct quant_values_job *job, size_t at, struct dti_error *reterr)

@@ -3,16 +3,17 @@
  * The pieces of tensors: read, looked at or quantized, written, by any thread. */
 #include <string.h>
 
-#include "files/file_quant_parts.h"
+#include "files/quantize.h"
 
 /* Elements first to first + n - 1 of a task's tensor. */
 static enum dti_status read_piece(const struct dti_quant_task *task, void *buffer, uint64_t first,
                                   size_t bytes, struct dti_error *reterr)
 {
-    return dti_input_read_at(task->input, buffer, bytes, task->offset + first * task->item, reterr);
+    return dti_input_read_at(task->input.input, buffer, bytes,
+                             task->input.offset + first * task->item, reterr);
 }
 
-void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_member *member)
+void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member)
 {
     if (!member->ranges)
         return;
@@ -26,7 +27,7 @@ void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_memb
 enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
                                       size_t size, struct dti_error *reterr)
 {
-    struct dti_file_quant_job *const job = context;
+    struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     const size_t at = job->queued[part];
     const struct dti_quant_task *const task = &job->tasks[at];
@@ -118,7 +119,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
     if (piece->scales == 0)
         return DTI_OK;
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
-    if (!task->quant->request.scheme.block) /* those of blocks are in the file's order */
+    if (!task->rewrite->request.quantize.scheme.block) /* those of blocks are in the file's order */
         dti_quant_little(member->scales, item, piece->scales);
     enum dti_status status = dti_quant_task_write(
         task, DTI_PART_SCALE, member->scales, piece->scales * item, piece->scale * item, reterr);
@@ -131,7 +132,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
 enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
                                 size_t size, struct dti_error *reterr)
 {
-    struct dti_file_quant_job *const job = context;
+    struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = &job->tasks[job->queued[part]];
     const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
@@ -139,7 +140,7 @@ enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint6
     enum dti_status status = read_piece(task, own->input, piece.first, size, reterr);
     if (status != DTI_OK)
         return status;
-    const bool counted = job->quant->request.counted;
+    const bool counted = job->run->rewrite->request.counted;
     if (counted)
         dti_quant_report_init(&report);
     dti_quant_run(task->plan, task->scales, piece.first, own->input, piece.elements, own->codes,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/file_quant_parts.h"
+#include "files/rewrite_parts.h"
 #include "files/told_metadata.h"
 
 /* An entry of the input about a tensor that is quantized again. */
@@ -17,13 +17,13 @@ static bool is_stale(const struct dti_name_order *quantized, const struct dti_me
            dti_name_order_find(quantized, entry->key + length, entry->key_length - length, &at);
 }
 
-static void add_told(const struct dti_file_quant *quant, size_t at,
-                     struct dti_quant_metadata *metadata)
+static void add_told(const struct dti_rewrite *rewrite, size_t at,
+                     struct dti_rewrite_metadata *metadata)
 {
-    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     char value[DTI_QUANT_TOLD_SIZE];
     struct dti_quant_stored stored;
-    dti_file_quant_stored(quant, at, &stored);
+    dti_rewrite_stored(rewrite, at, &stored);
     if (!dti_quant_told(&stored, value))
         return;
     struct dti_metadata *const entry = &metadata->entries[metadata->count++];
@@ -40,16 +40,16 @@ static void add_told(const struct dti_file_quant *quant, size_t at,
     dti_buffer_append(&metadata->texts, value, strlen(value) + 1);
 }
 
-enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
-                                        const struct dti_name_order *quantized,
-                                        struct dti_quant_metadata *ret, struct dti_error *reterr)
+enum dti_status dti_rewrite_metadata(const struct dti_rewrite *rewrite,
+                                     const struct dti_name_order *quantized,
+                                     struct dti_rewrite_metadata *ret, struct dti_error *reterr)
 {
-    const struct dti_file_quant_request *const request = &quant->request;
+    const struct dti_rewrite_request *const request = &rewrite->request;
     size_t kept = 0;
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->texts);
     const enum dti_status status =
-        dti_new_files_metadata(&quant->files, quant->quantized_count, request->warn,
+        dti_new_files_metadata(&rewrite->files, quantized->count, request->warn,
                                request->warn_context, &ret->entries, &ret->count, reterr);
     if (status != DTI_OK)
         return status;
@@ -58,12 +58,12 @@ enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
             ret->entries[kept++] = ret->entries[i];
     }
     ret->count = kept;
-    for (size_t i = 0; i < quant->tensor_count; i++) {
-        if (quant->tensors[i].fate == DTI_QUANT_FATE_QUANTIZED)
-            add_told(quant, i, ret);
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        if (dti_is_quantized(&rewrite->tensors[i]))
+            add_told(rewrite, i, ret);
     }
     if (ret->texts.failed)
-        return dti_file_quant_no_memory(reterr);
+        return dti_no_memory(reterr);
     const char *text = ret->texts.data;
     for (size_t i = kept; i < ret->count; i++) {
         ret->entries[i].key = text;
@@ -71,10 +71,4 @@ enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
         text = ret->entries[i].value + ret->entries[i].value_length + 1;
     }
     return DTI_OK;
-}
-
-void dti_file_quant_metadata_free(struct dti_quant_metadata *metadata)
-{
-    free(metadata->entries);
-    dti_buffer_free(&metadata->texts);
 }
