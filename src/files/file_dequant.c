@@ -9,7 +9,7 @@
 
 #include "dtinfo/glob.h"
 #include "files/dequant_parts.h"
-#include "files/told_metadata.h"
+#include "files/rewrite_parts.h"
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {

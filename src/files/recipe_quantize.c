@@ -291,20 +291,13 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
 static enum dti_status check_beside(const struct dti_rewrite *rewrite, const char *suffix,
                                     struct dti_error *reterr)
 {
-    static const char extension[] = ".npy";
-    const char *const path = rewrite->files.path;
-    const size_t end = sizeof extension - 1, length = strlen(path), more = strlen(suffix);
     char label[DTI_QUOTE_SIZE];
-    if (length <= end || strcmp(path + length - end, extension) != 0)
-        return DTI_OK;
-    char *const name = malloc(length + more + 1);
+    bool named;
+    char *const name = dti_path_beside(rewrite->files.path, DTI_CONTAINER_NPY, suffix, &named);
     if (!name)
         return dti_no_memory(reterr);
-    memcpy(name, path, length - end);
-    memcpy(name + length - end, suffix, more);
-    memcpy(name + length - end + more, extension, end + 1);
     const int there = dti_input_there(name);
-    bool replaced = there == ENOENT;
+    bool replaced = !named || there == ENOENT;
     for (size_t i = 0; i < rewrite->files.count && !replaced; i++)
         replaced = strcmp(rewrite->files.list[i].path, name) == 0;
     enum dti_status status = DTI_OK;

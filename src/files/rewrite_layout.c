@@ -6,7 +6,6 @@
 
 #include "dtinfo/checked.h"
 #include "files/rewrite_parts.h"
-#include "files/told_metadata.h"
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
 struct new_tensor_list {
@@ -160,7 +159,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
 }
 
 static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor_list *list,
-                                  struct dti_told_metadata *metadata, struct dti_error *reterr)
+                                  struct dti_rewrite_metadata *metadata, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t first = 0, next; first < list->count && status == DTI_OK; first = next) {
@@ -173,7 +172,7 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
                 break;
         }
         const struct dti_metadata *const own =
-            dti_told_metadata_of(metadata, tensors, next - first, &count);
+            dti_rewrite_metadata_of(metadata, tensors, next - first, &count);
         status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard), NULL, tensors,
                           next - first, own, count, reterr);
     }
@@ -185,21 +184,14 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
                                  struct dti_error *reterr)
 {
     struct dti_rewrite_metadata metadata;
-    enum dti_status status = dti_rewrite_metadata(rewrite, &list->quantized, &metadata, reterr);
-    if (status == DTI_OK && rewrite->request.kind == DTI_CONTAINER_SHARDED) {
-        struct dti_told_metadata told;
-        if (dti_told_metadata_init(&told, metadata.entries, metadata.count))
-            status = add_shards(rewrite, list, &told, reterr);
-        else
-            status = dti_no_memory(reterr);
-        metadata.entries = NULL;
-        dti_told_metadata_free(&told);
-    } else if (status == DTI_OK) {
-        status = add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
-                          metadata.count, reterr);
-    }
-    free(metadata.entries);
-    dti_buffer_free(&metadata.texts);
+    enum dti_status status =
+        dti_rewrite_metadata_init(&metadata, rewrite, &list->quantized, reterr);
+    if (status == DTI_OK)
+        status = rewrite->request.kind == DTI_CONTAINER_SHARDED
+                     ? add_shards(rewrite, list, &metadata, reterr)
+                     : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
+                                metadata.count, reterr);
+    dti_rewrite_metadata_free(&metadata);
     return status;
 }
 

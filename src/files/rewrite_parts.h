@@ -52,7 +52,6 @@ enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *
 /* The same of one tensor, whose elements become `to` one by one: by the cast, or as they are. */
 enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at,
                                           const struct dti_format *to, struct dti_error *reterr);
-bool dti_holds_texts(enum dti_container_kind kind); /* safetensors, in shards or not */
 
 /* rewrite_layout.c: fills files, and the parts of the tensors. */
 enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr);
@@ -64,15 +63,27 @@ static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
            dti_rewrite_ops(rewrite)->elementwise;
 }
 /* rewrite_metadata.c: what the input has, save what it says of the tensors of `quantized`, and what
- * the parts of new ones do not tell. Both to be freed in any case. */
+ * the parts of new ones do not tell. To be freed in any case. */
 struct dti_rewrite_metadata {
     struct dti_metadata *entries;
     size_t count;
     struct dti_buffer texts; /* of entries that are not the input's */
+    /* shards: */
+    size_t common;               /* entries about no tensor, which come first */
+    struct dti_name_order told;  /* the tensors of the others */
+    struct dti_metadata *chosen; /* of one shard */
 };
-enum dti_status dti_rewrite_metadata(const struct dti_rewrite *rewrite,
-                                     const struct dti_name_order *quantized,
-                                     struct dti_rewrite_metadata *ret, struct dti_error *reterr);
+enum dti_status dti_rewrite_metadata_init(struct dti_rewrite_metadata *ret,
+                                          const struct dti_rewrite *rewrite,
+                                          const struct dti_name_order *quantized,
+                                          struct dti_error *reterr);
+void dti_rewrite_metadata_free(struct dti_rewrite_metadata *metadata);
+/* The entries for a shard with these tensors; they hold until the next call. */
+const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
+                                                   const struct dti_new_tensor *tensors,
+                                                   size_t count, size_t *ret_count);
+/* Whether an entry is about a tensor: the name of it stands behind DTI_QUANT_KEY. */
+bool dti_is_told(const struct dti_metadata *entry);
 
 /* rewrite_run.c: where the elements of a tensor are, in the order in which they are written: in its
  * file, or in a temporary one. To be closed; must not be copied. */

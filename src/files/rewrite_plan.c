@@ -7,11 +7,6 @@
 
 #include "files/rewrite_parts.h"
 
-bool dti_holds_texts(enum dti_container_kind kind)
-{
-    return kind == DTI_CONTAINER_SAFETENSORS || kind == DTI_CONTAINER_SHARDED;
-}
-
 static const char *kind_name(enum dti_container_kind kind)
 {
     return dti_container_name(dti_holds_texts(kind) ? DTI_CONTAINER_SAFETENSORS : kind);
