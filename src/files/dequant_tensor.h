@@ -105,6 +105,14 @@ struct dti_dequant_tensor {
     atomic_uint_least64_t nan, inf;
 };
 
+/* Whether rows of codes follow each other without gaps, all of them. */
+static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
+{
+    const uint64_t rest = tensor->columns % 8 * tensor->bits;
+    return tensor->slab == tensor->stored_slab && rest % 8 == 0 &&
+           tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
+}
+
 /* Fills the second part, and opens nothing. The tensor must stay where it is. */
 void dti_dequant_prepare(struct dti_dequant_tensor *tensor);
 /* Finds the bytes of its parts. Not from several threads. */

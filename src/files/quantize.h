@@ -30,16 +30,25 @@ struct dti_quant_task {
     struct dti_quant_report report;
 };
 
-/* Bytes that a thread needs for a piece; DTI_QUANT_NEEDS_MAX: too many. */
+/* What a thread has for a piece. */
+enum dti_quant_buffer {
+    DTI_QUANT_INPUT,
+    DTI_QUANT_CODES,
+    DTI_QUANT_PACKED, /* words */
+    DTI_QUANT_SCALES,
+    DTI_QUANT_SCRATCH,
+    DTI_QUANT_ZERO_POINTS, /* int32_t */
+    DTI_QUANT_BUFFERS
+};
+/* Bytes of each; DTI_QUANT_NEEDS_MAX: too many. */
 #define DTI_QUANT_NEEDS_MAX (SIZE_MAX / 16)
 struct dti_quant_needs {
-    size_t input, codes, words, scales, zero_points, scratch;
+    size_t bytes[DTI_QUANT_BUFFERS];
 };
 
 /* A thread's own things. */
 struct dti_quant_member {
-    unsigned char *memory, *input, *codes, *words, *scales, *scratch;
-    int32_t *zero_points;
+    unsigned char *memory, *buffer[DTI_QUANT_BUFFERS];
     struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
     size_t ranges_of;
 };

@@ -19,9 +19,10 @@ enum {
 
 static size_t bytes_of(const struct dti_quant_needs *needs)
 {
-    return dti_pages_round(needs->input) + dti_pages_round(needs->codes) +
-           dti_pages_round(needs->words) + dti_pages_round(needs->scales) +
-           dti_pages_round(needs->zero_points) + dti_pages_round(needs->scratch);
+    size_t bytes = 0;
+    for (size_t i = 0; i < DTI_QUANT_BUFFERS; i++)
+        bytes += dti_pages_round(needs->bytes[i]);
+    return bytes;
 }
 
 /* How large pieces are, how many threads have memory for them, and what they need. */
@@ -60,10 +61,10 @@ static void choose_pieces(struct dti_quantizer *job)
 static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *reterr)
 {
     const struct dti_quant_needs *const needs = &job->needs;
-    const size_t too_much = DTI_QUANT_NEEDS_MAX;
-    if (needs->input >= too_much || needs->codes >= too_much || needs->words >= too_much ||
-        needs->scales >= too_much || needs->zero_points >= too_much)
-        return dti_no_memory(reterr);
+    for (size_t i = 0; i < DTI_QUANT_BUFFERS; i++) {
+        if (i != DTI_QUANT_SCRATCH && needs->bytes[i] >= DTI_QUANT_NEEDS_MAX)
+            return dti_no_memory(reterr);
+    }
     const size_t size = bytes_of(needs) > 0 ? bytes_of(needs) : DTI_PAGE;
     size_t made = 0;
     job->members = calloc(job->member_count, sizeof *job->members);
@@ -72,13 +73,11 @@ static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *
         member->memory = dti_pages_alloc(size, true);
         if (!member->memory)
             break;
-        member->input = member->memory;
-        member->codes = member->input + dti_pages_round(needs->input);
-        member->words = member->codes + dti_pages_round(needs->codes);
-        member->scales = member->words + dti_pages_round(needs->words);
-        member->scratch = member->scales + dti_pages_round(needs->scales);
-        member->zero_points =
-            (int32_t *)(void *)(member->scratch + dti_pages_round(needs->scratch));
+        unsigned char *at = member->memory;
+        for (size_t i = 0; i < DTI_QUANT_BUFFERS; i++) {
+            member->buffer[i] = at;
+            at += dti_pages_round(needs->bytes[i]);
+        }
     }
     job->member_count = made;
     return made > 0 ? DTI_OK : dti_no_memory(reterr);

@@ -49,11 +49,12 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
 }
 
 /* Too much stays too much where addresses have 32 bits. */
-static size_t more(size_t a, uint64_t b)
+static void raise_to(struct dti_quant_needs *needs, enum dti_quant_buffer buffer, uint64_t bytes)
 {
     const uint64_t most = DTI_QUANT_NEEDS_MAX;
-    const size_t wanted = (size_t)(b < most ? b : most);
-    return wanted > a ? wanted : a;
+    const size_t wanted = (size_t)(bytes < most ? bytes : most);
+    if (wanted > needs->bytes[buffer])
+        needs->bytes[buffer] = wanted;
 }
 
 void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_needs *needs)
@@ -68,13 +69,13 @@ void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_ne
         grains * sizes->grain_scales < sizes->scales ? grains * sizes->grain_scales : sizes->scales;
     const bool known = sizes->grain_scales == 0;
     const size_t scale = sizes->scales > 0 ? (size_t)(sizes->scale_bytes / sizes->scales) : 0;
-    needs->input = more(needs->input, n * task->item);
-    needs->codes = more(needs->codes, codes);
+    raise_to(needs, DTI_QUANT_INPUT, n * task->item);
+    raise_to(needs, DTI_QUANT_CODES, codes);
     if (task->columns > 0) /* every word of a piece has a code of it */
-        needs->words = more(needs->words, 4 * codes);
-    needs->scales = more(needs->scales, known ? 0 : scales * scale);
-    needs->zero_points = more(needs->zero_points, known ? 0 : scales * sizeof(int32_t));
-    needs->scratch = more(needs->scratch, dti_quant_plan_scratch(task->plan));
+        raise_to(needs, DTI_QUANT_PACKED, 4 * codes);
+    raise_to(needs, DTI_QUANT_SCALES, known ? 0 : scales * scale);
+    raise_to(needs, DTI_QUANT_ZERO_POINTS, known ? 0 : scales * sizeof(int32_t));
+    raise_to(needs, DTI_QUANT_SCRATCH, dti_quant_plan_scratch(task->plan));
 }
 
 enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
