@@ -16,11 +16,6 @@
 #include "containers/npz.h"
 #include "containers/safetensors.h"
 
-enum dti_status dti_container_no_memory(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
 bool dti_list_grow(struct dti_pool *pool, void **list, size_t count, size_t *capacity,
                    size_t element_size)
 {
@@ -79,7 +74,7 @@ static enum dti_status read_one(struct dti_container_whole *whole,
     struct dti_container *const container = &whole->container;
     struct dti_tensor *const tensor = dti_pool_alloc(&whole->pool, sizeof *tensor);
     if (!tensor)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status;
     if (container->kind == DTI_CONTAINER_RAW)
         status = dti_raw_read(&whole->pool, &container->files[0], options->raw, tensor, reterr);
@@ -185,7 +180,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     container->files = dti_pool_alloc(&whole->pool, sizeof *container->files);
     if (!container->files) {
         dti_input_close(&input);
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     }
     container->files[0] = (struct dti_container_file){.path = container->path, .input = input};
     container->file_count = 1;
@@ -198,10 +193,10 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
 {
     struct dti_container_whole *const whole = calloc(1, sizeof *whole);
     if (!whole)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     whole->container.path = dti_pool_text(&whole->pool, path, strlen(path));
     const enum dti_status status =
-        whole->container.path ? open_path(whole, options, reterr) : dti_container_no_memory(reterr);
+        whole->container.path ? open_path(whole, options, reterr) : dti_no_memory(reterr);
     if (status != DTI_OK)
         dti_container_free(&whole->container);
     else
@@ -238,7 +233,7 @@ enum dti_status dti_container_data(struct dti_container *container, size_t tenso
     if (!whole->data) {
         whole->data = dti_pool_array(&whole->pool, container->tensor_count, sizeof *whole->data);
         if (!whole->data)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         for (size_t i = 0; i < container->tensor_count; i++)
             whole->data[i] = (struct dti_container_data){.known = false};
     }

@@ -43,9 +43,6 @@ bool dti_notes_add(struct dti_notes *notes, const char *code, const char *text);
 bool dti_list_grow(struct dti_pool *pool, void **list, size_t count, size_t *capacity,
                    size_t element_size);
 
-/* "out of memory", with DTI_NO_MEMORY. */
-enum dti_status dti_container_no_memory(struct dti_error *reterr);
-
 /* Whether a file's bytes are in the order that is not this machine's. */
 static inline bool dti_is_swapped(bool file_is_big_endian)
 {

@@ -221,7 +221,7 @@ static enum dti_status read_text(struct metadata_pair *pair, struct dti_metadata
     const size_t kept = length < STRING_KEPT ? (size_t)length : STRING_KEPT;
     char *const text = dti_pool_alloc(pair->notes->pool, kept + 1);
     if (!text)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     status = dti_gguf_bytes(pair->stream, text, kept, reterr);
     if (status == DTI_OK)
         status = dti_gguf_skip(pair->stream, length - kept, reterr);
@@ -236,8 +236,7 @@ static enum dti_status read_text(struct metadata_pair *pair, struct dti_metadata
     char key[DTI_QUOTE_SIZE], line[DTI_QUOTE_SIZE + 100];
     snprintf(line, sizeof line, "the text of key %s is cut: it has %llu bytes",
              dti_quote(key, pair->key, pair->key_length), (unsigned long long)length);
-    return dti_notes_add(pair->notes, "metadata_cut", line) ? DTI_OK
-                                                            : dti_container_no_memory(reterr);
+    return dti_notes_add(pair->notes, "metadata_cut", line) ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status check_alignment(const struct metadata_pair *pair, uint64_t type,
@@ -295,7 +294,7 @@ static enum dti_status read_pair(struct metadata_pair *pair, struct dti_metadata
     ret->value_length = pair->text->length;
     ret->value =
         pair->text->failed ? NULL : dti_pool_text(pool, pair->text->data, pair->text->length);
-    return ret->value ? DTI_OK : dti_container_no_memory(reterr);
+    return ret->value ? DTI_OK : dti_no_memory(reterr);
 }
 
 /* Fails when a key occurs twice. */
@@ -306,7 +305,7 @@ static enum dti_status check_keys(const struct dti_gguf_stream *stream,
     struct dti_name_order order;
     size_t repeated;
     if (!dti_name_order_init(&order, count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
         dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
     dti_name_order_sort(&order);
@@ -339,7 +338,7 @@ enum dti_status dti_gguf_metadata(struct dti_gguf_stream *stream, struct dti_not
     dti_buffer_init(&text);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (!dti_list_grow(notes->pool, &list, i, &capacity, sizeof **ret))
-            status = dti_container_no_memory(reterr);
+            status = dti_no_memory(reterr);
         else
             status = read_pair(&pair, (struct dti_metadata *)list + i, &alignment, reterr);
     }

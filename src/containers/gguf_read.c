@@ -69,7 +69,7 @@ static enum dti_status read_header(struct gguf_reading *work, const char **ret_v
                         stream->label, (unsigned long long)work->tensor_count,
                         (unsigned long long)dti_gguf_left(stream));
     if (stream->big_endian && !dti_notes_add(&work->notes, "big_endian", "the file is big-endian"))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     *ret_version = version == 2 ? "2" : "3";
     *ret_pairs = pairs;
     return DTI_OK;
@@ -105,7 +105,7 @@ static enum dti_status read_shape(struct gguf_reading *work, struct dti_tensor *
         return fail_tensor(work, tensor, reterr, "its dimensions make 2^63 elements or more");
     uint64_t *const copy = dti_pool_array(work->pool, (size_t)rank, sizeof *copy);
     if (!copy)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     if (rank > 0)
         memcpy(copy, shape, (size_t)rank * sizeof *copy);
     tensor->rank = (unsigned)rank;
@@ -122,7 +122,7 @@ static enum dti_status set_unknown(struct gguf_reading *work, struct dti_tensor 
     const int length = snprintf(text, sizeof text, "unknown type %llu", (unsigned long long)id);
     tensor->stored_as = dti_pool_text(work->pool, text, (size_t)length);
     if (!tensor->stored_as)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     tensor->refusal = "is of a type that ggml does not have";
     tensor->bytes = UINT64_MAX;
     work->unknown++;
@@ -221,7 +221,7 @@ static enum dti_status read_tensors(struct gguf_reading *work, struct dti_error 
     size_t capacity = 0;
     for (size_t i = 0; i < work->tensor_count; i++) {
         if (!dti_list_grow(work->pool, &list, i, &capacity, sizeof *work->tensors))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         work->tensors = list;
         struct dti_tensor *const tensor = &work->tensors[i];
         const enum dti_status status = read_tensor(work, tensor, i > 0 ? tensor - 1 : NULL, reterr);
@@ -236,7 +236,7 @@ static enum dti_status check_names(const struct gguf_reading *work, struct dti_e
     struct dti_name_order order;
     size_t repeated;
     if (!dti_name_order_init(&order, (size_t)work->tensor_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < work->tensor_count; i++)
         dti_name_order_add(&order, work->tensors[i].name, work->tensors[i].name_length);
     dti_name_order_sort(&order);
@@ -277,7 +277,7 @@ static enum dti_status place_data(struct gguf_reading *work, uint64_t *ret_start
         snprintf(line, sizeof line, "%llu bytes stand behind the data",
                  (unsigned long long)(size - padded));
         if (!dti_notes_add(&work->notes, "trailing_bytes", line))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
     }
     *ret_start = start;
     return DTI_OK;
@@ -300,7 +300,7 @@ static enum dti_status add_notes(struct gguf_reading *work, struct dti_error *re
                  (unsigned)DTI_GGUF_NAME_MAX);
         added = dti_notes_add(&work->notes, "long_names", line);
     }
-    return added ? DTI_OK : dti_container_no_memory(reterr);
+    return added ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status read_all(struct gguf_reading *work, struct dti_container_file *file,
@@ -340,7 +340,7 @@ enum dti_status dti_gguf_read(struct dti_pool *pool, struct dti_container_file *
     char label[DTI_QUOTE_SIZE];
     struct gguf_reading *const work = malloc(sizeof *work); /* too large for some stacks */
     if (!work)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     work->stream.input = &file->input;
     work->stream.label = dti_input_label(&file->input, label);
     work->stream.big_endian = false;

@@ -111,7 +111,7 @@ enum dti_status dti_gguf_string(struct dti_gguf_stream *stream, struct dti_pool 
         return status;
     char *const text = dti_pool_alloc(pool, (size_t)length + 1);
     if (!text)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     status = dti_gguf_bytes(stream, text, (size_t)length, reterr);
     if (status != DTI_OK)
         return status;

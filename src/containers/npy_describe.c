@@ -204,7 +204,7 @@ enum dti_status dti_npy_describe(struct dti_pool *pool, const char *label, const
 
     uint64_t *const shape = dti_pool_array(pool, header.rank, sizeof *shape);
     if (!shape)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     memcpy(shape, header.shape, header.rank * sizeof *shape);
     tensor.shape = shape;
     bool good;
@@ -217,7 +217,7 @@ enum dti_status dti_npy_describe(struct dti_pool *pool, const char *label, const
         good = tensor.stored_as && settle(pool, &type, assume, &tensor, &guessed);
     }
     if (!good)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     *ret = tensor;
     *ret_guessed = guessed;
     return DTI_OK;

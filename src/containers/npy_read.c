@@ -15,7 +15,7 @@ static enum dti_status read_header(struct dti_pool *pool, const struct dti_input
 {
     char *const text = malloc(preamble->length + 1);
     if (!text)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status =
         dti_input_read_at(input, text, preamble->length, preamble->start, reterr);
     if (status == DTI_OK)
@@ -37,7 +37,7 @@ static enum dti_status check_size(struct dti_notes *notes, const char *label, ui
     char text[80];
     (void)snprintf(text, sizeof text, "%llu bytes behind the data are ignored",
                    (unsigned long long)(there - tensor->bytes));
-    return dti_notes_add(notes, "trailing_bytes", text) ? DTI_OK : dti_container_no_memory(reterr);
+    return dti_notes_add(notes, "trailing_bytes", text) ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_npy_read(struct dti_pool *pool, struct dti_container *container,
@@ -71,7 +71,7 @@ enum dti_status dti_npy_read(struct dti_pool *pool, struct dti_container *contai
     if (status != DTI_OK)
         return status;
     if (guessed && !dti_npy_note_guess(&notes))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     container->version = preamble.version;
     container->notes = notes.notes;
     container->note_count = notes.count;

@@ -86,7 +86,7 @@ static enum dti_status read_header(struct npz_reading *reading, const struct dti
     struct dti_buffer *const header = &reading->header;
     dti_buffer_clear(header);
     if (!dti_buffer_reserve(header, preamble.length))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     const size_t read = size - preamble.start,
                  there = read < preamble.length ? read : preamble.length;
     memcpy(header->data, head + preamble.start, there);
@@ -136,7 +136,7 @@ static enum dti_status read_array(struct npz_reading *reading, struct dti_zip *z
         if (!reading->stream)
             reading->stream = dti_inflate_new();
         if (!reading->stream)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         dti_inflate_start(reading->stream, reading->input, member->data, member->packed, label);
     }
     status = read_header(reading, member, label, &preamble, &crc, reterr);
@@ -150,7 +150,7 @@ static enum dti_status read_array(struct npz_reading *reading, struct dti_zip *z
     tensor.name_length = member->name_length - strlen(".npy");
     tensor.name = dti_pool_text(reading->pool, member->name, tensor.name_length);
     if (!tensor.name)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     tensor.compressed = member->method != DTI_ZIP_STORED;
     *ret_array = (struct dti_npz_array){
         .member = index, .start = preamble.start + preamble.length, .header_crc = crc};
@@ -209,7 +209,7 @@ static enum dti_status count_arrays(const struct dti_input *input, const struct 
                        dti_quote(label, other->name, other->name_length),
                        others == 1 ? "" : " and so on");
         if (!dti_notes_add(notes, "other_members", text))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
     }
     *ret_count = count;
     return DTI_OK;
@@ -221,7 +221,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     const struct dti_input *const input = &container->files[0].input;
     struct dti_npz *const npz = dti_pool_alloc(pool, sizeof *npz);
     if (!npz)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     *npz = (struct dti_npz){.pool = pool};
     struct dti_notes notes = {.pool = pool};
     size_t count = 0;
@@ -233,7 +233,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     struct dti_tensor *const tensors = dti_pool_array(pool, count, sizeof *tensors);
     npz->arrays = dti_pool_array(pool, count, sizeof *npz->arrays);
     if (!tensors || !npz->arrays)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     struct npz_reading reading = {
         .pool = pool, .input = input, .assume = options ? options->assume : NULL};
     dti_buffer_init(&reading.header);
@@ -243,7 +243,7 @@ enum dti_status dti_npz_open(struct dti_pool *pool, struct dti_container *contai
     if (status != DTI_OK)
         return status;
     if (reading.guessed && !dti_npy_note_guess(&notes))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     container->tensors = tensors;
     container->tensor_count = count;
     container->notes = notes.notes;

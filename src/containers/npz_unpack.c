@@ -88,7 +88,7 @@ static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
     const enum dti_status status = stream && piece
                                        ? dti_npz_inflate(stream, input, member, label, array->start,
                                                          piece, &npz->scratch, reterr)
-                                       : dti_container_no_memory(reterr);
+                                       : dti_no_memory(reterr);
     free(piece);
     dti_inflate_free(stream);
     if (status != DTI_OK)

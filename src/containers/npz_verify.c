@@ -40,7 +40,7 @@ static enum dti_status verify(struct verification *with, const struct dti_zip_me
     if (!with->stream)
         with->stream = dti_inflate_new();
     if (!with->stream)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     return dti_npz_inflate(with->stream, with->input, member, label, 0, with->piece, NULL, reterr);
 }
 
@@ -84,7 +84,7 @@ enum dti_status dti_npz_verify(struct dti_container *container,
                                 .piece = malloc(DTI_NPZ_PIECE)};
     const enum dti_status status =
         with.piece ? verify_all(&with, container->own, progress, context, reterr)
-                   : dti_container_no_memory(reterr);
+                   : dti_no_memory(reterr);
     dti_inflate_free(with.stream);
     free(with.piece);
     return status;

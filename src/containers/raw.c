@@ -101,7 +101,7 @@ enum dti_status dti_raw_read(struct dti_pool *pool, struct dti_container_file *f
     uint64_t *const shape = dti_pool_array(pool, rank, sizeof *shape);
     struct dti_format *const format = dti_pool_alloc(pool, sizeof *format);
     if (!shape || !format)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     if (!raw->shaped)
         shape[0] = elements;
     else if (rank > 0)

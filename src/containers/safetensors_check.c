@@ -136,7 +136,7 @@ static enum dti_status check_duplicates(const char *label,
     struct dti_name_order order;
     size_t found;
     if (!dti_name_order_init(&order, header->metadata_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < header->metadata_count; i++)
         dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
     dti_name_order_sort(&order);
@@ -147,7 +147,7 @@ static enum dti_status check_duplicates(const char *label,
                           metadata[found].key_length);
 
     if (!dti_name_order_init(&order, header->count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < header->count; i++)
         dti_name_order_add(&order, records[i].name, records[i].name_length);
     dti_name_order_sort(&order);
@@ -167,7 +167,7 @@ enum dti_status dti_safetensors_header_check(struct dti_pool *scratch, const cha
     const struct span *const spans = sort(scratch, header);
     struct dti_safetensors_place *const places = dti_pool_array(scratch, count, sizeof *places);
     if (!spans || !places)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status = check_duplicates(label, header, reterr);
     if (status != DTI_OK)
         return status;

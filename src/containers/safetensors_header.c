@@ -21,7 +21,7 @@ struct header_reading {
 static enum dti_status fail_json(const struct header_reading *reading)
 {
     if (reading->json.string.failed)
-        return dti_container_no_memory(reading->error);
+        return dti_no_memory(reading->error);
     return dti_fail(reading->error, DTI_BAD_INPUT, "%s: the header is not JSON: %s at byte %zu",
                     reading->label, reading->json.problem,
                     (size_t)(reading->json.at - reading->json.start) + DTI_SAFETENSORS_PREFIX);
@@ -185,7 +185,7 @@ static enum dti_status read_shape(struct header_reading *reading,
     const size_t capacity = count_numbers(&reading->json);
     uint64_t *const shape = dti_pool_array(reading->pool, capacity, sizeof *shape);
     if (!shape)
-        return dti_container_no_memory(reading->error);
+        return dti_no_memory(reading->error);
     size_t rank;
     status = read_sizes(reading, record, "shape", shape, capacity, &rank);
     if (status != DTI_OK)
@@ -296,7 +296,7 @@ static enum dti_status read_metadata(struct header_reading *reading)
         if (!keep_string(reading, &entry.key, &entry.key_length) ||
             !dti_list_grow(reading->pool, &list, header->metadata_count,
                            &reading->metadata_capacity, sizeof entry))
-            return dti_container_no_memory(reading->error);
+            return dti_no_memory(reading->error);
         header->metadata = list;
         status = next(reading, &token);
         if (status != DTI_OK)
@@ -308,7 +308,7 @@ static enum dti_status read_metadata(struct header_reading *reading)
                             reading->label, dti_quote(key, entry.key, entry.key_length));
         }
         if (!keep_string(reading, &entry.value, &entry.value_length))
-            return dti_container_no_memory(reading->error);
+            return dti_no_memory(reading->error);
         header->metadata[header->metadata_count++] = entry;
     }
 }
@@ -328,7 +328,7 @@ static enum dti_status read_member(struct header_reading *reading)
     if (!keep_string(reading, &record.name, &record.name_length) ||
         !dti_list_grow(reading->scratch, &list, header->count, &reading->record_capacity,
                        sizeof record))
-        return dti_container_no_memory(reading->error);
+        return dti_no_memory(reading->error);
     header->records = list;
     const enum dti_status status = read_tensor(reading, &record);
     if (status == DTI_OK)

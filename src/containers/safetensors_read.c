@@ -70,7 +70,7 @@ static enum dti_status add_notes(struct dti_pool *pool, const char *text, size_t
          !dti_notes_add(&notes, "leading_space",
                         "white space stands before the header, which should begin with {")) ||
         (rest > 0 && !dti_notes_add(&notes, "trailing_bytes", line)))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     safetensors->notes = notes.notes;
     safetensors->note_count = notes.count;
     return DTI_OK;
@@ -127,7 +127,7 @@ static enum dti_status parse(struct dti_pool *pool, struct dti_pool *scratch, co
         .metadata = header.metadata,
     };
     if (!safetensors.tensors)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     status = add_notes(pool, text, length, rest, &safetensors, reterr);
     if (status == DTI_OK)
         *ret = safetensors;
@@ -172,7 +172,7 @@ enum dti_status dti_safetensors_read(struct dti_pool *pool, struct dti_container
 
     char *const header = malloc((size_t)length + 1);
     if (!header)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     status = dti_input_read_at(input, header, (size_t)length, sizeof first, reterr);
     if (status == DTI_OK)
         status = dti_safetensors_parse(pool, label, header, (size_t)length, input->size, file_index,

@@ -58,7 +58,7 @@ static enum dti_status check_duplicates(const struct dti_new_tensor *tensors, si
     struct dti_name_order order;
     size_t found;
     if (!dti_name_order_init(&order, metadata_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < metadata_count; i++)
         dti_name_order_add(&order, metadata[i].key, metadata[i].key_length);
     dti_name_order_sort(&order);
@@ -68,7 +68,7 @@ static enum dti_status check_duplicates(const struct dti_new_tensor *tensors, si
         return fail_twice(reterr, "metadata", metadata[found].key, metadata[found].key_length);
 
     if (!dti_name_order_init(&order, count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
         dti_name_order_add(&order, tensors[i].name, tensors[i].name_length);
     dti_name_order_sort(&order);
@@ -200,7 +200,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
     dti_buffer_append(out, "}", 1);
     dti_buffer_fill(out, ' ', (8 - (out->length - start) % 8) % 8);
     if (out->failed)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
     if (length > DTI_SAFETENSORS_HEADER_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT,

@@ -67,7 +67,7 @@ static enum dti_status look(struct dti_pool *pool, const char *path, struct shar
     const int error = errno;
     (void)closedir(folder);
     if (!fits)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     if (error != 0)
         return dti_input_fail(&input, error, reterr);
     if (indexes->count > 0)

@@ -26,7 +26,7 @@ struct index_reading {
 static enum dti_status fail_json(struct index_reading *work, struct dti_error *reterr)
 {
     if (work->json.string.failed)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     return dti_fail(reterr, DTI_BAD_INPUT, "%s is not JSON: %s at byte %zu", work->label,
                     work->json.problem, (size_t)(work->json.at - work->json.start));
 }
@@ -94,7 +94,7 @@ static enum dti_status read_file_name(struct index_reading *work, const struct d
         return DTI_BAD_INPUT;
     }
     *ret = dti_pool_text(work->pool, name, length);
-    return *ret ? DTI_OK : dti_container_no_memory(reterr);
+    return *ret ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status read_map(struct index_reading *work, struct dti_error *reterr)
@@ -113,7 +113,7 @@ static enum dti_status read_map(struct index_reading *work, struct dti_error *re
         if (!dti_list_grow(work->pool, &mappings, count, &work->capacity,
                            sizeof *shards->mappings) ||
             !dti_list_grow(work->pool, &files, count, &work->file_capacity, sizeof *work->files))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         shards->mappings = mappings;
         work->files = files;
         struct dti_mapping *const mapping = &shards->mappings[count];
@@ -121,7 +121,7 @@ static enum dti_status read_map(struct index_reading *work, struct dti_error *re
         dti_json_string_value(&work->json, &name, &mapping->tensor_length);
         mapping->tensor = dti_pool_text(work->pool, name, mapping->tensor_length);
         if (!mapping->tensor)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         status = read_file_name(work, mapping, &work->files[count], reterr);
         if (status != DTI_OK)
             return status;
@@ -205,7 +205,7 @@ static enum dti_status check_tensors(const struct index_reading *work, struct dt
     struct dti_name_order order;
     size_t repeated;
     if (!dti_name_order_init(&order, shards->mapping_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < shards->mapping_count; i++)
         dti_name_order_add(&order, shards->mappings[i].tensor, shards->mappings[i].tensor_length);
     dti_name_order_sort(&order);
@@ -234,7 +234,7 @@ static enum dti_status number_files(struct index_reading *work, struct dti_error
     const size_t count = shards->mapping_count;
     const char **const names = dti_pool_array(work->pool, count, sizeof *names);
     if (!names)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         /* without those that merely repeat their predecessor there is little to sort */
         if (i == 0 || work->files[i] != work->files[i - 1])
@@ -288,7 +288,7 @@ enum dti_status dti_index_read(struct dti_pool *pool, const struct dti_input *in
     const size_t size = (size_t)input->size;
     char *const text = malloc(size > 0 ? size : 1);
     if (!text)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status = dti_input_read_at(input, text, size, 0, reterr);
     if (status == DTI_OK)
         status = dti_index_parse(pool, label, text, size, ret, reterr);

@@ -71,7 +71,7 @@ static enum dti_status open_shards(struct checkpoint_opening *work, const char *
     allow_files(count);
     container->files = dti_pool_array(pool, count, sizeof *container->files);
     if (!container->files)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         struct dti_error error = {.status = DTI_OK};
         struct dti_container_file *const file = &container->files[i];
@@ -79,7 +79,7 @@ static enum dti_status open_shards(struct checkpoint_opening *work, const char *
             .path = join(pool, path, path_is_folder, work->shards.names[i]),
         };
         if (!file->path)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         const enum dti_status status = dti_input_open_file(&file->input, file->path, &error);
         if (status != DTI_OK) {
             dti_fail(reterr, status, "%s: of its %zu shards, %s cannot be had: %s", work->label,
@@ -107,7 +107,7 @@ static enum dti_status join_shard(struct checkpoint_opening *work, size_t shard,
         struct dti_tensor *const larger =
             dti_pool_array(&work->whole->pool, capacity, sizeof *larger);
         if (!larger)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         if (container->tensor_count > 0)
             memcpy(larger, container->tensors, container->tensor_count * sizeof *larger);
         container->tensors = larger;
@@ -121,7 +121,7 @@ static enum dti_status join_shard(struct checkpoint_opening *work, size_t shard,
         void *list = container->metadata;
         if (!dti_list_grow(&work->whole->pool, &list, container->metadata_count,
                            &work->metadata_capacity, sizeof *container->metadata))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         container->metadata = list;
         container->metadata[container->metadata_count++] = found->metadata[i];
     }
@@ -130,7 +130,7 @@ static enum dti_status join_shard(struct checkpoint_opening *work, size_t shard,
         snprintf(line, sizeof line, "%s: %s", quote_text(name, work->shards.names[shard]),
                  found->notes[i].text);
         if (!dti_notes_add(&work->notes, found->notes[i].code, line))
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
     }
     return DTI_OK;
 }
@@ -141,7 +141,7 @@ static enum dti_status unite_metadata(struct dti_container *container, struct dt
     struct dti_name_order order;
     size_t count = 0, first;
     if (!dti_name_order_init(&order, container->metadata_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < container->metadata_count; i++)
         dti_name_order_add(&order, container->metadata[i].key, container->metadata[i].key_length);
     dti_name_order_sort(&order);
@@ -246,7 +246,7 @@ static enum dti_status check_mappings(const struct checkpoint_opening *work,
 
     struct dti_name_order mapped;
     if (!dti_name_order_init(&mapped, shards->mapping_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < shards->mapping_count; i++)
         dti_name_order_add(&mapped, shards->mappings[i].tensor, shards->mappings[i].tensor_length);
     dti_name_order_sort(&mapped);
@@ -268,7 +268,7 @@ static enum dti_status check_names(const struct checkpoint_opening *work, struct
     const struct dti_container *const container = &work->whole->container;
     struct dti_name_order order;
     if (!dti_name_order_init(&order, container->tensor_count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++)
         dti_name_order_add(&order, container->tensors[i].name, container->tensors[i].name_length);
     dti_name_order_sort(&order);
@@ -299,7 +299,7 @@ static enum dti_status note_totals(struct checkpoint_opening *work, struct dti_e
                  (unsigned long long)shards->total_parameters);
         added = dti_notes_add(&work->notes, "total_parameters", line);
     }
-    return added ? DTI_OK : dti_container_no_memory(reterr);
+    return added ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status open_all(struct checkpoint_opening *work, const char *path,
@@ -349,7 +349,7 @@ static enum dti_status open_folder(struct checkpoint_opening *work, struct dti_e
         return open_all(work, container->path, true, reterr);
     const char *const path = join(pool, container->path, true, name);
     if (!path)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     struct dti_container_file file = {.path = path};
     status = dti_input_open_file(&file.input, path, reterr);
     if (status != DTI_OK)

@@ -97,7 +97,7 @@ static enum dti_status read_entry(struct dti_pool *pool, const struct dti_input 
     };
     member.name = dti_pool_text(pool, (const char *)entry + DTI_ZIP_ENTRY_SIZE, name);
     if (!member.name)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     uint64_t *const fields[] = {&member.size, &member.packed, &member.header};
     if (!dti_zip_extra(entry + DTI_ZIP_ENTRY_SIZE + name, extra, fields, 3))
         return dti_zip_fail_member(input, &member, reterr, "has a damaged extra field");
@@ -125,7 +125,7 @@ static enum dti_status check_names(const struct dti_input *input, const struct d
     struct dti_name_order order;
     size_t repeated;
     if (!dti_name_order_init(&order, zip->count))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < zip->count; i++)
         dti_name_order_add(&order, zip->members[i].name, zip->members[i].name_length);
     dti_name_order_sort(&order);
@@ -167,7 +167,7 @@ static enum dti_status read_directory(struct dti_pool *pool, const struct dti_in
 {
     unsigned char *const directory = malloc((size_t)end->size + 1);
     zip->members = dti_pool_array(pool, (size_t)end->count, sizeof *zip->members);
-    enum dti_status status = directory && zip->members ? DTI_OK : dti_container_no_memory(reterr);
+    enum dti_status status = directory && zip->members ? DTI_OK : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_input_read_at(input, directory, (size_t)end->size, end->directory, reterr);
     size_t at = 0;

@@ -89,7 +89,7 @@ static enum dti_status read_both(const struct dti_input *input, struct dti_zip_e
         input->size < END_SIZE + COMMENT_MAX ? (size_t)input->size : END_SIZE + COMMENT_MAX;
     unsigned char *const tail = malloc(size + 1);
     if (!tail)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     const uint64_t start = input->size - size;
     enum dti_status status = dti_input_read_at(input, tail, size, start, reterr);
     const size_t at = status == DTI_OK ? find_end(tail, size) : SIZE_MAX;

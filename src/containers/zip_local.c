@@ -70,7 +70,7 @@ enum dti_status dti_zip_locate(const struct dti_input *input, struct dti_zip *zi
     if (size > first) {
         local = malloc(size);
         if (!local)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         status = dti_input_read_at(input, local, size, member->header, reterr);
     }
     if (status == DTI_OK)

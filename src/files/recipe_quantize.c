@@ -237,7 +237,7 @@ static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error 
 {
     struct need *const needs = calloc(rewrite->changed_count + 1, sizeof *needs);
     enum dti_status status = DTI_OK;
-    size_t count = 0, different = 0;
+    size_t count = 0;
     if (!needs)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -251,9 +251,7 @@ static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error 
                                        .at = i};
     }
     qsort(needs, count, sizeof *needs, compare_needs);
-    for (size_t i = 0; i < count; i++)
-        different += i == 0 || compare_plans(&needs[i - 1], &needs[i]) != 0;
-    rewrite->quant_plans = calloc(different + 1, sizeof(struct dti_quant_plan *));
+    rewrite->quant_plans = calloc(count + 1, sizeof(struct dti_quant_plan *));
     if (!rewrite->quant_plans)
         status = dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
