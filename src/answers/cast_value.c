@@ -54,7 +54,7 @@ static enum dti_status parse_component(struct dti_cast_operand *operand, size_t 
         return DTI_OK;
     dti_number_free(&operand->number[component]);
     memset(&operand->number[component], 0, sizeof operand->number[component]);
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char *text,

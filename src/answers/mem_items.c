@@ -140,7 +140,7 @@ static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
 
 static enum dti_status no_memory(struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 static enum dti_status too_many(const char *text, struct dti_error *reterr)

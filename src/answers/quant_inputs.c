@@ -46,7 +46,7 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
     dti_buffer_append(&numbers->texts, text, length);
     dti_buffer_append(&numbers->texts, "", 1);
     if (numbers->texts.failed || (numbers->count == numbers->capacity && !grow(numbers)))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     struct dti_quant_input *const number = &numbers->list[numbers->count++];
     *number = (struct dti_quant_input){.text = place, .x = dti_fp32_round(&value)};
     dti_fp32_value(number->x, &rounded);

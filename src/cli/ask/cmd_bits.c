@@ -231,7 +231,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text,
         return status;
     struct dti_bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
     if (!readings)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (int i = 0; i < DTI_DTYPE_COUNT; i++) {
         const struct dti_format *dtype = dti_format_get((enum dti_dtype)i);
         if (dtype->width == pattern.width)

@@ -44,7 +44,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                         "needs a DTYPE, as in 'dtinfo info bf16'; 'dtinfo list' shows them all");
     char **const names = calloc(dti_dtype_words(operands, operand_count), sizeof *names);
     if (!names)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (int i = 0; i < operand_count; i++) {
         for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
             comma = strchr(name, ',');

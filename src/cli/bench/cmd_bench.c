@@ -212,7 +212,7 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
 {
     struct bench_job *const job = malloc(sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
     if (status == DTI_OK)
         status = dti_bench_run_job(job, reterr);

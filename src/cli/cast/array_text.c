@@ -167,7 +167,7 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
         return status;
     struct text_input_chunk *tile = malloc(sizeof *tile);
     if (!tile)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     tile->array = array;
     init_sink(&tile->sink, array);
     tile->count = 0;
@@ -262,7 +262,7 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
 {
     struct text_output_chunk *block = malloc(sizeof *block);
     if (!block)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     block->array = array;
     init_sink(&block->sink, array);
     enum dti_status status = cast_blocks(block, reterr);

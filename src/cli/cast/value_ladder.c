@@ -119,7 +119,7 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
     if (done)
         put_device(values, &line);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_digits(const struct cast_values *values,
@@ -146,7 +146,7 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_stacks(const struct cast_values *values,

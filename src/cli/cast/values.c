@@ -149,7 +149,7 @@ enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands,
 {
     *ret = (struct cast_numbers){.list = calloc(count, sizeof *ret->list)};
     if (!ret->list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++, ret->count++) {
         if (dti_cast_operand_parse(&ret->list[i], operands[i], strlen(operands[i]), i,
                                    &ret->error) != DTI_OK)
@@ -298,7 +298,7 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
     struct list list = {.values = values, .numbers = numbers};
     list.results = calloc(numbers->count * targets + 1, sizeof *list.results);
     if (!list.results)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = cast_list(&list, operands, count, reterr);
     if (status == DTI_OK && values->cx->output == DTI_OUTPUT_JSON) {
         values->answer.put = put_list;

@@ -276,7 +276,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct mem_job *const job = calloc(1, sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->args = args;
     job->cx = cx;
     enum dti_status status = gather(job, operands, operand_count, reterr);

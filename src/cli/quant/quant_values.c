@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_values.h"
+#include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/text_numbers.h"
 
@@ -137,14 +138,14 @@ static enum dti_status check_range(const struct quant_values_job *job, size_t at
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
                     target->has_min ? "--min" : "--max", target->has_min ? "largest" : "least",
-                    dti_quant_spell(text, end), target->has_min ? "--max" : "--min");
+                    dti_human_fp32(text, end), target->has_min ? "--max" : "--min");
 }
 
 static enum dti_status show(struct quant_values_job *job, size_t at, struct dti_error *reterr)
 {
     struct dti_quant_result result;
     if (!dti_quant_result_make(&result, &job->targets[at], &job->numbers))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->events |= dti_quant_events(&result);
     if (at > 0 && !job->cx->quiet)
         (void)fputc('\n', job->cx->out);

@@ -103,7 +103,7 @@ static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_ta
         struct dti_cast_target *const more =
             realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
         if (!more)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         job->targets = more;
     }
     *ret = memset(&job->targets[count], 0, sizeof **ret);

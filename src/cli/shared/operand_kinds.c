@@ -51,7 +51,7 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
     struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
     size_t count = 0;
     if (!list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
 
     for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);

@@ -74,7 +74,7 @@ static bool has_json(struct dti_context *cx, struct dti_error *reterr)
     if (!cx->json)
         cx->json = dti_json_new();
     if (!cx->json)
-        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        (void)dti_no_memory(reterr);
     return cx->json != NULL;
 }
 
@@ -117,7 +117,7 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
     if (!args || !has_json(cx, reterr)) {
         free(args);
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     }
     status =
         run_command(command, args, &globals, words + leading + 1, count - leading - 1, cx, reterr);

@@ -26,7 +26,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *ret
     const struct dti_command *const list = dti_command_find("list");
     void *const args = calloc(1, list->args_size);
     if (!args)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const enum dti_status status = list->run(args, NULL, 0, cx, reterr);
     free(args);
     return status;

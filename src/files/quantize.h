@@ -1,54 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the steps of a file's quantization show each other. Each works on a struct dti_file_quant
- * that dti_file_quant_free() can free at any time. */
-#ifndef DTINFO_FILES_FILE_QUANT_PARTS_H
-#define DTINFO_FILES_FILE_QUANT_PARTS_H
+ * Tensors on their way to codes and scales: a task each, done by pieces. */
+#ifndef DTINFO_FILES_QUANTIZE_H
+#define DTINFO_FILES_QUANTIZE_H
 
 #include <pthread.h>
 
-#include "containers/name_order.h"
-#include "dtinfo/file_quant.h"
-#include "files/tensor_choice.h"
-
-/* file_quant_choose.c: fills tensors with source and fate, in the container's order. */
-enum dti_status dti_file_quant_choose(struct dti_file_quant *quant, struct dti_error *reterr);
-/* file_quant_plan.c: fills axis, plan and copy. */
-enum dti_status dti_file_quant_plan(struct dti_file_quant *quant, struct dti_error *reterr);
-/* file_quant_layout.c: fills files, and the parts of the tensors. */
-enum dti_status dti_file_quant_layout(struct dti_file_quant *quant, struct dti_error *reterr);
-/* file_quant_metadata.c: what the input has, save what it says of the tensors of `quantized`, and
- * what the parts of new ones do not tell. To be freed in any case. */
-struct dti_quant_metadata {
-    struct dti_metadata *entries;
-    size_t count;
-    struct dti_buffer texts; /* of entries that are not the input's */
-};
-enum dti_status dti_file_quant_metadata(const struct dti_file_quant *quant,
-                                        const struct dti_name_order *quantized,
-                                        struct dti_quant_metadata *ret, struct dti_error *reterr);
-void dti_file_quant_metadata_free(struct dti_quant_metadata *metadata);
-
-static inline const struct dti_tensor *dti_file_quant_source(const struct dti_file_quant *quant,
-                                                             size_t tensor)
-{
-    return &quant->container->tensors[quant->tensors[tensor].source];
-}
-
-static inline enum dti_status dti_file_quant_no_memory(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
+#include "files/rewrite_parts.h"
 
 /* One tensor while it is quantized. */
 struct dti_quant_task {
-    struct dti_file_quant *quant;
-    size_t at; /* of quant->tensors */
+    struct dti_rewrite *rewrite;
+    size_t at; /* of rewrite->tensors */
     const struct dti_quant_plan *plan;
-    const struct dti_input *input;
-    uint64_t offset;
-    struct dti_input reordered; /* row-major, when the file is not; else not open */
-    bool is_reordered;
+    struct dti_rewrite_input input;
     struct dti_quant_stored stored;
     struct dti_quant_sizes sizes;
     size_t item;         /* bytes of an element in the input */
@@ -65,38 +30,46 @@ struct dti_quant_task {
     struct dti_quant_report report;
 };
 
-/* Bytes that a thread needs for a piece; DTI_QUANT_NEEDS_MAX: too many. */
+/* What a thread has for a piece. */
+enum dti_quant_buffer {
+    DTI_QUANT_INPUT,
+    DTI_QUANT_CODES,
+    DTI_QUANT_PACKED, /* words */
+    DTI_QUANT_SCALES,
+    DTI_QUANT_SCRATCH,
+    DTI_QUANT_ZERO_POINTS, /* int32_t */
+    DTI_QUANT_BUFFERS
+};
+/* Bytes of each; DTI_QUANT_NEEDS_MAX: too many. */
 #define DTI_QUANT_NEEDS_MAX (SIZE_MAX / 16)
 struct dti_quant_needs {
-    size_t input, codes, words, scales, zero_points, scratch;
+    size_t bytes[DTI_QUANT_BUFFERS];
 };
 
 /* A thread's own things. */
 struct dti_quant_member {
-    unsigned char *memory, *input, *codes, *words, *scales, *scratch;
-    int32_t *zero_points;
+    unsigned char *memory, *buffer[DTI_QUANT_BUFFERS];
     struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
     size_t ranges_of;
 };
 
 /* Tensors that are quantized together: what they keep in memory does not grow with their number. */
 enum { DTI_QUANT_TASKS = 512 };
-struct dti_file_quant_job {
-    struct dti_file_quant *quant;
-    const struct dti_file_quant_options *options;
+struct dti_quantizer {
+    struct dti_rewrite_run *run;
     size_t member_count;
     struct dti_quant_member *members;
     uint64_t piece_bytes; /* of input */
     struct dti_quant_needs needs;
     size_t task_count;
+    uint64_t task_bytes; /* of their input */
     struct dti_quant_task tasks[DTI_QUANT_TASKS];
     const size_t *queued;    /* the tasks in the queue */
-    uint64_t done;           /* bytes that were read before the queue */
     pthread_mutex_t merging; /* held while a member adds to a task's ranges or report */
 };
 
-/* file_quant_task.c: all about one tensor but its pieces. */
-void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quant, size_t at,
+/* quantize_task.c: all about one tensor but its pieces. */
+void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite, size_t at,
                          uint64_t piece_bytes);
 /* Raises `needs` to what the task needs. */
 void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_needs *needs);
@@ -115,16 +88,16 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
 enum dti_status dti_quant_task_zero_points(struct dti_quant_task *task, int32_t *numbers,
                                            uint64_t first, size_t n, struct dti_error *reterr);
 
-/* file_quant_piece.c: for dti_queue_run(); its parts are tasks[queued[part]], counted in bytes of
+/* quantize_piece.c: for dti_queue_run(); its parts are tasks[queued[part]], counted in bytes of
  * input. */
 enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
                                       size_t size, struct dti_error *reterr);
 enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
                                 size_t size, struct dti_error *reterr);
 /* Merges the ranges that a member still has to itself. */
-void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_member *member);
+void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member);
 
-/* file_quant_pack.c: bits that go into files. Words are little-endian. */
+/* quantize_pack.c: bits that go into files. Words are little-endian. */
 void dti_quant_little(void *array, size_t item, size_t n); /* from this machine's byte order */
 /* Adds 2^(bits - 1) to packed signed codes. */
 void dti_quant_flip(unsigned char *bytes, size_t n, unsigned bits);

@@ -3,16 +3,17 @@
  * The pieces of tensors: read, looked at or quantized, written, by any thread. */
 #include <string.h>
 
-#include "files/file_quant_parts.h"
+#include "files/quantize.h"
 
 /* Elements first to first + n - 1 of a task's tensor. */
 static enum dti_status read_piece(const struct dti_quant_task *task, void *buffer, uint64_t first,
                                   size_t bytes, struct dti_error *reterr)
 {
-    return dti_input_read_at(task->input, buffer, bytes, task->offset + first * task->item, reterr);
+    return dti_input_read_at(task->input.input, buffer, bytes,
+                             task->input.offset + first * task->item, reterr);
 }
 
-void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_member *member)
+void dti_quant_piece_flush(struct dti_quantizer *job, struct dti_quant_member *member)
 {
     if (!member->ranges)
         return;
@@ -26,7 +27,7 @@ void dti_quant_piece_flush(struct dti_file_quant_job *job, struct dti_quant_memb
 enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part, uint64_t first,
                                       size_t size, struct dti_error *reterr)
 {
-    struct dti_file_quant_job *const job = context;
+    struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     const size_t at = job->queued[part];
     const struct dti_quant_task *const task = &job->tasks[at];
@@ -38,9 +39,10 @@ enum dti_status dti_quant_piece_range(void *context, size_t member, size_t part,
         status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
     }
     if (status == DTI_OK)
-        status = read_piece(task, own->input, first / task->item, size, reterr);
+        status = read_piece(task, own->buffer[DTI_QUANT_INPUT], first / task->item, size, reterr);
     if (status == DTI_OK)
-        dti_quant_range(task->plan, own->ranges, first / task->item, own->input, size / task->item);
+        dti_quant_range(task->plan, own->ranges, first / task->item, own->buffer[DTI_QUANT_INPUT],
+                        size / task->item);
     return status;
 }
 
@@ -85,16 +87,19 @@ static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant
 {
     const uint64_t columns = task->columns, end = piece->code + piece->codes;
     const unsigned in_word = 32 / task->bits;
-    const size_t words = dti_quant_pack_words(member->words, member->codes, piece->code,
-                                              piece->codes, columns, task->bits, task->flips);
+    const size_t words =
+        dti_quant_pack_words(member->buffer[DTI_QUANT_PACKED], member->buffer[DTI_QUANT_CODES],
+                             piece->code, piece->codes, columns, task->bits, task->flips);
     const bool head = piece->code % columns % in_word != 0;
     const bool tail = end % columns % in_word != 0;
     if (head)
-        task->borders[2 * piece->number] = get_word(member->words);
+        task->borders[2 * piece->number] = get_word(member->buffer[DTI_QUANT_PACKED]);
     if (tail)
-        task->borders[2 * piece->number + 1] = get_word(member->words + 4 * (words - 1));
+        task->borders[2 * piece->number + 1] =
+            get_word(member->buffer[DTI_QUANT_PACKED] + 4 * (words - 1));
     const uint64_t first = dti_quant_word_of(piece->code, columns, task->bits) + head;
-    return dti_quant_task_write(task, DTI_PART_CODES, member->words + 4 * (size_t)head,
+    return dti_quant_task_write(task, DTI_PART_CODES,
+                                member->buffer[DTI_QUANT_PACKED] + 4 * (size_t)head,
                                 4 * (words - head - tail), 4 * first, reterr);
 }
 
@@ -104,11 +109,11 @@ static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant
     if (task->columns > 0)
         return write_words(task, member, piece, reterr);
     if (task->bits > 8)
-        dti_quant_little(member->codes, 2, piece->codes / 2);
+        dti_quant_little(member->buffer[DTI_QUANT_CODES], 2, piece->codes / 2);
     else if (task->flips)
-        dti_quant_flip(member->codes, piece->codes, task->bits);
-    return dti_quant_task_write(task, DTI_PART_CODES, member->codes, piece->codes, piece->code,
-                                reterr);
+        dti_quant_flip(member->buffer[DTI_QUANT_CODES], piece->codes, task->bits);
+    return dti_quant_task_write(task, DTI_PART_CODES, member->buffer[DTI_QUANT_CODES], piece->codes,
+                                piece->code, reterr);
 }
 
 static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quant_member *member,
@@ -118,33 +123,37 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
     if (piece->scales == 0)
         return DTI_OK;
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
-    if (!task->quant->request.scheme.block) /* those of blocks are in the file's order */
-        dti_quant_little(member->scales, item, piece->scales);
-    enum dti_status status = dti_quant_task_write(
-        task, DTI_PART_SCALE, member->scales, piece->scales * item, piece->scale * item, reterr);
+    if (!task->rewrite->request.quantize.scheme.block) /* those of blocks are in the file's order */
+        dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);
+    enum dti_status status =
+        dti_quant_task_write(task, DTI_PART_SCALE, member->buffer[DTI_QUANT_SCALES],
+                             piece->scales * item, piece->scale * item, reterr);
     if (status == DTI_OK && task->stored.zero_points)
-        status = dti_quant_task_zero_points(task, member->zero_points, piece->scale, piece->scales,
-                                            reterr);
+        status = dti_quant_task_zero_points(
+            task, (int32_t *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS], piece->scale,
+            piece->scales, reterr);
     return status;
 }
 
 enum dti_status dti_quant_piece(void *context, size_t member, size_t part, uint64_t first,
                                 size_t size, struct dti_error *reterr)
 {
-    struct dti_file_quant_job *const job = context;
+    struct dti_quantizer *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = &job->tasks[job->queued[part]];
     const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
     struct dti_quant_report report;
-    enum dti_status status = read_piece(task, own->input, piece.first, size, reterr);
+    enum dti_status status =
+        read_piece(task, own->buffer[DTI_QUANT_INPUT], piece.first, size, reterr);
     if (status != DTI_OK)
         return status;
-    const bool counted = job->quant->request.counted;
+    const bool counted = job->run->rewrite->request.counted;
     if (counted)
         dti_quant_report_init(&report);
-    dti_quant_run(task->plan, task->scales, piece.first, own->input, piece.elements, own->codes,
-                  own->scales, own->zero_points, DTI_STORES_CACHED, counted ? &report : NULL,
-                  own->scratch);
+    dti_quant_run(task->plan, task->scales, piece.first, own->buffer[DTI_QUANT_INPUT],
+                  piece.elements, own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
+                  (int32_t *)(void *)own->buffer[DTI_QUANT_ZERO_POINTS], DTI_STORES_CACHED,
+                  counted ? &report : NULL, own->buffer[DTI_QUANT_SCRATCH]);
     status = write_codes(task, own, &piece, reterr);
     if (status == DTI_OK)
         status = write_scales(task, own, &piece, reterr);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/cast_file.h"
+#include "cli/shared/rewrite_job.h"
 #include "cli/shell/standard.h"
 
 enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr)
@@ -55,18 +55,18 @@ static enum dti_status put_numbers(void *context, const struct dti_format *forma
     return status;
 }
 
-enum dti_status dti_cast_file_text(struct dti_cast_file *file,
-                                   const struct dti_file_cast_options *options,
-                                   struct dti_error *reterr)
+enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
+                                 const struct dti_rewrite_options *options,
+                                 struct dti_error *reterr)
 {
     struct dti_text_sink *const sink = malloc(sizeof *sink);
     if (!sink)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    sink->output = file->cast->files.list[0].output;
-    sink->out = file->cx->out;
-    sink->ret_bytes = &file->output_bytes;
+        return dti_no_memory(reterr);
+    sink->output = job->rewrite->files.list[0].output;
+    sink->out = job->cx->out;
+    sink->ret_bytes = &job->output_bytes;
     sink->used = 0;
-    enum dti_status status = dti_file_cast_each(file->cast, options, put_numbers, sink, reterr);
+    enum dti_status status = dti_rewrite_each(job->rewrite, options, put_numbers, sink, reterr);
     if (status == DTI_OK)
         status = dti_sink_flush(sink, reterr);
     free(sink);

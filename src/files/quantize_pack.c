@@ -3,7 +3,7 @@
  * Bits that go into files: byte order, and codes in words of 32 bits. */
 #include <string.h>
 
-#include "files/file_quant_parts.h"
+#include "files/quantize.h"
 
 static bool is_big_endian(void)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
-#include "files/file_quant_parts.h"
+#include "files/quantize.h"
 
 enum { CHUNK = 1024 }; /* numbers that are put into the file's order at once */
 
@@ -18,22 +18,24 @@ static uint64_t last_dimension(const struct dti_quant_stored *stored)
     return padded ? dti_divide_up(last, stored->group) * stored->group : last;
 }
 
-void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quant, size_t at,
+void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite, size_t at,
                          uint64_t piece_bytes)
 {
-    const struct dti_tensor *const source = dti_file_quant_source(quant, at);
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const struct dti_format *const code =
-        quant->request.scheme.block ? NULL : &quant->request.scheme.affine.affine.code;
+        rewrite->request.quantize.scheme.block
+            ? NULL
+            : &rewrite->request.quantize.scheme.affine.affine.code;
     memset(ret, 0, sizeof *ret);
-    ret->quant = quant;
+    ret->rewrite = rewrite;
     ret->at = at;
-    ret->plan = quant->tensors[at].plan;
+    ret->plan = rewrite->tensors[at].quant;
     ret->item = dti_format_container(source->format);
-    ret->bits = dti_quant_row_bits(quant->row);
-    dti_file_quant_stored(quant, at, &ret->stored);
+    ret->bits = dti_quant_row_bits(rewrite->row);
+    dti_rewrite_stored(rewrite, at, &ret->stored);
     dti_quant_plan_sizes(ret->plan, &ret->sizes);
     dti_quant_report_init(&ret->report);
-    const bool words = quant->row->packing == DTI_QUANT_WORDS;
+    const bool words = rewrite->row->packing == DTI_QUANT_WORDS;
     ret->flips = words && code && code->kind == DTI_KIND_INT;
     if (words && dti_quant_plan_request(ret->plan)->order == DTI_BLOCK_BYTES)
         ret->columns = last_dimension(&ret->stored);
@@ -47,11 +49,12 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_file_quant *quan
 }
 
 /* Too much stays too much where addresses have 32 bits. */
-static size_t more(size_t a, uint64_t b)
+static void raise_to(struct dti_quant_needs *needs, enum dti_quant_buffer buffer, uint64_t bytes)
 {
     const uint64_t most = DTI_QUANT_NEEDS_MAX;
-    const size_t wanted = (size_t)(b < most ? b : most);
-    return wanted > a ? wanted : a;
+    const size_t wanted = (size_t)(bytes < most ? bytes : most);
+    if (wanted > needs->bytes[buffer])
+        needs->bytes[buffer] = wanted;
 }
 
 void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_needs *needs)
@@ -66,30 +69,21 @@ void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_ne
         grains * sizes->grain_scales < sizes->scales ? grains * sizes->grain_scales : sizes->scales;
     const bool known = sizes->grain_scales == 0;
     const size_t scale = sizes->scales > 0 ? (size_t)(sizes->scale_bytes / sizes->scales) : 0;
-    needs->input = more(needs->input, n * task->item);
-    needs->codes = more(needs->codes, codes);
+    raise_to(needs, DTI_QUANT_INPUT, n * task->item);
+    raise_to(needs, DTI_QUANT_CODES, codes);
     if (task->columns > 0) /* every word of a piece has a code of it */
-        needs->words = more(needs->words, 4 * codes);
-    needs->scales = more(needs->scales, known ? 0 : scales * scale);
-    needs->zero_points = more(needs->zero_points, known ? 0 : scales * sizeof(int32_t));
-    needs->scratch = more(needs->scratch, dti_quant_plan_scratch(task->plan));
+        raise_to(needs, DTI_QUANT_PACKED, 4 * codes);
+    raise_to(needs, DTI_QUANT_SCALES, known ? 0 : scales * scale);
+    raise_to(needs, DTI_QUANT_ZERO_POINTS, known ? 0 : scales * sizeof(int32_t));
+    raise_to(needs, DTI_QUANT_SCRATCH, dti_quant_plan_scratch(task->plan));
 }
 
 enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
                                     struct dti_error *reterr)
 {
-    struct dti_file_quant *const quant = task->quant;
-    const struct dti_tensor *const source = dti_file_quant_source(quant, task->at);
     const struct dti_quant_stored *const stored = &task->stored;
-    enum dti_status status = dti_container_data(quant->container, quant->tensors[task->at].source,
-                                                &task->input, &task->offset, reterr);
-    if (status == DTI_OK && source->fortran) {
-        status = dti_tensor_reorder(source, task->input, task->offset, max_memory, &task->reordered,
-                                    reterr);
-        task->is_reordered = status == DTI_OK;
-        task->input = &task->reordered;
-        task->offset = 0;
-    }
+    enum dti_status status =
+        dti_rewrite_input_open(task->rewrite, task->at, max_memory, &task->input, reterr);
     if (status != DTI_OK)
         return status;
     if (dti_quant_plan_needs_range(task->plan))
@@ -99,7 +93,7 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
         if (pieces <= SIZE_MAX)
             task->borders = calloc((size_t)pieces, 2 * sizeof *task->borders);
         if (!task->borders)
-            return dti_file_quant_no_memory(reterr);
+            return dti_no_memory(reterr);
     }
     const bool packed = stored->zero_points && stored->row->packing == DTI_QUANT_WORDS &&
                         stored->per != DTI_PER_TENSOR && stored->rank >= 2;
@@ -107,16 +101,14 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
         if (task->sizes.scales <= SIZE_MAX)
             task->zero_points = malloc((size_t)task->sizes.scales);
         if (!task->zero_points)
-            return dti_file_quant_no_memory(reterr);
+            return dti_no_memory(reterr);
     }
     return status;
 }
 
 void dti_quant_task_close(struct dti_quant_task *task)
 {
-    if (task->is_reordered)
-        dti_input_close(&task->reordered);
-    task->is_reordered = false;
+    dti_rewrite_input_close(&task->input);
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
     free(task->borders);
@@ -131,11 +123,11 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
                                      const void *data, size_t size, uint64_t offset,
                                      struct dti_error *reterr)
 {
-    const struct dti_file_quant *const quant = task->quant;
-    const struct dti_file_quant_part *const place = &quant->tensors[task->at].part[part];
+    const struct dti_rewrite *const rewrite = task->rewrite;
+    const struct dti_rewrite_part *const place = &rewrite->tensors[task->at].part[part];
     if (size == 0)
         return DTI_OK;
-    return dti_output_write_at(quant->files.list[place->file].output, data, size,
+    return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
                                place->offset + offset, reterr);
 }
 
@@ -188,7 +180,7 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_erro
 /* Of nvfp4: codes are made with the scale that comes back from the file. */
 static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dti_error *reterr)
 {
-    const struct dti_quant_scheme *const scheme = &task->quant->request.scheme;
+    const struct dti_quant_scheme *const scheme = &task->rewrite->request.quantize.scheme;
     const float largest = 0x1.fffffep127f;
     struct dti_quant_scales *const scales = task->scales;
     if (!scheme->tensor_scale)
@@ -199,7 +191,7 @@ static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dt
         stored = stored < largest ? stored : largest;
         scales->tensor_scale = 1 / stored;
     }
-    task->quant->tensors[task->at].scale = scales->tensor_scale;
+    task->rewrite->tensors[task->at].quantized.scale = scales->tensor_scale;
     dti_quant_little(&stored, sizeof stored, 1);
     return dti_quant_task_write(task, DTI_PART_TENSOR_SCALE, &stored, sizeof stored, 0, reterr);
 }
@@ -216,16 +208,17 @@ static enum dti_status write_shape(const struct dti_quant_task *task, struct dti
 
 enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_error *reterr)
 {
-    struct dti_file_quant_tensor *const tensor = &task->quant->tensors[task->at];
+    const struct dti_rewrite_tensor *const tensor = &task->rewrite->tensors[task->at];
+    struct dti_quantized_tensor *const figures = &task->rewrite->tensors[task->at].quantized;
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
     if (status != DTI_OK)
         return status;
     const struct dti_quant_scales *const scales = task->scales;
-    tensor->min = scales->range.min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
-    tensor->max = scales->range.max + 0.0F;
+    figures->min = scales->range.min + 0.0F; /* of -0 and 0 either may have been kept: 0 */
+    figures->max = scales->range.max + 0.0F;
     if (task->stored.per == DTI_PER_TENSOR && scales->count == 1) {
-        tensor->scale = scales->scale[0];
-        tensor->zero_point = scales->zero_point[0];
+        figures->scale = scales->scale[0];
+        figures->zero_point = scales->zero_point[0];
     }
     status = write_scales(task, reterr);
     if (status == DTI_OK && task->stored.tensor_scale)
@@ -268,7 +261,7 @@ static enum dti_status pack_zero_points(const struct dti_quant_task *task, struc
     unsigned char *const words = calloc(columns, 4);
     uint64_t offset = 0;
     if (!words)
-        return dti_file_quant_no_memory(reterr);
+        return dti_no_memory(reterr);
     const int8_t *codes = task->zero_points;
     for (uint64_t slice = 0; slice < slices && status == DTI_OK; slice++) {
         for (uint64_t row = 0; row < rows && status == DTI_OK; row += in_word) {
@@ -286,21 +279,17 @@ static enum dti_status pack_zero_points(const struct dti_quant_task *task, struc
 
 enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error *reterr)
 {
-    struct dti_file_quant *const quant = task->quant;
-    struct dti_file_quant_tensor *const tensor = &quant->tensors[task->at];
-    const struct dti_loss *const loss = &task->report.loss;
+    struct dti_rewrite *const rewrite = task->rewrite;
+    const struct dti_quant_count *const count = &task->report.count;
     enum dti_status status = DTI_OK;
     if (task->borders)
         status = write_borders(task, reterr);
     if (status == DTI_OK && task->zero_points)
         status = pack_zero_points(task, reterr);
-    tensor->count = task->report.count;
-    dti_loss_summarize(loss, &tensor->loss);
-    if (loss->max_absolute > quant->loss.max_absolute)
-        quant->max_tensor = task->at;
-    dti_loss_merge(&quant->loss, loss);
-    quant->count.clipped += tensor->count.clipped;
-    quant->count.blocks += tensor->count.blocks;
-    quant->count.special += tensor->count.special;
+    rewrite->tensors[task->at].quantized.count = *count;
+    dti_rewrite_add_loss(rewrite, task->at, &task->report.loss);
+    rewrite->count.clipped += count->clipped;
+    rewrite->count.blocks += count->blocks;
+    rewrite->count.special += count->special;
     return status;
 }
