@@ -74,14 +74,16 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
         memcpy(notes, view->notes, before * sizeof *notes);
     for (size_t i = 0; i < doubts->count; i++) {
         const struct dti_dequant_reason *const reason = &doubts->list[i];
-        char text[DTI_ERROR_TEXT + 128], others[64] = "";
-        if (reason->tensors > 1)
-            (void)snprintf(others, sizeof others, " (and %zu more; this is the first)",
-                           reason->tensors - 1);
-        (void)snprintf(text, sizeof text, "a quantized tensor is shown as it is stored%s: %s",
-                       others, reason->first);
+        char text[DTI_ERROR_TEXT + 128];
+        if (reason->tensors == 1)
+            (void)snprintf(text, sizeof text, "a quantized tensor is read as it is stored: %s",
+                           reason->first);
+        else
+            (void)snprintf(text, sizeof text,
+                           "%zu quantized tensors are read as they are stored; the first: %s",
+                           reason->tensors, reason->first);
         notes[before + i] =
-            (struct dti_note){.code = "shown_as_stored",
+            (struct dti_note){.code = "read_as_stored",
                               .text = dti_pool_text(&dequant->pool, text, strlen(text)),
                               .remedy = reason->remedy};
         if (!notes[before + i].text)

@@ -382,7 +382,8 @@ const struct dti_command dti_command_check = {
     .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
                "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
                "if all hold. The data is read once, and only if an assertion needs it or the\n"
-               "file has checksums, as npz does.",
+               "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
+               "numbers that it stands for.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

@@ -156,7 +156,8 @@ const struct dti_command dti_command_compare = {
                "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
                "a single tensor on each side is paired whatever its name. Without a\n"
                "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
-               "equal or within the tolerance, and 1 if they differ.",
+               "equal or within the tolerance, and 1 if they differ. Quantized tensors are\n"
+               "compared by the numbers that they stand for.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

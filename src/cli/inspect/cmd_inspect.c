@@ -276,7 +276,8 @@ const struct dti_command dti_command_inspect = {
                "an npy, npz or GGUF file; with --from it holds raw codes. Only headers are\n"
                "read, however large the file is; --stats and --histogram read the data. -v\n"
                "adds offsets and the sizes of shards, -q prints only the names of the\n"
-               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'.",
+               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"
+               "quantized tensor is one tensor; --raw shows its codes and scales.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"
