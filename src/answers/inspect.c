@@ -31,7 +31,7 @@ struct tensor_of {
 };
 
 /* Of a quantized tensor. */
-struct part_of {
+struct stored_part_of {
     const struct dti_tensor *tensor;
     size_t part; /* enum dti_quant_part */
 };
