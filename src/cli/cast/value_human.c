@@ -9,7 +9,7 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200 };
+enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200, COLUMNS = 80 };
 
 static const char *const roundings[][2] = {
     /* up, down */
@@ -43,6 +43,20 @@ const char *dti_cast_limit(const struct dti_cast_result *result, const struct dt
     dti_spell_stored(text, f, code, &limit);
     (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%s%s %s", where, gap, low ? "lowest" : "max", text);
     return buffer;
+}
+
+enum dti_style dti_cast_style(const struct dti_cast_result *result)
+{
+    enum dti_style style = DTI_STYLE_BOLD;
+    for (size_t i = 0; i < result->components && result->known; i++) {
+        const enum dti_class was = result->component[i].input.class;
+        const enum dti_class is = result->component[i].stored.class;
+        if (is > DTI_CLASS_FINITE && is != was)
+            return DTI_STYLE_BAD;
+        if (is == DTI_CLASS_ZERO && was != DTI_CLASS_ZERO)
+            style = DTI_STYLE_WARN;
+    }
+    return style;
 }
 
 /* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
@@ -97,17 +111,31 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
     dti_line_print(line, DTI_STYLE_PLAIN,
                    "%s -> %s = ", dti_human_operand(shown, operand->text, operand->length),
                    result->target->dtype.name);
-    dti_line_put(line, DTI_STYLE_BOLD, text);
+    dti_line_put(line, dti_cast_style(result), text);
     dti_line_to(line, NOTE_COLUMN);
 }
 
 static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line *line)
 {
-    char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
-    dti_spell_code(hex, code, f->width);
-    label(line, "bits", dti_human_fields(fields, f, code, NULL));
-    dti_line_to(line, NOTE_COLUMN);
-    dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
+    char hex[DTI_TEXT_SIZE];
+    const size_t length = dti_spell_code(hex, code, f->width);
+    label(line, "bits", "");
+    dti_fields_put(line, f, code);
+    const bool fits = line->column + 2 + length <= COLUMNS;
+    if (fits) {
+        dti_line_to(line, NOTE_COLUMN);
+        dti_line_text(line, hex);
+    }
+    dti_line_end(line);
+    if (dti_format_is_float(f)) {
+        dti_line_to(line, VALUE_COLUMN);
+        dti_fields_put_names(line, f);
+        dti_line_end(line);
+    }
+    if (!fits) {
+        label(line, "code", hex);
+        dti_line_end(line);
+    }
 }
 
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
@@ -320,6 +348,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
+    if (done && result->known && result->components == 1)
+        done = dti_cast_draw(operand, f, &result->component[0], values->cx->ascii, &line);
     return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 

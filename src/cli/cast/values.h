@@ -63,6 +63,14 @@ enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_o
                              struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_note_device(const struct cast_values *values);
 
+/* value_line.c: a number that was rounded between its neighbours, on a line of 80 columns; nothing
+ * for one that is exact. False when memory ran out. */
+bool dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_format *f,
+                   const struct dti_scalar *scalar, bool ascii, struct dti_line *line);
+
+/* The style of a stored number: one that became infinity, NaN or zero stands out. */
+enum dti_style dti_cast_style(const struct dti_cast_result *result);
+
 /* value_human.c: the full answer, one line; and why the input has no counterpart: "max 65504",
  * "lowest 0", "no nan"; "fp16 max 65504" when it was lost on the way, in a dtype of --via. */
 enum dti_status dti_cast_human_full(const struct cast_values *values,

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The picture below the full answer of `cast`: the number between its neighbours, and which of them
+ * was chosen. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cast/values.h"
+#include "cli/shared/human.h"
+
+enum {
+    COLUMN = 13, /* that of the values above */
+    CELLS = 67,  /* odd: one cell is the middle */
+    LABEL = DTI_TEXT_SIZE + 16,
+};
+
+/* One end of the line. */
+struct end {
+    bool there, finite, chosen;
+    struct dti_value distance; /* from the number */
+    char text[DTI_TEXT_SIZE];
+};
+
+static bool measure(const struct dti_cast_operand *operand, const struct dti_format *f,
+                    uint64_t code, struct end *ret)
+{
+    struct dti_value value;
+    struct dti_difference difference;
+    struct dti_buffer exact;
+    bool has_exact;
+    dti_decode(f, code, &value);
+    dti_spell_stored(ret->text, f, code, &value);
+    ret->there = true;
+    ret->finite = value.class <= DTI_CLASS_FINITE;
+    if (!ret->finite)
+        return true;
+    dti_buffer_init(&exact);
+    const bool done =
+        dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
+    dti_buffer_free(&exact);
+    if (done)
+        ret->distance = difference.absolute;
+    return done;
+}
+
+/* Where the number is, by how far both ends are. It shows between the ends, however near one is. */
+static size_t place(const struct end ends[2])
+{
+    const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
+    const uint64_t below = ends[0].distance.hi >> 16, above = ends[1].distance.hi >> 16;
+    double down = (double)below, up = (double)above;
+    /* an end more than 2^12 times nearer is nearest */
+    for (int32_t i = 0; i < shift && i < 12; i++)
+        up *= 2;
+    for (int32_t i = 0; i > shift && i > -12; i--)
+        down *= 2;
+    const size_t cell = (size_t)(down / (down + up) * (CELLS - 1) + 0.5);
+    return cell < 1 ? 1 : cell > CELLS - 2 ? CELLS - 2 : cell;
+}
+
+static void put_end_label(struct dti_line *line, const struct end *end, bool right)
+{
+    dti_line_put(line, DTI_STYLE_GOOD, right && end->chosen ? "chosen -> " : "");
+    dti_line_put(line, end->chosen ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, end->text);
+    dti_line_put(line, DTI_STYLE_GOOD, !right && end->chosen ? " <- chosen" : "");
+}
+
+static size_t label_length(const struct end *end)
+{
+    return (end->there ? strlen(end->text) : 0) + (end->chosen ? strlen("chosen -> ") : 0);
+}
+
+static void put_labels(struct dti_line *line, const struct end ends[2])
+{
+    dti_line_to(line, COLUMN);
+    if (ends[0].there)
+        put_end_label(line, &ends[0], false);
+    if (ends[1].there) {
+        dti_line_to(line, COLUMN + CELLS - label_length(&ends[1]));
+        put_end_label(line, &ends[1], true);
+    }
+    dti_line_end(line);
+}
+
+static void put_line(struct dti_line *line, const struct end ends[2], size_t at, bool ascii)
+{
+    struct dti_picture row;
+    const bool to_scale = ends[0].finite && ends[1].finite;
+    dti_picture_init(&row, CELLS);
+    dti_picture_fill(&row, 0, CELLS, to_scale ? DTI_MARK_AXIS : DTI_MARK_DOTS);
+    if (to_scale)
+        dti_picture_fill(&row, CELLS / 2, CELLS / 2 + 1, DTI_MARK_TICK);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t cell = i * (CELLS - 1);
+        const enum dti_mark mark = ends[i].chosen              ? DTI_MARK_CHOSEN
+                                   : !ends[i].finite && i == 0 ? DTI_MARK_LESS
+                                   : !ends[i].finite           ? DTI_MARK_MORE
+                                   : i == 0                    ? DTI_MARK_START
+                                                               : DTI_MARK_END;
+        dti_picture_fill(&row, cell, cell + 1, mark);
+    }
+    dti_picture_fill(&row, at, at + 1, DTI_MARK_POINT);
+    dti_line_to(line, COLUMN);
+    dti_picture_draw(&row, line, ascii);
+    dti_line_end(line);
+}
+
+/* Below its mark, but not beyond the line. */
+static void put_number(struct dti_line *line, const struct dti_cast_operand *operand, size_t at,
+                       bool to_scale)
+{
+    char text[LABEL];
+    if (operand->length < LABEL)
+        (void)snprintf(text, sizeof text, "%.*s", (int)operand->length, operand->text);
+    else
+        (void)dti_spell_digits(text, &operand->value[0], 17);
+    const size_t length = strlen(text) + (to_scale ? 0 : strlen(" (not to scale)"));
+    const size_t start = at > length / 2 ? at - length / 2 : 0;
+    dti_line_to(line, COLUMN + (start + length > CELLS ? CELLS - length : start));
+    dti_line_put(line, DTI_STYLE_BOLD, text);
+    dti_line_put(line, DTI_STYLE_DIM, to_scale ? "" : " (not to scale)");
+    dti_line_end(line);
+}
+
+bool dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_format *f,
+                   const struct dti_scalar *scalar, bool ascii, struct dti_line *line)
+{
+    struct end ends[2] = {{.there = false}, {.there = false}};
+    const bool there[2] = {scalar->has_below, scalar->has_above};
+    const uint64_t codes[2] = {scalar->below, scalar->above};
+    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE)
+        return true;
+    for (size_t i = 0; i < 2; i++) {
+        if (there[i] && !measure(operand, f, codes[i], &ends[i]))
+            return false;
+        ends[i].chosen = there[i] && codes[i] == scalar->code;
+    }
+    if ((!there[0] && !there[1]) || label_length(&ends[0]) + 2 + label_length(&ends[1]) > CELLS)
+        return true;
+    const bool to_scale = ends[0].finite && ends[1].finite;
+    const size_t at = to_scale ? place(ends) : CELLS / 2;
+    put_labels(line, ends);
+    put_line(line, ends, at, ascii);
+    put_number(line, operand, at, to_scale);
+    return true;
+}
