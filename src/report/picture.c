@@ -52,10 +52,11 @@ void dti_picture_draw(const struct dti_picture *picture, struct dti_line *line, 
         const char *const mark = dti_mark_text(picture->cells[i], ascii);
         memcpy(text + length, mark, strlen(mark));
         length += strlen(mark);
-        if (i + 1 < picture->width && picture->cells[i + 1] == picture->cells[i])
+        const enum dti_style style = marks[picture->cells[i]].style;
+        if (i + 1 < picture->width && marks[picture->cells[i + 1]].style == style)
             continue;
         text[length] = '\0';
-        dti_line_put(line, marks[picture->cells[i]].style, text);
+        dti_line_put(line, style, text);
         length = 0;
     }
 }
@@ -90,19 +91,41 @@ size_t dti_axis_cell(const struct dti_axis *axis, long at)
     return cell < last ? cell : last;
 }
 
-static size_t tick_name(char name[TICK_NAME], long at)
+/* The name of a tick, and where it begins: in the middle below its tick, but within the axis. */
+static size_t tick_name(char name[TICK_NAME], const struct dti_axis *axis, long at)
 {
-    return (size_t)snprintf(name, TICK_NAME, "2^%ld", at);
+    const size_t length = (size_t)snprintf(name, TICK_NAME, "2^%ld", at);
+    const size_t cell = dti_axis_cell(axis, at);
+    const size_t last = axis->width > length ? axis->width - length : 0;
+    const size_t start = cell > length / 2 ? cell - length / 2 : 0;
+    return start < last ? start : last;
 }
 
-/* 1, 2, 5, 10, 20, ...: the first that keeps the ticks' names apart. */
-static long tick_step(const struct dti_axis *axis)
+/* The first multiple of the step on the axis. */
+static long first_tick(const struct dti_axis *axis, long step)
+{
+    const long rest = axis->low % step;
+    return axis->low - rest + (rest > 0 ? step : 0);
+}
+
+static bool names_fit(const struct dti_axis *axis, long step)
 {
     char name[TICK_NAME];
-    const size_t low = tick_name(name, axis->low), high = tick_name(name, axis->high);
-    const size_t room = (low > high ? low : high) + 2, length = (size_t)(axis->high - axis->low);
+    size_t free = 0; /* where the next name may begin */
+    for (long at = first_tick(axis, step); at <= axis->high; at += step) {
+        const size_t start = tick_name(name, axis, at);
+        if (start < free)
+            return false;
+        free = start + strlen(name) + 2;
+    }
+    return true;
+}
+
+/* 1, 2, 5, 10, 20, ...: the first that keeps the names apart. One tick always fits. */
+static long tick_step(const struct dti_axis *axis)
+{
     long step = 1;
-    for (unsigned i = 0; (size_t)step * axis->width < length * room; i++)
+    for (unsigned i = 0; !names_fit(axis, step); i++)
         step = i % 3 == 1 ? step * 5 / 2 : step * 2;
     return step;
 }
@@ -111,8 +134,7 @@ void dti_axis_draw(const struct dti_axis *axis, struct dti_line *line, size_t co
 {
     char name[TICK_NAME];
     struct dti_picture row;
-    const long step = tick_step(axis), rest = axis->low % step;
-    const long first = axis->low - rest + (rest > 0 ? step : 0);
+    const long step = tick_step(axis), first = first_tick(axis, step);
     dti_picture_init(&row, axis->width);
     dti_picture_fill(&row, 0, axis->width, DTI_MARK_AXIS);
     for (long at = first; at <= axis->high; at += step) {
@@ -123,11 +145,7 @@ void dti_axis_draw(const struct dti_axis *axis, struct dti_line *line, size_t co
     dti_picture_draw(&row, line, ascii);
     dti_line_end(line);
     for (long at = first; at <= axis->high; at += step) {
-        const size_t length = tick_name(name, at), cell = dti_axis_cell(axis, at);
-        /* in the middle below its tick, but within the axis */
-        const size_t start = cell > length / 2 ? cell - length / 2 : 0;
-        const size_t last = axis->width > length ? axis->width - length : 0;
-        dti_line_to(line, column + (start < last ? start : last));
+        dti_line_to(line, column + tick_name(name, axis, at));
         dti_line_put(line, DTI_STYLE_DIM, name);
     }
     dti_line_end(line);

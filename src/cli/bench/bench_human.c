@@ -11,9 +11,9 @@
 enum {
     COLUMN_LEVEL = 17,
     COLUMNS_LEAST = 79,
-    COLUMNS_STORES = COLUMNS_LEAST + 10,
+    COLUMNS_BAR = COLUMNS_LEAST + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
+    COLUMNS_STORES = COLUMNS_BAR + 10,
     COLUMNS_MAD = COLUMNS_STORES + 8,
-    COLUMNS_BAR = COLUMNS_MAD + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
     INDENT = 13,
     CELL = 256
 };
@@ -195,7 +195,7 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
         if (i > 0 && (row->where != DTI_BENCH_WHOLE || row->loss))
             put_comparison(&line, done, i, place);
         else if (share > 0 && done->job->cx->width >= COLUMNS_BAR)
-            dti_bench_put_bar(&line, share);
+            dti_bench_put_bar(&line, share, done->job->cx->ascii);
         dti_line_end(&line);
     }
     if (!done->job->cx->quiet)

@@ -18,8 +18,8 @@ enum {
     COLUMN_ENGINE_LONG = 17,
     COLUMN_OPERATIONS = 10,
     COLUMNS_LEAST = 78,
-    COLUMNS_MAD = COLUMNS_LEAST + 9,
-    COLUMNS_BAR = COLUMNS_MAD + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
+    COLUMNS_BAR = COLUMNS_LEAST + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
+    COLUMNS_MAD = COLUMNS_BAR + 9,
     INDENT = 4,
     CELL = 256
 };
@@ -158,7 +158,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     if (cx->width >= COLUMNS_MAD)
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
     if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
-        dti_bench_put_bar(&line, of_limit);
+        dti_bench_put_bar(&line, of_limit, cx->ascii);
     dti_line_end(&line);
 }
 

@@ -128,7 +128,9 @@ bool dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_form
     struct end ends[2] = {{.there = false}, {.there = false}};
     const bool there[2] = {scalar->has_below, scalar->has_above};
     const uint64_t codes[2] = {scalar->below, scalar->above};
-    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE)
+    /* one that was lost on the way to a dtype that has it is its own neighbour */
+    const bool between = !there[0] || !there[1] || codes[0] != codes[1];
+    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !between)
         return true;
     for (size_t i = 0; i < 2; i++) {
         if (there[i] && !measure(operand, f, codes[i], &ends[i]))
