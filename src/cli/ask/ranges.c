@@ -10,7 +10,7 @@
 #include "dtinfo/picture.h"
 #include "dtinfo/spell.h"
 
-enum { INDENT = 2, GAP = 2, COLUMNS = 80, EPS = 8, EPS_DIGITS = 3 };
+enum { INDENT = 2, GAP = 2, COLUMNS = 78, EPS = 8, EPS_DIGITS = 3 };
 
 /* The powers of two between which the numbers of a dtype lie. */
 struct range {

@@ -10,41 +10,12 @@
 
 enum {
     COLUMN = 13, /* that of the values above */
-    CELLS = 67,  /* odd: one cell is the middle */
+    CELLS = 65,  /* odd: one cell is the middle; it fits an example of a manual page */
     LABEL = DTI_TEXT_SIZE + 16,
 };
 
-/* One end of the line. */
-struct end {
-    bool there, finite, chosen;
-    struct dti_value distance; /* from the number */
-    char text[DTI_TEXT_SIZE];
-};
-
-static bool measure(const struct dti_cast_operand *operand, const struct dti_format *f,
-                    uint64_t code, struct end *ret)
-{
-    struct dti_value value;
-    struct dti_difference difference;
-    struct dti_buffer exact;
-    bool has_exact;
-    dti_decode(f, code, &value);
-    dti_spell_stored(ret->text, f, code, &value);
-    ret->there = true;
-    ret->finite = value.class <= DTI_CLASS_FINITE;
-    if (!ret->finite)
-        return true;
-    dti_buffer_init(&exact);
-    const bool done =
-        dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
-    dti_buffer_free(&exact);
-    if (done)
-        ret->distance = difference.absolute;
-    return done;
-}
-
 /* Where the number is, by how far both ends are. It shows between the ends, however near one is. */
-static size_t place(const struct end ends[2])
+static size_t place(const struct cast_neighbour ends[2])
 {
     const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
     const uint64_t below = ends[0].distance.hi >> 16, above = ends[1].distance.hi >> 16;
@@ -58,19 +29,19 @@ static size_t place(const struct end ends[2])
     return cell < 1 ? 1 : cell > CELLS - 2 ? CELLS - 2 : cell;
 }
 
-static void put_end_label(struct dti_line *line, const struct end *end, bool right)
+static void put_end_label(struct dti_line *line, const struct cast_neighbour *end, bool right)
 {
     dti_line_put(line, DTI_STYLE_GOOD, right && end->chosen ? "chosen -> " : "");
     dti_line_put(line, end->chosen ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, end->text);
     dti_line_put(line, DTI_STYLE_GOOD, !right && end->chosen ? " <- chosen" : "");
 }
 
-static size_t label_length(const struct end *end)
+static size_t label_length(const struct cast_neighbour *end)
 {
     return (end->there ? strlen(end->text) : 0) + (end->chosen ? strlen("chosen -> ") : 0);
 }
 
-static void put_labels(struct dti_line *line, const struct end ends[2])
+static void put_labels(struct dti_line *line, const struct cast_neighbour ends[2])
 {
     dti_line_to(line, COLUMN);
     if (ends[0].there)
@@ -82,7 +53,8 @@ static void put_labels(struct dti_line *line, const struct end ends[2])
     dti_line_end(line);
 }
 
-static void put_line(struct dti_line *line, const struct end ends[2], size_t at, bool ascii)
+static void put_line(struct dti_line *line, const struct cast_neighbour ends[2], size_t at,
+                     bool ascii)
 {
     struct dti_picture row;
     const bool to_scale = ends[0].finite && ends[1].finite;
@@ -122,27 +94,18 @@ static void put_number(struct dti_line *line, const struct dti_cast_operand *ope
     dti_line_end(line);
 }
 
-bool dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_format *f,
-                   const struct dti_scalar *scalar, bool ascii, struct dti_line *line)
+void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
+                   const struct cast_neighbour ends[2], bool ascii, struct dti_line *line)
 {
-    struct end ends[2] = {{.there = false}, {.there = false}};
-    const bool there[2] = {scalar->has_below, scalar->has_above};
-    const uint64_t codes[2] = {scalar->below, scalar->above};
-    /* one that was lost on the way to a dtype that has it is its own neighbour */
-    const bool between = !there[0] || !there[1] || codes[0] != codes[1];
-    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !between)
-        return true;
-    for (size_t i = 0; i < 2; i++) {
-        if (there[i] && !measure(operand, f, codes[i], &ends[i]))
-            return false;
-        ends[i].chosen = there[i] && codes[i] == scalar->code;
-    }
-    if ((!there[0] && !there[1]) || label_length(&ends[0]) + 2 + label_length(&ends[1]) > CELLS)
-        return true;
+    const bool some = ends[0].there || ends[1].there;
     const bool to_scale = ends[0].finite && ends[1].finite;
+    /* a number that was lost on the way to a dtype that has it is its own neighbour */
+    const bool itself = to_scale && scalar->below == scalar->above;
+    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !some ||
+        itself || label_length(&ends[0]) + 2 + label_length(&ends[1]) > CELLS)
+        return;
     const size_t at = to_scale ? place(ends) : CELLS / 2;
     put_labels(line, ends);
     put_line(line, ends, at, ascii);
     put_number(line, operand, at, to_scale);
-    return true;
 }

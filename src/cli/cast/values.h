@@ -63,10 +63,17 @@ enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_o
                              struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_note_device(const struct cast_values *values);
 
-/* value_line.c: a number that was rounded between its neighbours, on a line of 80 columns; nothing
- * for one that is exact. False when memory ran out. */
-bool dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_format *f,
-                   const struct dti_scalar *scalar, bool ascii, struct dti_line *line);
+/* A number of the dtype beside the given one. */
+struct cast_neighbour {
+    bool there, finite, chosen;
+    struct dti_value distance; /* if it and the given number are finite */
+    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
+    char off[DTI_TEXT_SIZE]; /* the distance, or "" */
+};
+/* value_line.c: a number that was rounded between its neighbours, the one below first, on a line of
+ * 78 columns; nothing for one that is exact. */
+void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
+                   const struct cast_neighbour ends[2], bool ascii, struct dti_line *line);
 
 /* The style of a stored number: one that became infinity, NaN or zero stands out. */
 enum dti_style dti_cast_style(const struct dti_cast_result *result);
