@@ -88,11 +88,13 @@ const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_
 
 void dti_bench_put_bar(struct dti_line *line, double share, bool ascii)
 {
-    static const double most = 1.25;
+    const double most = (double)BENCH_BAR_COLUMN / BENCH_BAR_CELLS;
+    const size_t end = line->column + line->owed + BENCH_BAR_GAP + BENCH_BAR_COLUMN;
     char bar[DTI_BAR_SIZE];
-    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
+    dti_line_print(line, DTI_STYLE_PLAIN, "%*s", BENCH_BAR_GAP, "");
     dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
                  dti_picture_bar(bar, share < most ? share : most, BENCH_BAR_CELLS, ascii));
+    line->owed += end - line->column - line->owed;
 }
 
 enum { CELL = 256 };

@@ -105,6 +105,7 @@ void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scal
         itself || label_length(&ends[0]) + 2 + label_length(&ends[1]) > CELLS)
         return;
     const size_t at = to_scale ? place(ends) : CELLS / 2;
+    dti_line_end(line);
     put_labels(line, ends);
     put_line(line, ends, at, ascii);
     put_number(line, operand, at, to_scale);
