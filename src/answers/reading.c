@@ -57,7 +57,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
 {
     struct dti_digest *const digests = calloc(dti_digest_count(container) + 1, sizeof *digests);
     if (!digests)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     const enum dti_status status =
         dti_digest_files(container, digests, reading->show, reading->context, reterr);
@@ -88,8 +88,8 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += is_read(tensors[i]) ? tensors[i]->bytes : 0;
-    enum dti_status status = group && histograms ? dti_reading_start(&own, bytes, reterr)
-                                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status =
+        group && histograms ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (is_read(tensors[i])) {

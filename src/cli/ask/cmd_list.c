@@ -160,7 +160,7 @@ static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *re
     size_t count = 0, hidden = 0;
     struct dti_dtype_operand *const list = calloc(DTI_DTYPE_COUNT, sizeof *list);
     if (!list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *const format = dti_format_get((enum dti_dtype)id);
         if (!dti_format_is_float(format))
@@ -183,12 +183,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
                            struct dti_context *cx, struct dti_error *reterr)
 {
     const struct list_args *args = args_;
-    if (operand_count > 0) {
-        size_t length = strlen(operands[0]);
-        return dti_fail_word(reterr, DTI_USAGE, operands[0], length,
-                             "no operand is taken; for %s try 'dtinfo finfo'",
-                             DTI_QUOTED(operands[0], length));
-    }
+    (void)operands, (void)operand_count;
     if (cx->output != DTI_OUTPUT_HUMAN)
         return DTI_ANSWER(cx, list, NULL, reterr);
     if (args->names) {

@@ -357,7 +357,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     }
     if (done && result->known && result->components == 1)
         dti_cast_draw(operand, &result->component[0], neighbours, values->cx->ascii, &line);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,

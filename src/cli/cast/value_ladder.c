@@ -119,7 +119,7 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
     if (done)
         put_device(values, &line);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_digits(const struct cast_values *values,
@@ -146,7 +146,7 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_stacks(const struct cast_values *values,
@@ -154,7 +154,7 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("stack|stored|bits|");
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;
@@ -167,10 +167,11 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
             style = dti_cast_style(&other);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
         dti_table_cell(table, style, text);
         dti_table_cell(table, DTI_STYLE_PLAIN, bits);
         if (!there)
-            dti_table_cell(table, DTI_STYLE_DIM, "has no such dtype, or nothing is known of it");
+            dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
         else
             dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
                            other.note ? other.note : "");

@@ -30,7 +30,7 @@ const struct dti_option dti_global_options[] = {
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),
-    OPT_FLAG(0, "version", struct dti_globals, version, "print the version and exit"),
+    OPT_FLAG('V', "version", struct dti_globals, version, "print the version and exit"),
     OPT_END,
 };
 
