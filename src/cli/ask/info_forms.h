@@ -25,8 +25,8 @@ enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_
                              char **operands, int count, struct dti_context *cx,
                              struct dti_error *reterr);
 
-/* ranges.c: the dynamic ranges of float dtypes as bars on one axis, in 78 columns. common: the axis
- * covers that of fp32, and the bars of wider dtypes go on beyond it; else all of them. */
+/* ranges.c: the dynamic ranges of float dtypes as bars on one axis, in up to 78 columns. common:
+ * the axis covers that of fp32, and the bars of wider dtypes go on beyond it; else all of them. */
 void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool common,
                      const struct dti_context *cx);
 

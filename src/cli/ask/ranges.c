@@ -10,7 +10,7 @@
 #include "dtinfo/picture.h"
 #include "dtinfo/spell.h"
 
-enum { INDENT = 2, GAP = 2, COLUMNS = 78, EPS = 8, EPS_DIGITS = 3 };
+enum { INDENT = 2, GAP = 2, COLUMNS = 78, BAR_LEAST = 10, EPS = 8, EPS_DIGITS = 3 };
 
 /* The powers of two between which the numbers of a dtype lie. */
 struct range {
@@ -93,7 +93,9 @@ void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool co
         longest = length > longest ? length : longest;
     }
     const size_t column = INDENT + longest + GAP;
-    axis.width = COLUMNS - column - GAP - EPS;
+    const size_t columns = cx->width < COLUMNS ? (size_t)cx->width : COLUMNS;
+    const size_t beside = column + GAP + EPS;
+    axis.width = columns > beside + BAR_LEAST ? columns - beside : BAR_LEAST;
     dti_line_to(&line, column);
     dti_line_put(&line, DTI_STYLE_DIM, "dynamic range");
     dti_line_to(&line, column + axis.width + GAP);

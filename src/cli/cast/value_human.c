@@ -356,7 +356,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
     if (done && result->known && result->components == 1)
-        dti_cast_draw(operand, &result->component[0], neighbours, values->cx->ascii, &line);
+        dti_cast_draw(operand, &result->component[0], neighbours, values->cx);
     return done ? DTI_OK : dti_no_memory(reterr);
 }
 

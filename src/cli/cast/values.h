@@ -71,9 +71,9 @@ struct cast_neighbour {
     char off[DTI_TEXT_SIZE]; /* the distance, or "" */
 };
 /* value_line.c: a number that was rounded between its neighbours, the one below first, on a line of
- * 78 columns; nothing for one that is exact. */
+ * up to 78 columns; nothing for one that is exact, or where there is no room. */
 void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
-                   const struct cast_neighbour ends[2], bool ascii, struct dti_line *line);
+                   const struct cast_neighbour ends[2], const struct dti_context *cx);
 
 /* The style of a stored number: one that became infinity, NaN or zero stands out. */
 enum dti_style dti_cast_style(const struct dti_cast_result *result);

@@ -20,3 +20,22 @@ dtinfo cast 70000 bf16 -q
 # a long number is cut
 dtinfo cast 0.1000000000000000000000000000000000000000000000000000000000000000001 fp32 | tail -n 3
 dtinfo cast -123456789012345678901234567890 fp64 | tail -n 3
+dtinfo cast 999999999999999999999999999999999999999999999999999999999999999 fp16 | tail -n 3
+# narrow terminals get a shorter line, or none
+python3 - <<'END'
+import fcntl, os, pty, struct, subprocess, termios
+for columns in (120, 77, 54, 53, 10):
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    for words in ("cast 70000 bf16", "list --ranges"):
+        subprocess.run(["dtinfo", *words.split()], stdout=terminal, check=True)
+    os.close(terminal)
+    text = b""
+    try:
+        while piece := os.read(controller, 65536):
+            text += piece
+    except OSError:  # the end of a terminal
+        pass
+    lines = [line for line in text.decode().splitlines() if "--" in line or "##" in line]
+    print(columns, "\n".join(lines[:3] + lines[-1:]), sep="\n")
+END
