@@ -153,7 +153,8 @@ void dti_axis_draw(const struct dti_axis *axis, struct dti_line *line, size_t co
 
 void dti_line_part(struct dti_line *line, unsigned part, const char *text, size_t length)
 {
-    static const char *const colours[] = {"35", "36", "34"}; /* magenta, cyan, blue */
+    /* magenta, cyan and bright blue: the plain one is hard to read on black */
+    static const char *const colours[] = {"35", "36", "94"};
     const bool coloured = line->colour && length > 0;
     if (coloured) {
         (void)fprintf(line->out, "%*s\x1b[%sm", (int)line->owed, "", colours[part % 3]);

@@ -181,7 +181,7 @@ static void parts_are_coloured_and_counted(void)
     dti_line_part(&line, 2, "333", 3);
     dti_line_to(&line, 10);
     dti_line_text(&line, "end\n");
-    check_page(out, "  \x1b[35m1\x1b[0m \x1b[34m333\x1b[0m   end\n");
+    check_page(out, "  \x1b[35m1\x1b[0m \x1b[94m333\x1b[0m   end\n");
     out = page_open();
     line = (struct dti_line){.out = out};
     dti_line_to(&line, 2);
