@@ -3,7 +3,6 @@
  * Sizes, figures and bars of `bench` as people read them. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
