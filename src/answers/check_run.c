@@ -20,7 +20,7 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
         struct dti_check_failure *const larger =
             realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         report->failures = larger;
         report->failure_capacity = capacity;
     }
@@ -74,8 +74,7 @@ static enum dti_status check_digests(struct dti_check_report *report, size_t at,
 {
     const size_t count = dti_digest_count(report->container);
     const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
-    enum dti_status status =
-        wanted ? find(report, wanted, reterr) : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = wanted ? find(report, wanted, reterr) : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = compare(report, at, wanted, reterr);
     free((void *)wanted);
@@ -100,9 +99,8 @@ static bool names_fit(const struct dti_check_assertion *assertion, const struct 
 
 static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
-    if (item->block)
-        return tensor->block == item->block;
-    return tensor->format && strcmp(tensor->format->name, item->format.name) == 0;
+    const char *const name = item->block ? item->block->name : item->format.name;
+    return (tensor->format || tensor->block) && strcmp(dti_tensor_dtype(tensor), name) == 0;
 }
 
 /* The last item with a pattern that fits decides; without one, any of those that have none. */
@@ -216,7 +214,7 @@ void dti_check_report_free(struct dti_check_report *report)
 {
     free(report->digests);
     free(report->failures);
-    dti_container_free(report->container);
+    dti_logical_close(report->container);
 }
 
 /* Of a file that cannot be opened as what it seems to be. */
@@ -299,14 +297,14 @@ static enum dti_status run(struct dti_check_report *report, struct dti_error *re
     const char *const only = report->request->only;
     size_t count;
     enum dti_status status =
-        dti_container_open(&report->container, report->path, report->request->container, reterr);
+        dti_logical_open(&report->container, report->path, report->request->container, reterr);
     if (status != DTI_OK) {
         report->container = NULL;
         return status;
     }
     size_t *const tensors = dti_tensors_named(report->container, only, &count);
     if (!tensors)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (only && count == 0) {
         report->refusal = DTI_CHECK_NONE_LEFT;
         status = dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");

@@ -88,7 +88,7 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
     fill(compare, &a, &b, &names, taken);
     goto out;
 no_memory:
-    status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    status = dti_no_memory(reterr);
 out:
     dti_name_order_free(&names);
     free(a.tensors);
@@ -100,8 +100,8 @@ out:
 void dti_compare_free(struct dti_compare *compare)
 {
     free(compare->results);
-    dti_container_free(compare->a);
-    dti_container_free(compare->b);
+    dti_logical_close(compare->a);
+    dti_logical_close(compare->b);
 }
 
 static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t size)
@@ -128,7 +128,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
 
     unsigned char *const buffer = malloc(2 * PIECE);
     if (!buffer)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     uint64_t first = UINT64_MAX;
     const bool to_end = input_a->watch || input_b->watch; /* so that sums are checked */
     for (uint64_t done = 0; done < bytes && (to_end || first == UINT64_MAX); done += PIECE) {
@@ -236,7 +236,8 @@ static enum dti_status scan_group(struct comparison_run *run, struct dti_error *
 
 static uint64_t bytes_of(const struct dti_compare *compare, const struct dti_compare_result *result)
 {
-    return compare->a->tensors[result->a].bytes + compare->b->tensors[result->b].bytes;
+    return dti_scan_bytes_of(&compare->a->tensors[result->a]) +
+           dti_scan_bytes_of(&compare->b->tensors[result->b]);
 }
 
 /* One of them takes disk space to be brought into the order of the other. */
@@ -307,7 +308,7 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
     compare->total.identical = true;
     enum dti_status status = run.pairs && run.results
                                  ? dti_reading_start(&compare->reading, all_bytes(compare), reterr)
-                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+                                 : dti_no_memory(reterr);
     if (status == DTI_OK) {
         status = scan(&run, reterr);
         dti_reading_end(&compare->reading);

@@ -97,8 +97,10 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     }
     if (status != DTI_OK)
         return refuse(text, "is no count; write 7000000000, 7e9 or 7B", reterr);
-    if (value.class == DTI_CLASS_ZERO)
-        return refuse(text, "is no amount; there is nothing to store", reterr);
+    if (value.class == DTI_CLASS_ZERO) {
+        *ret_count = 0;
+        return DTI_OK;
+    }
     if (value.negative)
         return refuse(text, "is negative, which no amount is; write 7e9 or 7B", reterr);
     if (value.exponent > 63)
@@ -119,11 +121,6 @@ static enum dti_status read_shape(struct dti_mem_operand *ret, const char *text,
         return refuse(text, "is no shape; write 32x1024x4096 or 32,1024,4096", reterr);
     if (!dti_extent_of(ret->shape, ret->rank, &extent))
         return refuse(text, "has more elements than 64 bits count", reterr);
-    if (extent.elements == 0)
-        return refuse(text,
-                      "has a dimension of 0, so there is nothing to store; x and commas are "
-                      "between dimensions",
-                      reterr);
     ret->kind = DTI_MEM_SHAPE;
     return DTI_OK;
 }
@@ -143,7 +140,7 @@ static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
 
 static enum dti_status no_memory(struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 static enum dti_status too_many(const char *text, struct dti_error *reterr)
@@ -190,6 +187,7 @@ static bool count_item(struct dti_mem *mem, struct dti_mem_operand *operand,
            dti_add_u64(mem->numbers, numbers ? elements : 0, &mem->numbers) &&
            dti_add_u64(mem->others, numbers ? 0 : elements, &mem->others) &&
            dti_add_u64(mem->other_bytes, numbers ? 0 : item->stored_bytes, &mem->other_bytes) &&
+           dti_add_u64(mem->scale_bytes, numbers ? item->scale_bytes : 0, &mem->scale_bytes) &&
            dti_add_u64(mem->stored_bytes, item->stored_bytes, &mem->stored_bytes);
 }
 
@@ -206,18 +204,19 @@ static enum dti_status add_item(struct dti_mem *mem, struct dti_mem_operand *ope
     return count_item(mem, operand, item) ? DTI_OK : too_many(operand->text, reterr);
 }
 
-enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path,
-                                 const struct dti_container_options *options,
-                                 struct dti_error *reterr)
+enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr)
 {
     struct dti_mem_operand *const operand = add_operand(mem, path, DTI_MEM_FILE);
     if (!operand)
         return no_memory(reterr);
-    enum dti_status status = dti_container_open(&operand->container, path, options, reterr);
+    enum dti_status status = dti_logical_open(&operand->container, path, &mem->options, reterr);
     const struct dti_container *const container = operand->container;
     for (size_t i = 0; status == DTI_OK && i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        struct dti_mem_item item = {.tensor = tensor, .stored_bytes = tensor->bytes};
+        struct dti_mem_item item = {
+            .tensor = tensor,
+            .stored_bytes = tensor->bytes,
+            .scale_bytes = tensor->quantized ? dti_logical_scale_bytes(tensor->quantized) : 0};
         if (mem->only && !dti_glob_list_match(mem->only, tensor->name, tensor->name_length))
             continue;
         if (!dti_extent_of(tensor->shape, tensor->rank, &item.extent))
@@ -299,7 +298,7 @@ enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr
 void dti_mem_free(struct dti_mem *mem)
 {
     for (size_t i = 0; i < mem->operand_count; i++)
-        dti_container_free(mem->operands[i].container);
+        dti_logical_close(mem->operands[i].container);
     free(mem->operands);
     free(mem->items);
     free(mem->sizes);

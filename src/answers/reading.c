@@ -57,7 +57,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
 {
     struct dti_digest *const digests = calloc(dti_digest_count(container) + 1, sizeof *digests);
     if (!digests)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     const enum dti_status status =
         dti_digest_files(container, digests, reading->show, reading->context, reterr);
@@ -73,7 +73,7 @@ enum { AT_ONCE = 256 };
 
 static bool is_read(const struct dti_tensor *tensor)
 {
-    return tensor->format && !tensor->block && !tensor->refusal;
+    return tensor->format && !tensor->refusal;
 }
 
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
@@ -87,9 +87,9 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     size_t places[AT_ONCE], size = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += is_read(tensors[i]) ? tensors[i]->bytes : 0;
-    enum dti_status status = group && histograms ? dti_reading_start(&own, bytes, reterr)
-                                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        bytes += is_read(tensors[i]) ? dti_scan_bytes_of(tensors[i]) : 0;
+    enum dti_status status =
+        group && histograms ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (is_read(tensors[i])) {
@@ -105,7 +105,7 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
         if (status == DTI_OK)
             status = dti_scan_stats(container, group, size, &own.options, reterr);
         for (size_t k = 0; k < size && status == DTI_OK; k++) {
-            own.done += tensors[places[k]]->bytes;
+            own.done += dti_scan_bytes_of(tensors[places[k]]);
             status = take(context, places[k], &group[k], reterr);
         }
         size = 0;

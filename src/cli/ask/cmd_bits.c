@@ -72,17 +72,17 @@ static const char *special_meaning(const struct dti_format *f, const struct dti_
 
 static void put_component(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
 {
-    char fields[HUMAN_FIELDS_SIZE], letters[DTI_BINARY_SIZE], text[DTI_TEXT_SIZE];
+    struct dti_line line = dti_context_line(cx);
+    char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_decode(f, code, &value);
-    put_indented(cx, dti_human_fields(fields, f, code, NULL));
+    dti_line_to(&line, 2);
+    dti_fields_put(&line, f, code);
+    dti_line_end(&line);
     if (dti_format_is_float(f)) {
-        size_t sign = dti_format_is_signed(f);
-        memset(letters, 's', sign);
-        memset(letters + sign, 'e', f->exp_bits);
-        memset(letters + sign + f->exp_bits, 'm', f->man_bits);
-        letters[f->width] = '\0';
-        put_indented(cx, dti_human_fields(fields, f, 0, letters));
+        dti_line_to(&line, 2);
+        dti_fields_put_names(&line, f);
+        dti_line_end(&line);
         if (value.class <= DTI_CLASS_FINITE) {
             put_numeric_fields(cx, f, code, &value);
             return;
@@ -140,9 +140,9 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
         const bool complex = reading->components == 2;
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
-        dti_human_fields(real, component, reading->code[0], NULL);
+        dti_human_fields(real, component, reading->code[0]);
         if (complex)
-            dti_human_fields(imaginary, component, reading->code[1], NULL);
+            dti_human_fields(imaginary, component, reading->code[1]);
         dti_table_print(table, DTI_STYLE_PLAIN, "%s%s%s", real, complex ? " " : "", imaginary);
         dti_table_cell(table, DTI_STYLE_DIM,
                        dti_format_is_float(&reading->dtype)
@@ -283,7 +283,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, c
         return status;
     struct dti_bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
     if (!readings)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (int i = 0; i < DTI_DTYPE_COUNT; i++) {
         const struct dti_format *dtype = dti_format_get((enum dti_dtype)i);
         if (dtype->width == pattern.width)
@@ -301,6 +301,15 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, c
     return status;
 }
 
+/* "3f80": digits that are no decimal number. */
+static bool is_bare_hexadecimal(const char *text)
+{
+    const size_t length = strlen(text);
+    struct dti_value value;
+    return length > 0 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length &&
+           dti_value_parse(&value, text, length, NULL) != DTI_OK;
+}
+
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -311,6 +320,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                         "'dtinfo bits 0.1 bf16'");
     const char *text = operands[0], *fields;
     bool pattern = !bits->value && dti_bits_is_pattern(text);
+    if (dti_format_lookup(text, &(struct dti_format){.width = 0}, NULL, NULL) == DTI_OK)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a dtype where the value should be; give the value, then the dtype, "
+                        "as in 'dtinfo bits 0.1 bf16'",
+                        DTI_QUOTED(text, strlen(text)));
+    if (!pattern && is_bare_hexadecimal(text))
+        return dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; write 0x%s for a bit pattern",
+                        DTI_QUOTED(text, strlen(text)), text);
     int dtypes = operand_count - 1;
     const enum dti_status status = dti_fields_wanted(cx, bits->field, pattern ? "text" : "bits",
                                                      operands + 1, &dtypes, &fields, reterr);

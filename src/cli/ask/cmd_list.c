@@ -2,8 +2,10 @@
  *
  * dtinfo list: every dtype and every block format, one line each. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/ask/info_forms.h"
 #include "cli/shared/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
@@ -14,13 +16,14 @@
 #include "dtinfo/table.h"
 
 struct list_args {
-    bool names, aliases;
+    bool names, aliases, ranges;
     const char *field;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
+    OPT_FLAG(0, "ranges", struct list_args, ranges, "the ranges of float dtypes as a picture"),
     DTI_ROW_FIELD(struct list_args, field),
     OPT_END,
 };
@@ -149,6 +152,36 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
     return dti_table_end(table, cx->out, cx->colour, 0, reterr);
 }
 
+/* The formats of P3109 are many and alike: finfo draws those that it is given. */
+static bool is_p3109(const struct dti_format *format)
+{
+    return format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F;
+}
+
+static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *reterr)
+{
+    size_t count = 0, hidden = 0;
+    struct dti_dtype_operand *const list = calloc(DTI_DTYPE_COUNT, sizeof *list);
+    if (!list)
+        return dti_no_memory(reterr);
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
+        const struct dti_format *const format = dti_format_get((enum dti_dtype)id);
+        if (!dti_format_is_float(format))
+            continue;
+        if (is_p3109(format))
+            hidden++;
+        else
+            list[count++].format = *format;
+    }
+    dti_ranges_draw(list, count, true, cx);
+    if (!cx->quiet)
+        dti_put_line(cx, DTI_STYLE_DIM, 2,
+                     "%zu P3109 formats are not shown; 'dtinfo finfo DTYPE DTYPE' draws any two",
+                     hidden);
+    free(list);
+    return DTI_OK;
+}
+
 /* One document, or in JSON Lines one for each dtype and block format. */
 static enum dti_status print_documents(struct dti_context *cx, struct dti_error *reterr)
 {
@@ -175,12 +208,6 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
                            struct dti_context *cx, struct dti_error *reterr)
 {
     const struct list_args *args = args_;
-    if (operand_count > 0) {
-        size_t length = strlen(operands[0]);
-        return dti_fail_word(reterr, DTI_USAGE, operands[0], length,
-                             "no operand is taken; for %s try 'dtinfo finfo'",
-                             DTI_QUOTED(operands[0], length));
-    }
     const char *fields;
     enum dti_status status =
         dti_fields_wanted(cx, args->field, NULL, operands, &operand_count, &fields, reterr);
@@ -192,12 +219,14 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         dti_document_list(cx->json, &(struct dti_list_answer){.dtype_count = DTI_DTYPE_COUNT});
         return dti_fields_print(cx, "dtypes", fields, reterr);
     }
-    if (args->names || (cx->quiet && !args->aliases)) {
+    if (args->names || (cx->quiet && !args->aliases && !args->ranges)) {
         print_names(cx);
         return DTI_OK;
     }
     if (args->aliases)
         return print_aliases(cx, reterr);
+    if (args->ranges)
+        return print_ranges(cx, reterr);
     status = print_dtypes(cx, reterr);
     if (status != DTI_OK)
         return status;
@@ -213,7 +242,8 @@ const struct dti_command dti_command_list = {
     .details = "With --json all names and block formats are always in the answer.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
-                "dtinfo list --aliases",
+                "dtinfo list --aliases\n"
+                "dtinfo list --ranges",
     .schema = "dtinfo.list/1",
     .operands = DTI_OPERANDS_NONE,
     .options = options,

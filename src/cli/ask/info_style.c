@@ -19,6 +19,7 @@ static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};
 static const struct dti_choice styles[] = {
     {"torch", 0, "as torch.finfo and torch.iinfo print it"},
     {"numpy", 1, "as numpy.finfo and numpy.iinfo print it"},
+    {"pytorch", 0, ""},
     {.name = NULL},
 };
 

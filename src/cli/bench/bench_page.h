@@ -47,9 +47,10 @@ const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_fig
 enum { BENCH_SAMPLES_SIZE = 96 };
 const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
                               size_t at, size_t samples);
-/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to a quarter more. */
-enum { BENCH_BAR_SIZE = 128, BENCH_BAR_CELLS = 20 };
-void dti_bench_put_bar(struct dti_line *line, double share);
+/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to the width of its
+ * column, to whose end the line goes on. */
+enum { BENCH_BAR_CELLS = 8, BENCH_BAR_COLUMN = 10, BENCH_BAR_GAP = 2 };
+void dti_bench_put_bar(struct dti_line *line, double share, bool ascii);
 
 /* As many words as fit in each line; `between` stands between words, `indent` blanks before them.
  */

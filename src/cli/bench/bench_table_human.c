@@ -18,8 +18,8 @@ enum {
     COLUMN_ENGINE_LONG = 17,
     COLUMN_OPERATIONS = 10,
     COLUMNS_LEAST = 78,
-    COLUMNS_MAD = COLUMNS_LEAST + 9,
-    COLUMNS_BAR = COLUMNS_MAD + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
+    COLUMNS_BAR = COLUMNS_LEAST + BENCH_BAR_GAP + BENCH_BAR_COLUMN,
+    COLUMNS_MAD = COLUMNS_BAR + 9,
     INDENT = 4,
     CELL = 256
 };
@@ -93,9 +93,10 @@ static void put_heading(const struct bench_shown *done)
                        done->result->threads == 1 ? "" : "s",
                        dti_level_name(done->result->request->level));
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%s", columns.name, "",
+    const int bar = cx->width >= COLUMNS_BAR ? BENCH_BAR_GAP + BENCH_BAR_COLUMN : 0;
+    dti_line_print(&line, DTI_STYLE_DIM, "  %-*s %-*s %10s %9s%*s  %-13s%*s%s", columns.name, "",
                    columns.engine, "engine", per_element(done) ? "ns/element" : "time", "GB/s",
-                   columns.operations, columns.operations > 0 ? "GFLOP/s" : "", "of limit",
+                   columns.operations, columns.operations > 0 ? "GFLOP/s" : "", "of limit", bar, "",
                    cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
 }
@@ -155,10 +156,10 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
                    "  %-*.40s %-*.*s %10s %9s%*s  %-13s", columns.name, name, columns.engine,
                    engine_length, engine, seconds, bytes, columns.operations,
                    columns.operations > 0 ? operations : "", share);
+    if (cx->width >= COLUMNS_BAR)
+        dti_bench_put_bar(&line, item->limit ? 0 : of_limit, cx->ascii);
     if (cx->width >= COLUMNS_MAD)
         dti_line_print(&line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
-    if (of_limit > 0 && !item->limit && cx->width >= COLUMNS_BAR)
-        dti_bench_put_bar(&line, of_limit);
     dti_line_end(&line);
 }
 

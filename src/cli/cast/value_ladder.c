@@ -59,7 +59,7 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     bool done = true;
     dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
     (void)dti_cast_text(text, result);
-    dti_table_cell(table, DTI_STYLE_BOLD, text);
+    dti_table_cell(table, dti_cast_style(result), text);
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "not known");
         for (int i = 0; i < 2; i++)
@@ -119,7 +119,7 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
     if (done)
         put_device(values, &line);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_digits(const struct cast_values *values,
@@ -146,7 +146,7 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_stacks(const struct cast_values *values,
@@ -154,21 +154,24 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("stack|stored|bits|");
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;
         char text[DTI_CAST_TEXT_SIZE] = "-", bits[DTI_CAST_TEXT_SIZE] = "-";
+        enum dti_style style = DTI_STYLE_BOLD;
         const bool there = dti_cast_by_stack(result, operand, (enum dti_stack)i, &target, &other);
         if (there && other.known) {
             (void)dti_cast_text(text, &other);
             (void)dti_cast_bits(bits, &other);
+            style = dti_cast_style(&other);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
-        dti_table_cell(table, DTI_STYLE_BOLD, text);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
+        dti_table_cell(table, style, text);
         dti_table_cell(table, DTI_STYLE_PLAIN, bits);
         if (!there)
-            dti_table_cell(table, DTI_STYLE_DIM, "has no such dtype, or nothing is known of it");
+            dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
         else
             dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
                            other.note ? other.note : "");

@@ -14,6 +14,7 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/glob.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
 
 /* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
@@ -141,16 +142,19 @@ static void offer_all(const struct completion *c, const struct dti_container *co
     dti_buffer_free(&safe);
 }
 
-static void complete_tensors(struct completion *c, const char *const *operands, size_t count)
+/* raw: names are those of the parts that quantized tensors have in the file. */
+static void complete_tensors(struct completion *c, const char *const *operands, size_t count,
+                             bool raw)
 {
+    const struct dti_logical_options options = {.raw = raw};
     struct dti_container *container;
     keep_patterns(c);
     for (size_t i = 0; i < count; i++) {
         if (!dti_container_is(operands[i]))
             continue;
-        if (dti_container_open(&container, operands[i], NULL, NULL) == DTI_OK) {
+        if (dti_logical_open(&container, operands[i], &options, NULL) == DTI_OK) {
             offer_all(c, container);
-            dti_container_free(container);
+            dti_logical_close(container);
         }
         return;
     }
@@ -206,7 +210,7 @@ static void offer_blocks(const struct completion *c)
 
 static void offer_choices(const struct completion *c, const struct dti_choice *choices)
 {
-    for (; choices->name; choices++)
+    for (; dti_choice_shown(choices); choices++)
         (void)offer(c, "", choices->name, choices->help);
 }
 
@@ -253,7 +257,8 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_GLOB: {
         const size_t known =
             state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;
-        complete_tensors(c, state->operand, known);
+        complete_tensors(c, state->operand, known,
+                         !dti_option_find_long(state->command->options, "raw", strlen("raw")));
         break;
     }
     case DTI_OPTION_FILE: /* the shell knows better */
@@ -275,6 +280,7 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
             offer_blocks(c);
         break;
     case DTI_OPERANDS_COMMAND:
+        offer_choices(c, dti_help_topics);
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:

@@ -50,6 +50,7 @@ static const struct dti_option options[] = {
              .matters = true),
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full",
              .matters = true),
+    DTI_LOGICAL_OPTIONS(struct inspect_args, file),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
     DTI_SCAN_OPTIONS(struct inspect_args, file),
@@ -134,7 +135,7 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
         return DTI_OK;
     }
     if (code == REG_ESPACE)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     (void)regerror(code, &job->grep, why, sizeof why);
     why[0] = dti_ascii_lower(why[0]);
     return dti_fail_word(reterr, DTI_USAGE, pattern, strlen(pattern),
@@ -152,7 +153,7 @@ static enum dti_status put_digests(const struct inspect_job *job, struct dti_err
     const bool failed = text.failed;
     (void)fputs(text.data, job->cx->out);
     dti_buffer_free(&text);
-    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+    return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 /* An error among several files is told at once, and in JSON in the file's place. */
@@ -265,7 +266,7 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
 {
     const struct inspect_args *const args = job->args;
     job->request = args->request;
-    job->request.container = &job->source.options;
+    job->request.container = &job->source.logical;
     job->request.words = dti_remedy_words;
     job->request.sort = (enum dti_inspect_sort)args->sort;
     job->request.from = args->file.from;
@@ -284,7 +285,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct inspect_job *const job = calloc(1, sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->args = args;
     job->cx = cx;
     job->paths = operands;
@@ -308,7 +309,8 @@ const struct dti_command dti_command_inspect = {
                "an npy, npz or GGUF file; with --from it holds raw codes. Only headers are\n"
                "read, however large the file is; --stats and --histogram read the data. -v\n"
                "adds offsets and the sizes of shards, -q prints only the names of the\n"
-               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'.",
+               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"
+               "quantized tensor is one tensor; --raw shows its codes and scales.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"

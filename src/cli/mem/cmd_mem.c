@@ -179,6 +179,8 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
                     DTI_QUOTED(text, strlen(text)));
 }
 
+enum { FEW_BYTES = 1 << 20 }; /* a number without a unit that is smaller probably lacks it */
+
 /* The capacity of --fit. */
 static enum dti_status read_capacity(struct mem_job *job, struct dti_error *reterr)
 {
@@ -189,7 +191,11 @@ static enum dti_status read_capacity(struct mem_job *job, struct dti_error *rete
     if (!dti_mem_is_amount(text))
         return capacity_of_device(capacity, text, reterr);
     *capacity = (struct dti_mem_capacity){.asked = true, .all = DTI_UNKNOWN};
-    return read_bytes(text, &capacity->bytes, reterr);
+    const enum dti_status status = read_bytes(text, &capacity->bytes, reterr);
+    if (status == DTI_OK && capacity->bytes < FEW_BYTES && dti_ascii_digit(text[strlen(text) - 1]))
+        dti_warn(job->cx, "--fit %s is %llu bytes; for gigabytes write %sGB or %sGiB", text,
+                 (unsigned long long)capacity->bytes, text, text);
+    return status;
 }
 
 static const struct dti_choice optimizers[] = {
@@ -232,6 +238,7 @@ static const struct dti_option options[] = {
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
     DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),
+    DTI_LOGICAL_OPTIONS(struct mem_args, file),
     DTI_SOURCE_OPTIONS(struct mem_args, file),
     OPT_END,
 };
@@ -256,6 +263,8 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     if (status == DTI_OK)
         status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
     job->mem = args->mem;
+    job->mem.options = job->source.logical;
+    job->mem.words = dti_remedy_words;
     job->mem.train = (unsigned)args->train;
     job->mem.list_tensors = job->cx->verbose;
     job->mem.notes = job->source.notes;
@@ -272,7 +281,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct mem_job *const job = calloc(1, sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->args = args;
     job->cx = cx;
     enum dti_status status = gather(job, operands, operand_count, reterr);

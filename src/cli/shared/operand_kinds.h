@@ -21,6 +21,9 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
                                        const struct dti_context *cx, struct dti_dtype_operand *ret,
                                        struct dti_error *reterr);
 
+/* How many names there are, blanks and commas between them. */
+size_t dti_dtype_words(char **operands, int operand_count);
+
 /* Looks the operands up and checks them; says their notes on stderr. The list is to be freed. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
                                         const struct dti_context *cx,
@@ -38,7 +41,8 @@ bool dti_operand_is_number(const char *operand);
 /* A file that is there, and no folder. */
 bool dti_operand_is_file(const char *operand);
 
-/* "cannot read 'in.bin': No such file or directory", or another errno value. */
+/* "cannot read 'in.bin': No such file or directory", or another errno value; or that the dtype,
+ * which stands there instead, comes last. */
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr);
 /* A file or standard input, of which --from must say what it holds. */
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr);

@@ -93,5 +93,5 @@ enum dti_status dti_table_finish(struct dti_table *table, bool whole, FILE *out,
 {
     const bool written = whole && dti_table_write(table, out, colour, 2);
     dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return written ? DTI_OK : dti_no_memory(reterr);
 }

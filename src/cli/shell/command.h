@@ -28,6 +28,7 @@ struct dti_context {
     bool verbose;
     bool colour;       /* colour on stdout */
     bool colour_error; /* colour on stderr */
+    bool ascii;        /* pictures of ASCII characters only */
     int width;         /* columns of the terminal, or 80 */
     const char *command;
     FILE *out; /* stdout, fully buffered; dti_command_line() flushes and checks it at the end */
@@ -99,7 +100,7 @@ const struct dti_command *dti_command_find(const char *name); /* NULL when there
 enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
                                    struct dti_error *reterr);
 
-/* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
+/* The options that every command has (--json, --jsonl, --color, --ascii, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];
 
 /* What the layers below say, with the options by which a user follows their advice. */
@@ -123,6 +124,11 @@ void dti_help_overview(FILE *out, bool colour, int width);
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
 /* Some of it: how to call the command, the first examples, the options that matter. */
 void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width);
+
+/* help_topics.c: what `dtinfo help` explains apart from commands. A topic's value is its place. */
+extern const struct dti_choice dti_help_topics[];
+enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
+                               struct dti_error *reterr);
 
 enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
 

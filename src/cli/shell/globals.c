@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/shell/globals.h"
+#include "dtinfo/ascii.h"
 
 enum { WIDTH = 80, WIDEST = 1000 };
 
@@ -24,10 +25,11 @@ const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document for each record"),
     DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int,
                .given_offset = DTI_NO_GIVEN, .choices = colours, .help = "when to use colour"),
+    OPT_FLAG(0, "ascii", struct dti_globals, ascii, "draw pictures with ASCII characters only"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit; -h in short"),
-    OPT_FLAG(0, "version", struct dti_globals, version, "print the version and exit"),
+    OPT_FLAG('V', "version", struct dti_globals, version, "print the version and exit"),
     OPT_END,
 };
 
@@ -51,6 +53,23 @@ bool dti_colour_wanted(enum dti_colour when, bool is_terminal)
     if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
         return true;
     return is_terminal && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+bool dti_locale_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (!is_set(variables[i]))
+            continue;
+        /* "de_DE.UTF-8@euro"; "UTF-8" alone is macOS's LC_CTYPE */
+        const char *const name = getenv(variables[i]);
+        const char *const dot = strchr(name, '.');
+        const char *const codeset = dot ? dot + 1 : name;
+        const size_t length = strcspn(codeset, "@");
+        return (length == 5 && dti_ascii_equal_start(codeset, "utf-8", length)) ||
+               (length == 4 && dti_ascii_equal_start(codeset, "utf8", length));
+    }
+    return false;
 }
 
 static int terminal_width(void)
@@ -87,6 +106,7 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
     dti_context_colour(cx, globals);
     cx->quiet = globals->quiet;
     cx->verbose = globals->verbose;
+    cx->ascii = globals->ascii || !dti_locale_is_utf8();
     cx->width = isatty(STDOUT_FILENO) ? terminal_width() : WIDTH;
     if (globals->json && globals->jsonl)
         return dti_fail(reterr, DTI_USAGE,
