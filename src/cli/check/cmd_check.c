@@ -263,12 +263,11 @@ static void check_free(struct check_job *job)
 }
 
 static const struct dti_option options[] = {
-    OPT_FLAG(0, "valid", struct check_args, valid,
-             "headers, sizes and checksums are right, shards complete (the default without others)",
-             .matters = true),
+    OPT_FLAG(
+        0, "valid", struct check_args, valid,
+        "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
-             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files",
-             .matters = true),
+             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
     OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
               "the tensor's dtype is that of the last GLOB that matches its name, else one without",
               .matters = true),
@@ -344,9 +343,8 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
     while (cx->output != DTI_OUTPUT_HUMAN && files->next < files->count && status == DTI_OK) {
         files->end = cx->output == DTI_OUTPUT_JSONL ? files->next + 1 : files->count;
         dti_document_check(cx->json, &answer);
-        status = files->status;
-        if (status == DTI_OK)
-            status = dti_json_write(cx->json, cx->out, reterr);
+        status =
+            files->status == DTI_OK ? dti_json_write(cx->json, cx->out, reterr) : files->status;
     }
     while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
         if (!cx->quiet)
