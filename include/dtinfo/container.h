@@ -38,9 +38,10 @@ bool dti_container_is_written(enum dti_container_kind kind);
 /* The kind whose extension a path ends in; DTI_CONTAINER_COUNT when it is none's. */
 enum dti_container_kind dti_container_named(const char *path);
 
+struct dti_dequant_form; /* file_dequant.h */
+
 /* One tensor as its file describes it. A length stands beside every text that comes from a file:
  * it may hold NUL; it is followed by a NUL all the same. */
-struct dti_dequant_form;
 struct dti_tensor {
     const char *name;
     size_t name_length;
