@@ -132,6 +132,7 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
                                  const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("dtype|value|fields|class");
+    dti_table_heads(table, "9974");
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
         const struct dti_format *const component = &reading->component;
@@ -151,7 +152,7 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
     }
     if (table)
         (void)fprintf(cx->out, "%s  %u bits\n", bits->text, width);
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    return dti_put_table(cx, table, 2, reterr);
 }
 
 struct bits_args {

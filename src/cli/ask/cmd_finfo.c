@@ -282,6 +282,7 @@ static enum dti_status put_table(const struct dti_dtype_operand *list, size_t co
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
                          "integers to>|inf|nan");
+    dti_table_heads(table, "9587583344");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = dti_real_format(&list[i].format);
         struct dti_limits limits;
@@ -297,7 +298,7 @@ static enum dti_status put_table(const struct dti_dtype_operand *list, size_t co
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_inf ? "yes" : "no");
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_nan ? "yes" : "no");
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status put_limits(const struct dti_dtype_operand *list, size_t count, bool all,

@@ -19,6 +19,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
 {
     (void)all;
     struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>");
+    dti_table_heads(table, "95388");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = &list[i].format;
         struct dti_limit min, max;
@@ -32,7 +33,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
         (void)dti_spell_shortest(text, format, max.code);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,

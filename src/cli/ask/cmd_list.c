@@ -68,6 +68,7 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
 {
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials");
+    dti_table_heads(table, "9862754");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
@@ -80,13 +81,14 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
         put_number(table, format, &summary.smallest);
         put_specials(table, format, &summary);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|");
+    dti_table_heads(table, "9666584");
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
         char text[DTI_TEXT_SIZE];
@@ -101,7 +103,7 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static void print_names(struct dti_context *cx)
@@ -143,7 +145,7 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
             dti_table_cell(table, DTI_STYLE_PLAIN, text);
         }
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int operand_count,

@@ -66,7 +66,7 @@ static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
     enum dti_status status = put_places(run, done, reterr);
     if (status == DTI_OK && job->cx->output == DTI_OUTPUT_JSONL)
         status = end_document(job, NULL, reterr);
-    return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
+    return status == DTI_OK ? dti_context_flush(job->cx, reterr) : status;
 }
 
 static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
@@ -75,7 +75,7 @@ static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
     const struct bench_job_run *const run = run_;
     if (run->job->cx->output == DTI_OUTPUT_HUMAN)
         dti_bench_human_pair(&(struct bench_shown){run->job, done});
-    return dti_standard_flush(run->job->cx->out, reterr);
+    return dti_context_flush(run->job->cx, reterr);
 }
 
 static void tell_left_out(void *run_, const struct dti_bench_result *what,

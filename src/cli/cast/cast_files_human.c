@@ -118,6 +118,7 @@ static struct dti_table *new_table(const struct dti_cast_file *file)
         if (is_shown(file, i))
             dti_table_cell(table, DTI_STYLE_BOLD, all[i]);
     }
+    dti_table_heads(table, "9747"); /* name, dtype, shape, bytes or overflowed */
     return table;
 }
 

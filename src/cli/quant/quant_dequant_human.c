@@ -92,6 +92,7 @@ static enum dti_status put_all(const struct dti_cast_file *file,
     bool whole = true;
     for (size_t i = 0; i < COLUMNS; i++)
         dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
+    dti_table_heads(table, "9847");
     for (size_t i = 0; i < answer->cast->tensor_count && whole; i++) {
         const struct dti_dequant_form *const form = dti_dequant_form(answer, i);
         const struct dti_tensor *const source = dti_dequant_source(answer, i);

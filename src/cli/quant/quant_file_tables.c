@@ -56,6 +56,7 @@ static void put_titles(const struct dti_quant_file_answer *answer, struct dti_ta
         if (titles[i])
             dti_table_cell(table, DTI_STYLE_BOLD, titles[i]);
     }
+    dti_table_heads(table, "9644"); /* name, dtype, shape, bytes */
 }
 
 static void put_figures(const struct dti_quant_file_answer *answer, struct dti_table *table,
@@ -123,7 +124,7 @@ static enum dti_status put_table(const struct dti_context *cx,
     put_titles(answer, table, &columns);
     for (size_t i = 0; i < count && whole; i++)
         whole = put_row(answer, table, &columns, list ? list[i] : i);
-    return dti_table_finish(table, whole, cx->out, cx->colour, reterr);
+    return dti_table_finish(table, whole, cx, reterr);
 }
 
 enum dti_status dti_quant_file_tensors(const struct dti_context *cx,

@@ -49,8 +49,13 @@ void dti_cast_file_head(const struct dti_cast_file *file, uint64_t input_bytes,
 enum dti_status dti_cast_file_table(struct dti_table *table, bool whole,
                                     const struct dti_cast_file *file, struct dti_error *reterr)
 {
-    const struct dti_line line = dti_cast_file_line(file);
-    return dti_table_finish(table, whole, line.out, line.colour, reterr);
+    struct dti_context cx = *file->cx;
+    if (dti_cast_file_aside(file)) { /* stderr has no page */
+        cx.out = cx.err;
+        cx.colour = cx.colour_error;
+        cx.limit = 0;
+    }
+    return dti_table_finish(table, whole, &cx, reterr);
 }
 
 void dti_cast_file_losses(const struct dti_cast_file *file, struct dti_loss_summary *ret,

@@ -63,7 +63,7 @@ enum dti_status dti_cast_file_text(struct dti_cast_file *file,
     if (!sink)
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     sink->output = file->cast->files.list[0].output;
-    sink->out = file->cx->out;
+    sink->out = file->cx->raw;
     sink->ret_bytes = &file->output_bytes;
     sink->used = 0;
     enum dti_status status = dti_file_cast_each(file->cast, options, put_numbers, sink, reterr);

@@ -8,6 +8,7 @@
 
 #include "cli/shell/environment.h"
 #include "cli/shell/globals.h"
+#include "cli/shell/page.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/nearest.h"
 
@@ -23,6 +24,30 @@ static int leading_options(char **words, int count)
         i += dti_option_awaits_value(NULL, dti_global_options, words[i], &option) ? 2 : 1;
     }
     return i < count ? i : count;
+}
+
+/* What is done once the options are known. */
+static enum dti_status answer(const struct dti_command *command, void *args,
+                              const struct dti_globals *globals, bool help, char **words,
+                              int operand_count, struct dti_context *cx, struct dti_error *reterr)
+{
+    if (help || globals->help) { /* or asked for before the command */
+        dti_help_command(command, cx->out, cx->colour, cx->width);
+        return DTI_OK;
+    }
+    if (globals->version)
+        return dti_version_print(cx, reterr);
+    const enum dti_status status = dti_environment_check(environ, reterr);
+    if (status != DTI_OK) {
+        cx->command = NULL; /* it would be the same for every command */
+        return status;
+    }
+    if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
+        const size_t length = strlen(words[0]);
+        return dti_fail_word(reterr, DTI_USAGE, words[0], length, "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length));
+    }
+    return command->run(args, words, operand_count, cx, reterr);
 }
 
 static enum dti_status run_command(const struct dti_command *command, void *args,
@@ -42,23 +67,13 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     status = dti_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
-    if (help || globals->help) { /* or asked for before the command */
-        dti_help_command(command, cx->out, cx->colour, cx->width);
-        return DTI_OK;
-    }
-    if (globals->version)
-        return dti_version_print(cx, reterr);
-    status = dti_environment_check(environ, reterr);
-    if (status != DTI_OK) {
-        cx->command = NULL; /* it would be the same for every command */
-        return status;
-    }
-    if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
-        const size_t length = strlen(words[0]);
-        return dti_fail_word(reterr, DTI_USAGE, words[0], length, "takes no operands; %s is one",
-                             DTI_QUOTED(words[0], length));
-    }
-    return command->run(args, words, operand_count, cx, reterr);
+    if (command->verbatim)
+        cx->limit = 0;
+    struct dti_page page;
+    status = dti_page_open(&page, cx, globals->columns, reterr);
+    if (status == DTI_OK)
+        status = answer(command, args, globals, help, words, operand_count, cx, reterr);
+    return dti_page_end(&page, cx, status, reterr);
 }
 
 static bool has_json(struct dti_context *cx, struct dti_error *reterr)
