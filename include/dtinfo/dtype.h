@@ -141,6 +141,12 @@ static inline bool dti_format_is_signed(const struct dti_format *f)
     return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_INT;
 }
 
+/* One of IEEE P3109: "binary8p3se", "binary6p2". */
+static inline bool dti_format_is_p3109(const struct dti_format *f)
+{
+    return f->specials == DTI_SPECIALS_P3109E || f->specials == DTI_SPECIALS_P3109F;
+}
+
 static inline bool dti_format_has_inf(const struct dti_format *f)
 {
     return f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_P3109E;

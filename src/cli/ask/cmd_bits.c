@@ -8,6 +8,7 @@
 #include "answers/ask.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
@@ -111,6 +112,10 @@ static void put_one(const struct dti_context *cx, const struct dti_bits_reading 
     put_component(cx, &reading->component, reading->code[1]);
 }
 
+struct bits_args {
+    bool value, all;
+};
+
 /* "1+2j" of a complex dtype. */
 static void put_number(struct dti_table *table, const struct dti_bits_reading *reading)
 {
@@ -128,9 +133,10 @@ static void put_number(struct dti_table *table, const struct dti_bits_reading *r
                     imaginary);
 }
 
-static enum dti_status put_table(const struct dti_context *cx, unsigned width,
+static enum dti_status put_table(const struct dti_context *cx, unsigned width, bool all,
                                  const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
+    size_t hidden = 0;
     struct dti_table *const table = dti_table_titled("dtype|value|fields|class");
     dti_table_heads(table, "9974");
     for (size_t i = 0; i < bits->count; i++) {
@@ -138,6 +144,10 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
         const struct dti_format *const component = &reading->component;
         char real[HUMAN_FIELDS_SIZE], imaginary[HUMAN_FIELDS_SIZE] = "";
         const bool complex = reading->components == 2;
+        if (!all && dti_format_is_p3109(&reading->dtype)) {
+            hidden++;
+            continue;
+        }
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
         dti_human_fields(real, component, reading->code[0], NULL);
@@ -152,15 +162,12 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
     }
     if (table)
         (void)fprintf(cx->out, "%s  %u bits\n", bits->text, width);
-    return dti_put_table(cx, table, 2, reterr);
+    return dti_table_without_p3109(cx, table, hidden, 2, reterr);
 }
-
-struct bits_args {
-    bool value;
-};
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "value", struct bits_args, value, "0x and 0b are numbers, not bit patterns"),
+    DTI_ROW_ALL(struct bits_args, all),
     OPT_END,
 };
 
@@ -222,7 +229,7 @@ static enum dti_status show_value(struct dti_context *cx, const char *text, cons
 }
 
 /* Every dtype of the pattern's width. */
-static enum dti_status show_readings(struct dti_context *cx, const char *text,
+static enum dti_status show_readings(struct dti_context *cx, const char *text, bool all,
                                      struct dti_error *reterr)
 {
     struct dti_bits_pattern pattern;
@@ -247,7 +254,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text,
     else if (cx->output != DTI_OUTPUT_HUMAN)
         status = DTI_ANSWER(cx, bits, &bits, reterr);
     else
-        status = put_table(cx, pattern.width, &bits, reterr);
+        status = put_table(cx, pattern.width, all, &bits, reterr);
     free(readings);
     return status;
 }
@@ -271,7 +278,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         return dti_fail(reterr, DTI_USAGE,
                         "the value %s needs a dtype, as in 'dtinfo bits 0.1 bf16'",
                         DTI_QUOTED(text, strlen(text)));
-    return show_readings(cx, text, reterr);
+    return show_readings(cx, text, bits->all, reterr);
 }
 
 const struct dti_command dti_command_bits = {
@@ -280,7 +287,8 @@ const struct dti_command dti_command_bits = {
     .summary = "the fields of a value or of a bit pattern",
     .synopsis = "VALUE|PATTERN [DTYPE]",
     .details = "PATTERN is 0x and hexadecimal or 0b and binary digits; without DTYPE it is\n"
-               "decoded as every dtype of its width (4 bits for each hexadecimal digit).",
+               "decoded as every dtype of its width (4 bits for each hexadecimal digit), the\n"
+               "IEEE P3109 formats only with --all.",
     .examples = "dtinfo bits 0.1 bf16\n"
                 "dtinfo bits 0x7e fp8_e4m3fn\n"
                 "dtinfo bits 0x4789\n"

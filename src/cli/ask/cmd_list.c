@@ -6,6 +6,7 @@
 
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/nearest.h"
@@ -13,12 +14,13 @@
 #include "dtinfo/table.h"
 
 struct list_args {
-    bool names, aliases;
+    bool names, aliases, all;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
+    DTI_ROW_ALL(struct list_args, all),
     OPT_END,
 };
 
@@ -64,14 +66,20 @@ static void put_specials(struct dti_table *table, const struct dti_format *forma
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_dtypes(const struct list_args *args, struct dti_context *cx,
+                                    struct dti_error *reterr)
 {
+    size_t hidden = 0;
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials");
     dti_table_heads(table, "9862754");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
+        if (!args->all && dti_format_is_p3109(format)) {
+            hidden++;
+            continue;
+        }
         dti_dtype_summarize(format, &summary);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
         dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
@@ -81,7 +89,7 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
         put_number(table, format, &summary.smallest);
         put_specials(table, format, &summary);
     }
-    return dti_put_table(cx, table, 0, reterr);
+    return dti_table_without_p3109(cx, table, hidden, 0, reterr);
 }
 
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
@@ -166,7 +174,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     }
     if (args->aliases)
         return print_aliases(cx, reterr);
-    const enum dti_status status = print_dtypes(cx, reterr);
+    const enum dti_status status = print_dtypes(args, cx, reterr);
     if (status != DTI_OK)
         return status;
     (void)fputc('\n', cx->out);
@@ -178,7 +186,9 @@ const struct dti_command dti_command_list = {
     .group = "ask",
     .summary = "every dtype, one line each",
     .synopsis = "",
-    .details = "With --json all names and block formats are always in the answer.",
+    .details =
+        "The IEEE P3109 formats are left out unless --all is given. With --json all dtypes,\n"
+        "names and block formats are always in the answer.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
                 "dtinfo list --aliases",
