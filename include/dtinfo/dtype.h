@@ -85,6 +85,7 @@ enum dti_system {
     DTI_SYSTEM_SAFETENSORS,
     DTI_SYSTEM_GGUF,
     DTI_SYSTEM_CUDA,
+    DTI_SYSTEM_TRITON,
     DTI_SYSTEM_COUNT
 };
 
@@ -139,12 +140,6 @@ static inline bool dti_format_is_integer(const struct dti_format *f)
 static inline bool dti_format_is_signed(const struct dti_format *f)
 {
     return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_INT;
-}
-
-/* One of IEEE P3109: "binary8p3se", "binary6p2". */
-static inline bool dti_format_is_p3109(const struct dti_format *f)
-{
-    return f->specials == DTI_SPECIALS_P3109E || f->specials == DTI_SPECIALS_P3109F;
 }
 
 static inline bool dti_format_has_inf(const struct dti_format *f)

@@ -43,6 +43,9 @@ enum dti_status dti_fail(struct dti_error *reterr, enum dti_status status, const
 enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status,
                                 enum dti_remedy remedy, const char *format, ...) DTI_PRINTF(4, 5);
 
+/* What everybody says whose memory ran out. */
+enum dti_status dti_no_memory(struct dti_error *reterr);
+
 /* Adds to an error already made; both accept reterr == NULL and cut what does not fit. */
 void dti_error_argument(struct dti_error *reterr, const char *text, size_t length);
 void dti_error_suggest(struct dti_error *reterr, const char *suggestion);

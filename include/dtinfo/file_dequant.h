@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * The way back of a quantized file: a view of its container in which codes, scales and what else
- * belongs to them have become one tensor of fp32, made while it is read. dti_file_cast_new() takes
- * the view and casts it, as any file. What is recognised: block tensors of GGUF, and the layouts of
- * quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or from
- * config.json beside the file; a tensor that may still be read in two ways is refused. */
+ * belongs to them have become one tensor of fp32, made while it is read. DTI_RECIPE_DEQUANTIZE
+ * casts the tensors of the view as any. What is recognised: block tensors of GGUF, and the layouts
+ * of quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or
+ * from config.json beside the file; a tensor that may still be read in two ways is refused. */
 #ifndef DTINFO_FILE_DEQUANT_H
 #define DTINFO_FILE_DEQUANT_H
 
+#include "dtinfo/batch.h"
+#include "dtinfo/container.h"
 #include "dtinfo/cpu.h"
-#include "dtinfo/file_cast.h"
 #include "dtinfo/quant_layout.h"
 
 struct dti_file_dequant_request {
@@ -20,7 +21,7 @@ struct dti_file_dequant_request {
     uint64_t block;               /* neighbours that share a scale, or the sides of rectangles,
                                    * of tensors that have several scales; 0: likewise */
     const char *said_by;          /* the caller's words for bits and block, in messages; or NULL */
-    const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a file's cast */
+    const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a rewrite */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* how npy files beside the first one are opened */
 };
@@ -46,9 +47,14 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
                                      struct dti_error *reterr);
 void dti_file_dequant_free(struct dti_file_dequant *dequant); /* NULL is fine */
 
-/* For dti_file_cast_new(), whose request is given the same patterns. */
+/* The view, for dti_rewrite_new(), whose request is given the same patterns. */
 struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant);
-const struct dti_file_view *dti_file_dequant_view(const struct dti_file_dequant *dequant);
+/* Where the elements of a tensor of the view come from: a source that lives as long as the view,
+ * or, with *ret_source NULL, a range of a file. Not from several threads. */
+enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
+                                      const struct dti_batch_source **ret_source,
+                                      const struct dti_input **ret_input, uint64_t *ret_offset,
+                                      struct dti_error *reterr);
 
 /* Of a tensor of the view. */
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,

@@ -49,6 +49,13 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
 /* The same beside the output: OUT.npy and "_scale" make OUT_scale.npy. */
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr);
+/* That name, to be freed; NULL: memory ran out. ret_named (may be NULL): the path ends as the kind
+ * wants it; otherwise the suffix stands behind it. */
+char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
+                      bool *ret_named);
+/* Whether files of the kind have metadata: safetensors, in shards or not. The others hold one
+ * tensor and none, as everybody knows. */
+bool dti_holds_texts(enum dti_container_kind kind);
 /* The shards that the container's file becomes: its name without the folder. */
 const char *dti_new_files_shard(const struct dti_new_files *files, unsigned file);
 /* The index as the last file; file[i] is the place of the one with tensors[i]. */

@@ -10,7 +10,7 @@
 #include "dtinfo/scalar.h"
 
 enum dti_stack {
-#define STACK(id, name, title) DTI_STACK_##id,
+#define STACK(id, name, title, version) DTI_STACK_##id,
 #include "dtinfo/stacks.def"
 #undef STACK
     DTI_STACK_COUNT
@@ -18,6 +18,8 @@ enum dti_stack {
 
 const char *dti_stack_name(enum dti_stack stack);  /* "torch-2.12" */
 const char *dti_stack_title(enum dti_stack stack); /* "torch 2.12 and older" */
+/* "1.13": what the rules were measured with, or the document that they were read in. */
+const char *dti_stack_version(enum dti_stack stack);
 
 enum dti_stack_route {
     DTI_STACK_ROUTE_DIRECT, /* from the fp64 or int64 that the number enters as */
@@ -55,7 +57,8 @@ struct dti_stack_rule {
     enum dti_overflow overflow;
     enum dti_stack_quirk quirk;
     unsigned unknown;
-    const char *note; /* what to know about it, or NULL */
+    const char *note;        /* what to know about an answer, or NULL */
+    const char *why_unknown; /* where there is none; NULL where it is always known */
 };
 extern const struct dti_stack_rule dti_stack_rules[];
 extern const size_t dti_stack_rule_count;

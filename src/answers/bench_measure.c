@@ -142,7 +142,7 @@ static enum dti_status measure_one(struct bench_step *step, struct dti_error *re
     }
     struct dti_bench_table *const table = calloc(1, sizeof *table);
     if (!table)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     status = measure(step, table, reterr);
     free(table);
     return status;

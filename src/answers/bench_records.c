@@ -129,7 +129,7 @@ enum dti_status dti_bench_record(struct dti_bench_records *records,
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many results", name);
     struct dti_bench_record *const record = add(records);
     if (!record)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     make_label(record->label, subject);
     number_label(records, record->label);
     record->time = (struct dti_bench_figure){

@@ -38,7 +38,7 @@ struct dti_cast_result {
     const struct dti_cast_target *target;
     bool no_code;     /* a NaN without a code, where that is refused: nothing is stored */
     bool known;       /* false: the stack's answer is not known */
-    const char *note; /* the stack's note, or NULL */
+    const char *note; /* the stack's note, or why its answer is not known; or NULL */
     size_t components;
     unsigned flags; /* of all components */
     struct dti_scalar component[2];

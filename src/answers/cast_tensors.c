@@ -11,20 +11,13 @@
 
 DTI_WORDS(written_words, "safetensors", "sharded safetensors", "npy", "raw", "text")
 
-DTI_WORDS(
-    fate_words, [DTI_FATE_CAST] = "cast", [DTI_FATE_SAME] = "same_dtype", [DTI_FATE_KEEP] = "keep",
-    [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer", [DTI_FATE_COMPLEX] = "complex")
+DTI_WORDS(fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
+          [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",
+          [DTI_FATE_COMPLEX] = "complex")
 
 static size_t path_length(const char *path)
 {
     return path ? strlen(path) : 0;
-}
-
-/* What was lost in all; max_index is the place in the tensor cast->max_tensor. */
-static void sum_losses(const struct dti_file_cast *cast, struct dti_loss_summary *ret)
-{
-    dti_loss_summarize(&cast->loss, ret);
-    ret->max_index = cast->tensor_count > 0 ? cast->tensors[cast->max_tensor].loss.max_index : 0;
 }
 
 #define DTI_ROWS "answers/cast_tensors.def"

@@ -6,7 +6,7 @@
 #define DTINFO_ANSWERS_CAST_TENSORS_H
 
 #include "answers/common.h"
-#include "dtinfo/file_cast.h"
+#include "dtinfo/rewrite.h"
 
 struct dti_written_file {
     const char *path; /* NULL where no output was given */
@@ -17,7 +17,7 @@ struct dti_written_file {
 /* What was written, or would be. */
 struct dti_cast_output {
     const char *path; /* as it was given; NULL where none was */
-    const struct dti_file_cast *cast;
+    const struct dti_rewrite *rewrite;
     bool dry_run;
     bool text; /* numbers as text, of so many bytes */
     uint64_t text_bytes;
@@ -25,7 +25,7 @@ struct dti_cast_output {
 
 /* Members on what was lost in all; null unless there. */
 struct dti_cast_loss {
-    const struct dti_file_cast *cast;
+    const struct dti_rewrite *rewrite;
     bool there;
 };
 
@@ -39,7 +39,6 @@ struct dti_cast_file_answer {
     struct dti_cast_output output;
     struct dti_policies_answer options;
     const char *device, *device_reason; /* the reason may be NULL */
-    enum dti_level level;
     size_t threads;
     const struct dti_warnings *warnings;
     FILE *stream; /* where tensors go as soon as they are written: see dti_json_stream() */

@@ -54,7 +54,7 @@ static enum dti_status parse_component(struct dti_cast_operand *operand, size_t 
         return DTI_OK;
     dti_number_free(&operand->number[component]);
     memset(&operand->number[component], 0, sizeof operand->number[component]);
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_operand_parse(struct dti_cast_operand *ret, const char *text,
@@ -122,13 +122,13 @@ static void cast_by_rule(const struct dti_cast_operand *operand, struct dti_cast
 {
     const struct dti_cast_target *const target = ret->target;
     struct dti_value zero;
-    ret->note = target->rule->note;
     ret->by_rule = target->cast;
     for (size_t i = 0; i < ret->components && ret->known; i++) {
         ret->known =
             dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
                            component_of(operand, i, &zero), &ret->by_rule, &ret->component[i]);
     }
+    ret->note = ret->known ? target->rule->note : target->rule->why_unknown;
 }
 
 static void cast_by_policies(const struct dti_cast_operand *operand, bool refuses,

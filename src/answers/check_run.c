@@ -20,7 +20,7 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
         struct dti_check_failure *const larger =
             realloc(report->failures, capacity * sizeof *report->failures);
         if (!larger)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         report->failures = larger;
         report->failure_capacity = capacity;
     }
@@ -74,8 +74,7 @@ static enum dti_status check_digests(struct dti_check_report *report, size_t at,
 {
     const size_t count = dti_digest_count(report->container);
     const struct dti_digest **const wanted = calloc(count + 1, sizeof *wanted);
-    enum dti_status status =
-        wanted ? find(report, wanted, reterr) : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    enum dti_status status = wanted ? find(report, wanted, reterr) : dti_no_memory(reterr);
     if (status == DTI_OK)
         status = compare(report, at, wanted, reterr);
     free((void *)wanted);
@@ -306,7 +305,7 @@ static enum dti_status run(struct dti_check_report *report, struct dti_error *re
     }
     size_t *const tensors = dti_tensors_named(report->container, only, &count);
     if (!tensors)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (only && count == 0) {
         report->refusal = DTI_CHECK_NONE_LEFT;
         status = dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");

@@ -167,7 +167,7 @@ enum dti_status dti_check_values(struct dti_check_report *report, const size_t *
                               .tensors = malloc((count + 1) * sizeof *scan.tensors)};
     size_t needed = 0;
     if (!scan.tensors)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         if (needs_reading(report, &container->tensors[tensors[i]]))
             scan.tensors[needed++] = &container->tensors[tensors[i]];

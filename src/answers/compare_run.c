@@ -88,7 +88,7 @@ enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *
     fill(compare, &a, &b, &names, taken);
     goto out;
 no_memory:
-    status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    status = dti_no_memory(reterr);
 out:
     dti_name_order_free(&names);
     free(a.tensors);
@@ -128,7 +128,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
 
     unsigned char *const buffer = malloc(2 * PIECE);
     if (!buffer)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     uint64_t first = UINT64_MAX;
     const bool to_end = input_a->watch || input_b->watch; /* so that sums are checked */
     for (uint64_t done = 0; done < bytes && (to_end || first == UINT64_MAX); done += PIECE) {
@@ -307,7 +307,7 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
     compare->total.identical = true;
     enum dti_status status = run.pairs && run.results
                                  ? dti_reading_start(&compare->reading, all_bytes(compare), reterr)
-                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+                                 : dti_no_memory(reterr);
     if (status == DTI_OK) {
         status = scan(&run, reterr);
         dti_reading_end(&compare->reading);

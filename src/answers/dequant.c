@@ -20,24 +20,24 @@ DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "scale_inv", "scale", 
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
           [DTI_PER_GROUP] = "group")
 /* Behind the first: why it was kept, by enum dti_fate. */
-DTI_WORDS(fate_words, "dequantized", [1 + DTI_FATE_CAST] = "cast",
+DTI_WORDS(fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
           [1 + DTI_FATE_ONLY] = "not_only", [1 + DTI_FATE_INTEGER] = "integer",
           [1 + DTI_FATE_COMPLEX] = "complex")
 
-void dti_dequant_sum(const struct dti_dequant_answer *answer, struct dti_dequant_totals *ret)
+void dti_dequant_sum(const struct dti_rewrite *rewrite, struct dti_dequant_totals *ret)
 {
     memset(ret, 0, sizeof *ret);
-    for (size_t i = 0; i < answer->cast->tensor_count; i++) {
-        const struct dti_file_cast_tensor *const tensor = &answer->cast->tensors[i];
-        const bool quantized = dti_dequant_form(answer, i)->dtype != NULL;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        const bool quantized = dti_dequant_form(rewrite, i)->dtype != NULL;
         uint64_t nan, inf;
-        dti_file_dequant_specials(answer->dequant, tensor->source, &nan, &inf);
+        dti_file_dequant_specials(rewrite->request.dequant, tensor->source, &nan, &inf);
         ret->dequantized += quantized;
-        ret->cast += !quantized && tensor->fate == DTI_FATE_CAST;
+        ret->cast += !quantized && tensor->fate == DTI_FATE_CHANGED;
         ret->nan += nan;
         ret->inf += inf;
-        ret->stored_bytes += dti_dequant_stored_bytes(answer, i);
+        ret->stored_bytes += dti_dequant_stored_bytes(rewrite, i);
     }
 }
 

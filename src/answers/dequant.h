@@ -7,16 +7,14 @@
 #include <stdio.h>
 
 #include "answers/common.h"
-#include "dtinfo/file_dequant.h"
+#include "dtinfo/rewrite.h"
 
 struct dti_dequant_answer {
-    const char *path;                 /* of the input */
-    const char *out_path;             /* NULL with dry_run only */
-    const struct dti_file_cast *cast; /* its container is what is seen of the input */
-    const struct dti_file_dequant *dequant;
-    bool dry_run;         /* nothing was written, and no figures are there */
-    uint64_t bits, block; /* what was said of codes and scales; 0: nothing */
-    enum dti_level level;
+    const char *path;                  /* of the input */
+    const char *out_path;              /* NULL with dry_run only */
+    const struct dti_rewrite *rewrite; /* its container is what is seen of the input */
+    bool dry_run;                      /* nothing was written, and no figures are there */
+    uint64_t bits, block;              /* what was said of codes and scales; 0: nothing */
     size_t threads;
     const struct dti_warnings *warnings;
     FILE *stream; /* where tensors go one by one, so that there may be many */
@@ -28,29 +26,24 @@ struct dti_dequant_totals {
     uint64_t stored_bytes;    /* of all that are written, with all their parts */
     uint64_t nan, inf;        /* that came out of codes and scales */
 };
-void dti_dequant_sum(const struct dti_dequant_answer *answer, struct dti_dequant_totals *ret);
+void dti_dequant_sum(const struct dti_rewrite *rewrite, struct dti_dequant_totals *ret);
 
-/* A tensor that is written, by its place: what it is made of, and how that was stored. */
-static inline const struct dti_tensor *dti_dequant_source(const struct dti_dequant_answer *answer,
-                                                          size_t at)
+/* A tensor that is written, by its place: how it was stored. */
+static inline const struct dti_dequant_form *dti_dequant_form(const struct dti_rewrite *rewrite,
+                                                              size_t at)
 {
-    return &answer->cast->container->tensors[answer->cast->tensors[at].source];
-}
-static inline const struct dti_dequant_form *dti_dequant_form(
-    const struct dti_dequant_answer *answer, size_t at)
-{
-    return dti_file_dequant_form(answer->dequant, answer->cast->tensors[at].source);
+    return dti_file_dequant_form(rewrite->request.dequant, rewrite->tensors[at].source);
 }
 /* With all its parts. */
-static inline uint64_t dti_dequant_stored_bytes(const struct dti_dequant_answer *answer, size_t at)
+static inline uint64_t dti_dequant_stored_bytes(const struct dti_rewrite *rewrite, size_t at)
 {
-    const struct dti_dequant_form *const form = dti_dequant_form(answer, at);
-    return form->dtype ? form->stored_bytes : dti_dequant_source(answer, at)->bytes;
+    const struct dti_dequant_form *const form = dti_dequant_form(rewrite, at);
+    return form->dtype ? form->stored_bytes : dti_rewrite_source(rewrite, at)->bytes;
 }
-static inline const char *dti_dequant_from(const struct dti_dequant_answer *answer, size_t at)
+static inline const char *dti_dequant_from(const struct dti_rewrite *rewrite, size_t at)
 {
-    const struct dti_dequant_form *const form = dti_dequant_form(answer, at);
-    return form->dtype ? form->dtype : dti_dequant_source(answer, at)->format->name;
+    const struct dti_dequant_form *const form = dti_dequant_form(rewrite, at);
+    return form->dtype ? form->dtype : dti_rewrite_source(rewrite, at)->format->name;
 }
 
 void dti_document_dequant(struct dti_json *json, const struct dti_dequant_answer *answer);

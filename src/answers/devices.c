@@ -114,7 +114,7 @@ enum dti_status dti_devices_find(struct dti_devices_answer **ret,
         return status;
     struct dti_devices_answer *const answer = calloc(1, sizeof *answer);
     if (!answer)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     answer->request = request;
     answer->wish = wished;
     status = gather(answer, &wish, reterr);

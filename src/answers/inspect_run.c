@@ -106,7 +106,7 @@ static enum dti_status is_wanted(const struct dti_inspect_request *request,
     errno = 0;
     const int code = regexec(request->grep, tensor->name, 0, NULL, 0);
     if (code != 0 && (code != REG_NOMATCH || errno == ENOMEM))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     *ret = code == 0;
     return DTI_OK;
 }
@@ -118,7 +118,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     const size_t count = container->tensor_count;
     report->shown = calloc(count > 0 ? count : 1, sizeof *report->shown);
     if (!report->shown)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         bool wanted;
         const enum dti_status status = is_wanted(request, &container->tensors[i], &wanted, reterr);
@@ -132,7 +132,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
         reverse(report->shown, report->shown_count);
     return dti_scaled_codes_find(&report->scaled, container, report->shown, report->shown_count)
                ? DTI_OK
-               : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+               : dti_no_memory(reterr);
 }
 
 const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn", "mxfp4"};
@@ -209,7 +209,7 @@ static enum dti_status group(struct dti_inspect_report *report, struct dti_error
         return DTI_OK;
     const struct dti_tensor **const sorted = malloc(count * sizeof *sorted);
     if (!sorted)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     memcpy((void *)sorted, (const void *)report->shown, count * sizeof *sorted);
     qsort((void *)sorted, count, sizeof *sorted, dtype_order);
     size_t groups = 1;
@@ -218,7 +218,7 @@ static enum dti_status group(struct dti_inspect_report *report, struct dti_error
     totals->groups = calloc(groups, sizeof *totals->groups);
     if (!totals->groups) {
         free((void *)sorted);
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     }
     struct dti_inspect_group *at = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -119,7 +119,7 @@ static enum dti_status take(void *context, size_t at, const struct dti_tensor_st
         dti_histogram_merge(scan->whole, scanned->histogram);
     return !report->request->each || trim(&figures->histogram, scanned->histogram)
                ? DTI_OK
-               : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+               : dti_no_memory(reterr);
 }
 
 static void take_extreme(struct dti_inspect_extreme *all, const struct dti_inspect_extreme *one,
@@ -195,9 +195,9 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
         if (status == DTI_OK)
             total(report);
         if (status == DTI_OK && drawn && !trim(&report->all.histogram, scan.whole))
-            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            status = dti_no_memory(reterr);
     } else {
-        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        (void)dti_no_memory(reterr);
     }
     free(scan.whole);
     return status;

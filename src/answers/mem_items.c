@@ -97,8 +97,10 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     }
     if (status != DTI_OK)
         return refuse(text, "is no count; write 7000000000, 7e9 or 7B", reterr);
-    if (value.class == DTI_CLASS_ZERO)
-        return refuse(text, "is no amount; there is nothing to store", reterr);
+    if (value.class == DTI_CLASS_ZERO) {
+        *ret_count = 0;
+        return DTI_OK;
+    }
     if (value.negative)
         return refuse(text, "is negative, which no amount is; write 7e9 or 7B", reterr);
     if (value.exponent > 63)
@@ -119,11 +121,6 @@ static enum dti_status read_shape(struct dti_mem_operand *ret, const char *text,
         return refuse(text, "is no shape; write 32x1024x4096 or 32,1024,4096", reterr);
     if (!dti_extent_of(ret->shape, ret->rank, &extent))
         return refuse(text, "has more elements than 64 bits count", reterr);
-    if (extent.elements == 0)
-        return refuse(text,
-                      "has a dimension of 0, so there is nothing to store; x and commas are "
-                      "between dimensions",
-                      reterr);
     ret->kind = DTI_MEM_SHAPE;
     return DTI_OK;
 }
@@ -143,7 +140,7 @@ static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
 
 static enum dti_status no_memory(struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 static enum dti_status too_many(const char *text, struct dti_error *reterr)

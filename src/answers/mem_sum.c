@@ -56,7 +56,7 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
     struct dti_mem_training *const larger =
         realloc(mem->trainings, (mem->training_count + 1) * sizeof *larger);
     if (!larger)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     mem->trainings = larger;
     larger[mem->training_count++] = training;
     return DTI_OK;

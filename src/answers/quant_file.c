@@ -17,7 +17,7 @@ struct quant_tensor_of {
 struct quant_part_of {
     const char *part, *suffix; /* suffix: behind the tensor's name */
     const struct dti_tensor *source;
-    const struct dti_file_quant_part *written;
+    const struct dti_rewrite_part *written;
     const char *dtype;
     unsigned rank;
     const uint64_t *shape;
@@ -29,10 +29,11 @@ struct quant_figures {
     const struct dti_loss_summary *loss;
 };
 
-DTI_WORDS(fate_words, [DTI_QUANT_FATE_QUANTIZED] = "quantized", [DTI_QUANT_FATE_KEEP] = "keep",
-          [DTI_QUANT_FATE_ONLY] = "not_only", [DTI_QUANT_FATE_INTEGER] = "integer",
-          [DTI_QUANT_FATE_COMPLEX] = "complex", [DTI_QUANT_FATE_NARROW] = "narrow",
-          [DTI_QUANT_FATE_SCALAR] = "scalar", [DTI_QUANT_FATE_PART] = "part")
+/* By enum dti_fate without DTI_FATE_SAME. */
+DTI_WORDS(fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep", [DTI_FATE_ONLY - 1] = "not_only",
+          [DTI_FATE_INTEGER - 1] = "integer", [DTI_FATE_COMPLEX - 1] = "complex",
+          [DTI_FATE_NARROW - 1] = "narrow", [DTI_FATE_SCALAR - 1] = "scalar",
+          [DTI_FATE_PART - 1] = "part")
 DTI_WORDS(part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
           [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
           [DTI_PART_SHAPE] = "shape", [DTI_PART_COUNT] = "tensor")
@@ -47,13 +48,6 @@ const char *dti_quant_output_words(size_t index)
 static const char *layout_words(size_t index)
 {
     return index < DTI_LAYOUT_COUNT ? dti_quant_layout_name((enum dti_quant_layout)index) : NULL;
-}
-
-void dti_quant_file_loss(const struct dti_quant_file_answer *answer, struct dti_loss_summary *ret)
-{
-    const struct dti_file_quant *const quant = answer->quant;
-    dti_loss_summarize(&quant->loss, ret);
-    ret->max_index = quant->tensor_count > 0 ? quant->tensors[quant->max_tensor].loss.max_index : 0;
 }
 
 static uint32_t code_of(float number)
@@ -71,13 +65,13 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of);
 /* A kept tensor is the only part of itself. */
 static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
 {
-    const struct dti_file_quant *const quant = of->answer->quant;
-    const struct dti_file_quant_tensor *const tensor = &quant->tensors[of->at];
-    const struct dti_tensor *const source = dti_quant_file_source(of->answer, of->at);
+    const struct dti_rewrite *const rewrite = of->answer->rewrite;
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[of->at];
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, of->at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
     struct dti_error error;
-    if (tensor->fate != DTI_QUANT_FATE_QUANTIZED) {
+    if (tensor->fate != DTI_FATE_CHANGED) {
         const struct quant_part_of part = {
             .part = part_words(DTI_PART_COUNT),
             .suffix = "",
@@ -90,13 +84,13 @@ static void put_parts(struct dti_json *json, const struct quant_tensor_of *of)
         dti_put_quant_part(json, NULL, &part);
         return;
     }
-    dti_file_quant_stored(quant, of->at, &stored);
+    dti_rewrite_stored(rewrite, of->at, &stored);
     if (dti_quant_parts(&stored, parts, &error) != DTI_OK)
         return; /* which the plan has ruled out */
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
         const struct quant_part_of part = {
             .part = part_words(i),
-            .suffix = dti_quant_suffix(quant->row, (enum dti_quant_part)i),
+            .suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i),
             .source = source,
             .written = &tensor->part[i],
             .dtype = dti_format_get(parts[i].dtype)->name,

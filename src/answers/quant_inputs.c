@@ -7,7 +7,6 @@
 
 #include "answers/quantized.h"
 #include "core/quant_parts.h"
-#include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 
@@ -47,7 +46,7 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
     dti_buffer_append(&numbers->texts, text, length);
     dti_buffer_append(&numbers->texts, "", 1);
     if (numbers->texts.failed || (numbers->count == numbers->capacity && !grow(numbers)))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     struct dti_quant_input *const number = &numbers->list[numbers->count++];
     *number = (struct dti_quant_input){.text = place, .x = dti_fp32_round(&value)};
     dti_fp32_value(number->x, &rounded);
@@ -56,14 +55,6 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
     numbers->rounded += number->rounded;
     return DTI_OK;
 }
-
-/* Names that leave the element open. */
-static const struct {
-    const char *name, *members;
-} families[] = {
-    {.name = "mxfp8", .members = "mxfp8_e4m3 or mxfp8_e5m2"},
-    {.name = "mxfp6", .members = "mxfp6_e3m2 or mxfp6_e2m3"},
-};
 
 static enum dti_status not_quantized(const struct dti_format *format, struct dti_error *reterr)
 {
@@ -74,22 +65,16 @@ static enum dti_status not_quantized(const struct dti_format *format, struct dti
                     format->name, scaled ? "too wide" : "no dtype with a scale", format->name);
 }
 
-/* A block format whose name is not all there, or nearly right. */
+/* A block format whose name is nearly right. */
 static enum dti_status unknown(const char *name, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     struct dti_nearest nearest;
-    const char *family = NULL;
     dti_quote(quoted, name, strlen(name));
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        family = dti_ascii_equal(name, families[i].name) ? families[i].members : family;
     dti_nearest_init(&nearest, name, strlen(name));
     for (size_t i = 0; i < dti_block_format_count; i++)
         dti_nearest_offer(&nearest, dti_block_formats[i].name);
-    if (family) {
-        (void)dti_fail(reterr, DTI_AMBIGUOUS_DTYPE, "%s names several formats; say %s", quoted,
-                       family);
-    } else if (nearest.count > 0 && reterr->suggestions[0][0] == '\0') {
+    if (nearest.count > 0 && reterr->suggestions[0][0] == '\0') {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", quoted);
         dti_nearest_suggest(&nearest, reterr);
     }

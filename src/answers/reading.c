@@ -57,7 +57,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
 {
     struct dti_digest *const digests = calloc(dti_digest_count(container) + 1, sizeof *digests);
     if (!digests)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_reading_start_alone(reading, dti_digest_input_bytes(container));
     const enum dti_status status =
         dti_digest_files(container, digests, reading->show, reading->context, reterr);
@@ -76,6 +76,11 @@ static bool is_read(const struct dti_tensor *tensor)
     return tensor->format && !tensor->block && !tensor->refusal;
 }
 
+uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
+{
+    return is_read(tensor) ? tensor->bytes : 0;
+}
+
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
                                   struct dti_container *container,
                                   const struct dti_tensor *const *tensors, size_t count, bool drawn,
@@ -87,9 +92,11 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     size_t places[AT_ONCE], size = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += is_read(tensors[i]) ? tensors[i]->bytes : 0;
-    enum dti_status status = group && histograms ? dti_reading_start(&own, bytes, reterr)
-                                                 : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        bytes += dti_reading_bytes(tensors[i]);
+    if (own.list)
+        own.list(own.context, tensors, count);
+    enum dti_status status =
+        group && histograms ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (is_read(tensors[i])) {

@@ -19,11 +19,6 @@ struct dti_container_whole {
     struct dti_pool pool;
 };
 
-enum dti_status dti_container_no_memory(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
 struct dti_layout dti_file_layout(const struct dti_format *format, enum dti_packing packing,
                                   bool file_is_big_endian)
 {
@@ -119,7 +114,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     container->files = dti_pool_alloc(&whole->pool, sizeof *container->files);
     if (!container->files) {
         dti_input_close(&input);
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     }
     container->files[0] = (struct dti_container_file){.path = container->path, .input = input};
     container->file_count = 1;
@@ -132,10 +127,10 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
 {
     struct dti_container_whole *const whole = calloc(1, sizeof *whole);
     if (!whole)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     whole->container.path = dti_pool_text(&whole->pool, path, strlen(path));
     const enum dti_status status =
-        whole->container.path ? open_path(whole, options, reterr) : dti_container_no_memory(reterr);
+        whole->container.path ? open_path(whole, options, reterr) : dti_no_memory(reterr);
     if (status != DTI_OK)
         dti_container_free(&whole->container);
     else

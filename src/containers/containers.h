@@ -50,9 +50,6 @@ enum dti_status dti_container_read(struct dti_container *container, struct dti_p
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
 
-/* "out of memory", with DTI_NO_MEMORY. */
-enum dti_status dti_container_no_memory(struct dti_error *reterr);
-
 /* Whether a file's bytes are in the order that is not this machine's. */
 static inline bool dti_is_swapped(bool file_is_big_endian)
 {

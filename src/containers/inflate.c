@@ -95,7 +95,7 @@ enum dti_status dti_inflate_read(struct dti_inflate *stream, void *buffer, size_
             return dti_fail(reterr, DTI_BAD_INPUT,
                             "%s: truncated: its compressed data stop in the middle", stream->label);
         case Z_MEM_ERROR:
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         default:
             return dti_fail(reterr, DTI_BAD_INPUT, "%s: its compressed data are damaged",
                             stream->label);

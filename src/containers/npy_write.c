@@ -113,7 +113,7 @@ enum dti_status dti_npy_layout(struct dti_new_tensor *tensors, size_t count,
     const bool failed = text.failed || ret_head->failed;
     dti_buffer_free(&text);
     if (failed)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     if (!dti_add_u64(bytes, start, &size))
         return dti_fail(reterr, DTI_BAD_INPUT, "tensor %s is too large for numpy", name);
     tensor->bytes = bytes;

@@ -96,7 +96,7 @@ static enum dti_status unpack(struct dti_npz *npz, struct dti_npz_array *array,
     const enum dti_status status =
         stream && piece
             ? read_all(stream, input, member, label, array->start, piece, &npz->scratch, reterr)
-            : dti_container_no_memory(reterr);
+            : dti_no_memory(reterr);
     free(piece);
     dti_inflate_free(stream);
     array->unpacked = status == DTI_OK;
@@ -147,7 +147,7 @@ static enum dti_status verify(struct verification *with, const struct dti_zip_me
     if (!stored && !with->stream)
         with->stream = dti_inflate_new();
     if (!stored && !with->stream)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     return read_all(stored ? NULL : with->stream, with->input, member, label, 0, with->piece, NULL,
                     reterr);
 }
@@ -199,7 +199,7 @@ enum dti_status dti_npz_verify(struct dti_container *container,
     struct verification with = {.input = &container->files[0].input, .piece = malloc(PIECE)};
     const enum dti_status status = with.piece
                                        ? verify_all(&with, container, progress, context, reterr)
-                                       : dti_container_no_memory(reterr);
+                                       : dti_no_memory(reterr);
     dti_inflate_free(with.stream);
     free(with.piece);
     return status;

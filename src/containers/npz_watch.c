@@ -125,7 +125,7 @@ static enum dti_status take(struct dti_watch *own, const void *bytes, size_t siz
         if (once)
             left.begin = left.end;
         else if (!take_first(watch, &left, &range))
-            status = dti_container_no_memory(reterr);
+            status = dti_no_memory(reterr);
         if (status == DTI_OK && range.begin < range.end)
             status = add(watch, once ? &watch->once : &watch->known,
                          (const char *)bytes + (range.begin - offset), range, reterr);
@@ -144,7 +144,7 @@ enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
     if (!watch) {
         watch = dti_pool_alloc(npz->pool, sizeof *watch);
         if (!watch)
-            return dti_container_no_memory(reterr);
+            return dti_no_memory(reterr);
         const uint32_t header = dti_crc32_part(array->header_crc, size);
         *watch = (struct dti_npz_watch){
             .watch = {.take = take},

@@ -55,7 +55,7 @@ bool dti_opening_check_names(struct dti_opening *opening, const void *items, siz
 
 bool dti_opening_no_memory(struct dti_opening *opening)
 {
-    opening->status = dti_fail(opening->error, DTI_NO_MEMORY, "out of memory");
+    opening->status = dti_no_memory(opening->error);
     return false;
 }
 

@@ -16,6 +16,7 @@
 #define ROW_ONNX(id, spelling)
 #define ROW_GGUF(id, spelling)
 #define ROW_CUDA(id, spelling)
+#define ROW_TRITON(id, spelling)
 #define ROW_SAFETENSORS(id, spelling) {.dtype = DTI_##id, .name = spelling},
 static const struct {
     enum dti_dtype dtype;

@@ -46,7 +46,7 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
     char quoted[DTI_QUOTE_SIZE];
     size_t again;
     if (!dti_names_repeated(items, count, named, &again))
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     if (again == SIZE_MAX)
         return DTI_OK;
     const struct dti_name_row twice = dti_name_of(items, again, named);
@@ -170,7 +170,7 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
     dti_buffer_append(out, "}", 1);
     dti_buffer_fill(out, ' ', (8 - (out->length - start) % 8) % 8);
     if (out->failed)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
     if (length > DTI_SAFETENSORS_HEADER_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT,

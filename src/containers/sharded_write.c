@@ -74,7 +74,7 @@ enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const ch
 {
     struct shard_row *const rows = calloc(count > 0 ? count : 1, sizeof *rows);
     if (!rows)
-        return dti_container_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct shard_row){.tensor = &tensors[i], .shard = shard[i]};
     if (count > 1)
@@ -85,6 +85,6 @@ enum dti_status dti_sharded_index(const struct dti_new_tensor *tensors, const ch
         write_rows(ret, rows, count, bytes);
     free(rows);
     if (status == DTI_OK && ret->failed)
-        status = dti_container_no_memory(reterr);
+        status = dti_no_memory(reterr);
     return status;
 }

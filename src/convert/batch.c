@@ -187,7 +187,7 @@ static enum dti_status add_members(struct dti_batch_job *job, struct dti_error *
         job->members[made++].memory = memory;
     }
     job->member_count = made;
-    return made > 0 ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return made > 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status run(struct dti_batch_job *job, struct dti_team *team,
@@ -233,7 +233,7 @@ enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
     if (job.groups && job.firsts)
         status = run(&job, team, reterr);
     else
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     for (size_t i = 0; job.members && i < job.member_count; i++)
         dti_runner_free(job.runner, job.members[i].memory);
     free(job.members);

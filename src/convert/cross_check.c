@@ -34,7 +34,7 @@ enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct d
 {
     struct dti_cross_check *const cross_check = calloc(1, sizeof *cross_check);
     if (!cross_check)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     struct dti_encoder first; /* of the first rounding; the later ones see its numbers alone */
     struct dti_policy policy = cast->policy;
     policy.round = dti_cast_round(cast, dti_cast_stage(cast, 0));

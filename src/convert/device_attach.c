@@ -78,7 +78,7 @@ static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
     struct dti_device_plan *const device = dti_device_plan_new(plan);
     enum dti_status status;
     if (!device)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     device->runner = runner;
     if (!device->possible) {
         tell_why(plan);

@@ -77,12 +77,12 @@ enum dti_status dti_resident_new(struct dti_resident **ret, const struct dti_pla
         return dti_fail(reterr, DTI_UNAVAILABLE, "the device does not do this cast");
     struct dti_resident *const resident = malloc(sizeof *resident);
     if (!resident)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const uint64_t size = lay_out(resident, plan, n, loss);
     resident->memory = calloc(sets, sizeof *resident->memory);
     enum dti_status status = DTI_OK;
     if (!resident->memory || size == UINT64_MAX)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_gpu_stream_new(gpu, &resident->stream, reterr);
     while (status == DTI_OK && resident->sets < sets) {

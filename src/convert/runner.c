@@ -61,7 +61,7 @@ enum dti_status dti_runner_open(struct dti_runner **ret, const struct dti_device
                         "a cast has one device, not 'all'; use cpu, cuda, cuda:N or auto");
     struct dti_runner *const runner = calloc(1, sizeof *runner);
     if (!runner)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     runner->demanded = wish->kind == DTI_DEVICE_CUDA;
     runner->lane_max = DTI_RUNNER_LANES;
     runner->slot_size = UINT64_MAX;

@@ -55,7 +55,7 @@ enum dti_status dti_lane_take(struct dti_runner *runner, struct dti_lane **ret,
         lane->taken = true;
     pthread_mutex_unlock(&runner->lock);
     if (!lane)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     *ret = lane;
     return DTI_OK;
 }
@@ -109,7 +109,7 @@ static enum dti_status grow_host(struct dti_runner *runner, struct dti_slot *slo
     slot->host_size = 0;
     slot->host = dti_runner_alloc(runner, size);
     if (!slot->host)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     slot->host_size = size;
     return DTI_OK;
 }

@@ -126,7 +126,7 @@ static enum dti_status add_members(struct dti_transfer_job *job, size_t threads,
     while (job->members && job->member_count < members && add_member(job))
         continue;
     if (job->member_count == 0)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     return DTI_OK;
 }
 

@@ -303,7 +303,7 @@ enum dti_status dti_transpose(const struct dti_input *input, uint64_t offset, un
         most = SIZE_MAX / 4 / item;
     unsigned char *const memory = malloc((size_t)most * item * 2);
     if (!memory)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job.read = memory;
     job.transposed = memory + (size_t)most * item;
     status = dti_scratch_open(&scratch, input->name, bytes, reterr);

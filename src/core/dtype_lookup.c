@@ -16,9 +16,14 @@ struct ambiguous {
 };
 
 static const struct ambiguous ambiguous_names[] = {
+    {.spellings = "fp", .meanings = "fp32 fp16"},
     {.spellings = "fp8 float8 f8", .meanings = "fp8_e4m3fn fp8_e5m2"},
     {.spellings = "fp6 float6 f6", .meanings = "fp6_e3m2 fp6_e2m3"},
     {.spellings = "fp4 float4", .meanings = "fp4_e2m1 binary4p2sf"},
+    {.spellings = "mxfp8", .meanings = "mxfp8_e4m3 mxfp8_e5m2"},
+    {.spellings = "mxfp6", .meanings = "mxfp6_e3m2 mxfp6_e2m3"},
+    {.spellings = "q4", .meanings = "q4_0 int4"},
+    {.spellings = "q8", .meanings = "q8_0 int8"},
     {.spellings = "p3109", .meanings = "binary8p3se binary8p4se"},
     {.spellings = "v1 <v1 >v1 =v1 |v1", .meanings = "fp8_e4m3fn fp8_e8m0 fp4_e2m1 int4"},
     {.spellings = "uint uintp np.uint np.uintp np.ulong", .meanings = "uint64 uint32"},
@@ -27,28 +32,67 @@ static const struct ambiguous ambiguous_names[] = {
     {.spellings = "complex complex_ np.complex np.complex_", .meanings = "complex64 complex128"},
 };
 
-/* Spellings that other systems use for something else. */
-struct noted {
-    const char *spelling, *note;
+/* Spellings that other systems use for something else, or that have no row here: separated by
+ * blanks, and what to say. */
+struct remark {
+    const char *spellings, *text;
 };
 
-static const struct noted noted_names[] = {
-    {.spelling = "e4m3",
-     .note = "e4m3 means fp8_e4m3fn here (OCP, max 448); the IEEE-like e4m3 of ml_dtypes with max "
+static const struct remark notes[] = {
+    {.spellings = "fp8_e4m3 float8_e4m3 f8e4m3",
+     .text = "fp8_e4m3 is the IEEE-like e4m3 with max 240 (ml_dtypes, XLA, MLIR); OCP's e4m3 with "
+             "max 448, also called fp8_e4m3, is fp8_e4m3fn"},
+    {.spellings = "fp8e4m3",
+     .text = "FP8E4M3 means fp8_e4m3fn here (OCP, max 448); the IEEE-like e4m3 of ml_dtypes with "
+             "max 240 is fp8_e4m3"},
+    {.spellings = "e4m3",
+     .text = "e4m3 means fp8_e4m3fn here (OCP, max 448); the IEEE-like e4m3 of ml_dtypes with max "
              "240 is fp8_e4m3"},
-    {.spelling = "f8_e4m3",
-     .note = "F8_E4M3 is safetensors' name of fp8_e4m3fn (max 448); F8E4M3 of XLA and MLIR is "
+    {.spellings = "f8_e4m3",
+     .text = "F8_E4M3 is safetensors' name of fp8_e4m3fn (max 448); F8E4M3 of XLA and MLIR is "
              "fp8_e4m3 (max 240)"},
-    {.spelling = "f4",
-     .note = "F4 is safetensors' name of fp4_e2m1; numpy's f4, which counts bytes, is fp32"},
-    {.spelling = "e4m3b11",
-     .note = "e4m3b11 is the old ml_dtypes name of fp8_e4m3b11fnuz; it has no infinity"},
-    {.spelling = "float4_e2m1fn_x2",
-     .note = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this is about one"},
+    {.spellings = "cuda_r_8f_ue4m3 ue4m3",
+     .text = "ue4m3 is fp8_e4m3fn without negative numbers: the same codes, the sign bit 0"},
+    {.spellings = "f4",
+     .text = "F4 is safetensors' name of fp4_e2m1; numpy's f4, which counts bytes, is fp32"},
+    {.spellings = "e4m3b11",
+     .text = "e4m3b11 is the old ml_dtypes name of fp8_e4m3b11fnuz; it has no infinity"},
+    {.spellings = "float4_e2m1fn_x2",
+     .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this is about one"},
 };
 
-static const char *const prefixes[] = {
-    "torch.", "np.", "numpy.", "jnp.", "jax.numpy.", "ml_dtypes.", "onnx.", "tensorproto.",
+static const struct remark refusals[] = {
+    {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
+     .text = "is Triton's format of bias 15 without infinity and NaN, at most 1.75, and no dtype "
+             "here; e4m3fnb15 differs only in 0x7f and 0xff, which are NaN"},
+    {.spellings = "posit posit8 posit16 posit32 posit64",
+     .text =
+         "is not supported: a posit's exponent has no fixed width; floats are eXmY, as in e5m10"},
+    {.spellings = "fp128 float128 f128 binary128 quad fp80 float80 f80 longdouble long_double",
+     .text = "is not supported: floats have at most 64 bits here; the widest is fp64"},
+    {.spellings = "int128 uint128 i128 u128 int256 uint256",
+     .text =
+         "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
+    {.spellings = "int3 int5 int6 int7 int9 int10 int12 int24 uint3 uint5 uint6 uint7 uint9 "
+                  "uint10 uint12 uint24",
+     .text = "is not supported: integers have 1, 2, 4, 8, 16, 32 or 64 bits here"},
+    {.spellings = "decimal32 decimal64 decimal128 decimal",
+     .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
+    {.spellings = "q4_1 q5_0 q5_1 q8_1 q2_k q3_k q4_k q4_k_m q4_k_s q5_k q5_k_m q6_k q8_k iq4_nl "
+                  "iq4_xs",
+     .text = "is a block format of GGUF that is not made here; q8_0 and q4_0 are"},
+    {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
+    {.spellings = "text txt csv", .text = "is no dtype; 'dtinfo cast' reads numbers in text"},
+};
+
+/* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone
+ * means something else. Longer ones first. */
+static const struct prefix {
+    const char *text, *own;
+} prefixes[] = {
+    {"torch.", ""},        {"np.", "np."},     {"numpy.", "np."},           {"jnp.", "np."},
+    {"jax.numpy.", "np."}, {"ml_dtypes.", ""}, {"onnx.tensorproto.", ""},   {"onnx.", ""},
+    {"tensorproto.", ""},  {"tl.", "tl."},     {"triton.language.", "tl."},
 };
 
 static void to_lower(char *text)
@@ -57,21 +101,15 @@ static void to_lower(char *text)
         *text = dti_ascii_lower(*text);
 }
 
-/* Cuts library prefixes off a name in lower case. "numpy." becomes "np.", which some rows spell out
- * because the name alone means something else. */
-static const char *without_prefix(const char *name, bool *ret_numpy)
+/* Cuts a library's prefix off a name in lower case. */
+static const char *without_prefix(const char *name, const char **ret_own)
 {
-    *ret_numpy = false;
+    *ret_own = "";
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        size_t length = strlen(prefixes[i]);
-        if (strncmp(name, prefixes[i], length) == 0) {
-            bool nested = false;
-            bool numpy =
-                strstr(prefixes[i], "np.") != NULL || strstr(prefixes[i], "numpy.") != NULL;
-            name = strcmp(prefixes[i], "onnx.") == 0 ? without_prefix(name + length, &nested)
-                                                     : name + length;
-            *ret_numpy = numpy;
-            return name;
+        const size_t length = strlen(prefixes[i].text);
+        if (strncmp(name, prefixes[i].text, length) == 0) {
+            *ret_own = prefixes[i].own;
+            return name + length;
         }
     }
     return name;
@@ -100,6 +138,17 @@ static bool is_among(const char *list, const char *name)
     return false;
 }
 
+static const char *find_remark(const struct remark *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_among(list[i].spellings, name))
+            return list[i].text;
+    }
+    return NULL;
+}
+
+#define REMARK_ON(list, name) find_remark(list, sizeof(list) / sizeof *(list), name)
+
 static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
                                       struct dti_error *reterr)
 {
@@ -122,9 +171,9 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
 {
     bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
     (void)dti_fail(reterr, DTI_WRONG_KIND,
-                   "%s is a block format (%s%s, %s scales); 'dtinfo quant' makes its blocks%s%s",
-                   block->name, block->element, has_dtype ? " elements" : "",
-                   dti_format_get(block->scale)->name, has_dtype ? ", its elements are " : "",
+                   "%s is a block format (%s%s, %s scales); use 'dtinfo quant'%s%s", block->name,
+                   block->element, has_dtype ? " elements" : "", dti_format_get(block->scale)->name,
+                   has_dtype ? " for it, or its elements' dtype " : " for it",
                    has_dtype ? block->element : "");
     if (has_dtype)
         dti_error_suggest(reterr, block->element);
@@ -134,6 +183,8 @@ static enum dti_status fail_block(const struct dti_block_format *block, struct d
 static enum dti_status fail_unknown(const char *name, const char *quoted, struct dti_error *reterr)
 {
     struct dti_nearest nearest;
+    if (strchr(name, ','))
+        return dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s is a list; give one dtype", quoted);
     (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", quoted);
     dti_nearest_init(&nearest, name, strlen(name));
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)
@@ -156,7 +207,7 @@ static enum dti_status fail_unknown(const char *name, const char *quoted, struct
 enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
                                   const char **ret_note, struct dti_error *reterr)
 {
-    char whole[2 * DTI_NAME_SIZE], with_np[2 * DTI_NAME_SIZE + 4], quoted[DTI_QUOTE_SIZE];
+    char whole[2 * DTI_NAME_SIZE], spelled[2 * DTI_NAME_SIZE + 4], quoted[DTI_QUOTE_SIZE];
     size_t length = strlen(name);
     const char *note = NULL;
     (void)dti_quote(quoted, name, length);
@@ -168,24 +219,27 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     }
     memcpy(whole, name, length + 1);
     to_lower(whole);
-    bool numpy = false;
-    const char *bare = without_prefix(whole, &numpy);
-    (void)snprintf(with_np, sizeof with_np, "np.%s", bare);
+    const char *own;
+    const char *const bare = without_prefix(whole, &own);
+    (void)snprintf(spelled, sizeof spelled, "%s%s", own, bare);
 
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < sizeof ambiguous_names / sizeof *ambiguous_names; i++) {
         const char *spellings = ambiguous_names[i].spellings;
-        if (is_among(spellings, bare) || (numpy && is_among(spellings, with_np))) {
+        if (is_among(spellings, bare) || is_among(spellings, spelled)) {
             status = fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
             break;
         }
     }
+    const char *const refusal = REMARK_ON(refusals, bare);
+    if (status == DTI_OK && refusal)
+        status = dti_fail(reterr, DTI_WRONG_KIND, "%s %s", quoted, refusal);
     if (status != DTI_OK) {
         dti_error_argument(reterr, name, length);
         return status;
     }
 
-    enum dti_dtype id = numpy ? dti_dtype_find(with_np) : DTI_NONE;
+    enum dti_dtype id = dti_dtype_find(spelled);
     if (id == DTI_NONE)
         id = dti_dtype_find(bare);
     struct dti_format format;
@@ -193,10 +247,8 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
         format = *dti_format_get(id);
         if (bare[0] == '>')
             note = "'>' says big-endian; the byte order is no part of a dtype and is left out here";
-        for (size_t i = 0; i < sizeof noted_names / sizeof *noted_names; i++) {
-            if (strcmp(noted_names[i].spelling, bare) == 0)
-                note = noted_names[i].note;
-        }
+        else
+            note = REMARK_ON(notes, bare);
     } else {
         enum dti_parse parsed = dti_format_parse(bare, quoted, &format, &note, reterr);
         const struct dti_block_format *block = dti_block_lookup(bare);

@@ -49,6 +49,7 @@ const char *dti_system_title(enum dti_system system)
         [DTI_SYSTEM_SAFETENSORS] = "safetensors",
         [DTI_SYSTEM_GGUF] = "GGUF",
         [DTI_SYSTEM_CUDA] = "CUDA",
+        [DTI_SYSTEM_TRITON] = "Triton",
     };
     return titles[system];
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The message for a text that is not a number, with the remedy where there is one. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/number_terms.h"
+#include "dtinfo/ascii.h"
 
 enum { HINT_LENGTH = 40 }; /* longer texts get no rewritten example */
 
@@ -13,17 +15,20 @@ static bool is_number(const char *text, size_t length)
     return dti_value_parse(&value, text, length, NULL) == DTI_OK;
 }
 
-/* Whether the text becomes a number when its comma is a point; ret_fixed (HINT_LENGTH + 1) holds it
- * then. */
+/* Whether the text becomes a number when its comma is a point and points before it go; ret_fixed
+ * (HINT_LENGTH + 1) holds it then. */
 static bool has_decimal_comma(const char *text, size_t length, char *ret_fixed)
 {
     const char *const comma = memchr(text, ',', length);
-    if (!comma || length > HINT_LENGTH)
+    size_t used = 0;
+    if (!comma || comma + 1 == text + length || length > HINT_LENGTH)
         return false;
-    memcpy(ret_fixed, text, length);
-    ret_fixed[length] = '\0';
-    ret_fixed[comma - text] = '.';
-    return !memchr(ret_fixed, ',', length) && is_number(ret_fixed, length);
+    for (const char *at = text; at < text + length; at++) {
+        if (*at != '.' || at > comma)
+            ret_fixed[used++] = at == comma ? '.' : *at;
+    }
+    ret_fixed[used] = '\0';
+    return !memchr(ret_fixed, ',', used) && is_number(ret_fixed, used);
 }
 
 /* Whether it becomes one without its commas; ret_fixed as above. */
@@ -38,6 +43,61 @@ static bool has_group_commas(const char *text, size_t length, char *ret_fixed)
     }
     ret_fixed[used] = '\0';
     return is_number(ret_fixed, used);
+}
+
+/* Whether each comma is followed by three digits, and the text does not begin with 0: "70,000". */
+static bool has_thousands(const char *text, size_t length)
+{
+    const size_t sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    if (length == sign || !(text[sign] >= '1' && text[sign] <= '9'))
+        return false;
+    size_t digits = 0; /* since the last comma */
+    bool comma = false;
+    for (size_t i = sign; i <= length; i++) {
+        if (i < length && dti_ascii_digit(text[i])) {
+            digits++;
+            continue;
+        }
+        if ((comma && digits != 3) || (i < length && text[i] != ','))
+            return false;
+        comma = true;
+        digits = 0;
+    }
+    return true;
+}
+
+static bool has_several_commas(const char *text, size_t length)
+{
+    const char *const comma = memchr(text, ',', length);
+    return comma && memchr(comma + 1, ',', (size_t)(text + length - comma - 1));
+}
+
+/* What people write behind a number: a power of ten, a share, a type of C. */
+static const struct {
+    const char *rest, *instead;
+} suffixes[] = {
+    {"k", "e3"}, {"K", "e3"}, {"M", "e6"}, {"G", "e9"}, {"B", "e9"}, {"T", "e12"}, {"%", "/100"},
+    {"f", ""},   {"F", ""},   {"d", ""},   {"l", ""},   {"L", ""},   {"u", ""},    {"U", ""},
+};
+
+/* Whether the text is a decimal and one of these, which begins at `at`; ret_fixed as above. */
+static bool has_suffix(const char *text, size_t length, const char *at, char *ret_fixed)
+{
+    const size_t number = (size_t)(at - text);
+    if (number + 1 != length || length + 4 > HINT_LENGTH)
+        return false;
+    for (size_t i = 0; i < number; i++) {
+        if (!dti_ascii_digit(text[i]) && !memchr("+-._", text[i], 4))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (suffixes[i].rest[0] != *at)
+            continue;
+        (void)snprintf(ret_fixed, HINT_LENGTH + 1, "%.*s%s", (int)number, text,
+                       suffixes[i].instead);
+        return true;
+    }
+    return false;
 }
 
 static bool is_blank(char c)
@@ -60,6 +120,7 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                                     const char *text, size_t length, const char *at)
 {
     char quoted[DTI_QUOTE_SIZE], rest[DTI_QUOTE_SIZE], fixed[HINT_LENGTH + 1];
+    char plain[HINT_LENGTH + 1];
     if (!reterr)
         return DTI_BAD_VALUE;
     dti_quote(quoted, text, length);
@@ -74,9 +135,19 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                        "%s is out of reach; a power of ten this long cannot be divided by a power "
                        "of two",
                        quoted);
+    } else if (has_thousands(text, length) && has_group_commas(text, length, plain) &&
+               has_decimal_comma(text, length, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; write %s, or %s if the comma is the decimal point",
+                       quoted, plain, fixed);
     } else if (has_decimal_comma(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
+    } else if (has_several_commas(text, length) && !has_thousands(text, length) &&
+               has_group_commas(text, length, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; write several with blanks between them, as in 1 2 3",
+                       quoted);
     } else if (has_group_commas(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
                        quoted, fixed);
@@ -93,11 +164,17 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; what follows '/' must be a decimal or a hexfloat",
                        quoted);
+    } else if (problem == DTI_PARSE_LEFT_OVER && has_suffix(text, length, at, fixed)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; write %s", quoted, fixed);
     } else if (problem == DTI_PARSE_LEFT_OVER) {
         dti_quote(rest, at, (size_t)(text + length - at));
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; %s is left over", quoted, rest);
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; %s is left over%s", quoted, rest,
+                       memchr("^*+-/", *at, 5) && dti_ascii_lower(text[length - 1]) != 'j'
+                           ? ": only one quotient is computed, as in 1/3"
+                           : "");
     } else {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number", quoted);
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; numbers are written as 70000, 1e-3 or 1/3", quoted);
     }
     dti_error_argument(reterr, text, length);
     return DTI_BAD_VALUE;

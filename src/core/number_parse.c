@@ -275,7 +275,7 @@ enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text
     if (problem != DTI_PARSE_FINE)
         return dti_number_complain(reterr, problem, text, length, at);
     if (!keep_number(ret_number, &scanned))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (scanned.class == DTI_CLASS_FINITE &&
         dti_number_magnitude(ret_number) == DTI_MAGNITUDE_TANGLED) {
         dti_number_free(ret_number);
@@ -316,12 +316,12 @@ enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, s
     if (set_short(ret_value, &scanned))
         return DTI_OK;
     if (!keep_number(&number, &scanned))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     if (scanned.class == DTI_CLASS_FINITE && dti_number_magnitude(&number) == DTI_MAGNITUDE_TANGLED)
         status = dti_number_complain(reterr, DTI_PARSE_TANGLED, text, length, at);
     else if (!dti_number_value(&number, ret_value))
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     dti_number_free(&number);
     return status;
 }

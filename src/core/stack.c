@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *title;
+    const char *name, *title, *version;
 } stacks[DTI_STACK_COUNT] = {
-#define STACK(id, nm, ti) [DTI_STACK_##id] = {.name = nm, .title = ti},
+#define STACK(id, nm, ti, ve) [DTI_STACK_##id] = {.name = nm, .title = ti, .version = ve},
 #include "dtinfo/stacks.def"
 #undef STACK
 };
@@ -24,15 +24,16 @@ enum {
 };
 
 const struct dti_stack_rule dti_stack_rules[] = {
-#define RULE(st, names, ro, rd, ov, qu, un, no) \
-    {.stack = DTI_STACK_##st,                   \
-     .dtypes = names,                           \
-     .route = DTI_STACK_ROUTE_##ro,             \
-     .round = DTI_ROUND_##rd,                   \
-     .overflow = DTI_OVERFLOW_##ov,             \
-     .quirk = DTI_STACK_QUIRK_##qu,             \
-     .unknown = un,                             \
-     .note = no},
+#define RULE(st, names, ro, rd, ov, qu, un, no, wh) \
+    {.stack = DTI_STACK_##st,                       \
+     .dtypes = names,                               \
+     .route = DTI_STACK_ROUTE_##ro,                 \
+     .round = DTI_ROUND_##rd,                       \
+     .overflow = DTI_OVERFLOW_##ov,                 \
+     .quirk = DTI_STACK_QUIRK_##qu,                 \
+     .unknown = un,                                 \
+     .note = no,                                    \
+     .why_unknown = wh},
 #include "dtinfo/stacks.def"
 #undef RULE
 };
@@ -46,6 +47,11 @@ const char *dti_stack_name(enum dti_stack stack)
 const char *dti_stack_title(enum dti_stack stack)
 {
     return stacks[stack].title;
+}
+
+const char *dti_stack_version(enum dti_stack stack)
+{
+    return stacks[stack].version;
 }
 
 static bool names_contain(const char *names, const char *name)

@@ -48,7 +48,7 @@ enum dti_status dti_gpu_do(struct dti_gpu *gpu, void (*job)(void *args), void *a
     case DTI_SERVICE_HANGS:
         return lose_late(gpu, reterr);
     case DTI_SERVICE_NO_MEMORY:
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     }
     memcpy(&head, args, sizeof head);
     if (head.failure.code == CUDA_SUCCESS)
@@ -170,7 +170,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     memset(&args, 0, sizeof args);
     args.number = number;
     if (!gpu)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     gpu->timeout = timeout;
     enum dti_status status = dti_gpu_service_new(&gpu->service, timeout, reterr);
     if (status != DTI_OK) {
@@ -189,7 +189,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
         status = dti_gpu_late("the CUDA driver", "did not answer", timeout, reterr);
         break;
     case DTI_SERVICE_NO_MEMORY:
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
         break;
     }
     if (status != DTI_OK) {

@@ -20,7 +20,7 @@ enum dti_status dti_gpu_event_new(struct dti_gpu *gpu, struct dti_gpu_event **re
     struct event_args args = {.event = NULL};
     struct dti_gpu_event *const event = calloc(1, sizeof *event);
     if (!event)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
         free(event);

@@ -106,7 +106,7 @@ static enum dti_status load(struct dti_gpu *gpu, struct dti_error *reterr)
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", gpu->facts.id, why);
     args.functions = calloc(DTI_GPU_KERNEL_COUNT, sizeof *args.functions);
     if (!args.functions)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     CUfunction *const functions = args.functions;
     enum dti_status status = dti_gpu_do(gpu, load_module, &args, sizeof args, reterr);
     if (status == DTI_OK && args.refusal.code != CUDA_SUCCESS)

@@ -246,7 +246,7 @@ enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds
 {
     struct dti_gpu_service *const service = calloc(1, sizeof *service);
     if (!service)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

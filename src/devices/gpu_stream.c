@@ -34,7 +34,7 @@ enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **
     struct stream_args args = {.stream = NULL};
     struct dti_gpu_stream *const stream = calloc(1, sizeof *stream);
     if (!stream)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
         free(stream);

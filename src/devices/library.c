@@ -88,7 +88,7 @@ static enum dti_status open_one(struct dti_library **ret, const char *name,
                         dti_quote(quoted, name, size - 1));
     struct dti_library *const library = malloc(sizeof *library + size);
     if (!library)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     memcpy(library->name, name, size);
     library->handle = open_keeping_arithmetic(name);
     if (!library->handle) {

@@ -10,31 +10,27 @@
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
 
-struct finder {
-    struct dti_file_dequant *dequant;
-    struct dti_container *container;
-};
-
 /* The tensor called X and a suffix. */
-static bool find_suffixed(const struct finder *finder, const char *name, size_t length,
+static bool find_suffixed(struct dti_file_dequant *dequant, const char *name, size_t length,
                           const char *suffix, size_t *ret)
 {
-    return dti_quant_names_find(&finder->dequant->names, name, length, suffix, ret);
+    return dti_quant_names_find(&dequant->names, name, length, suffix, ret);
 }
 
-static void add_part(const struct finder *finder, struct dti_dequant_group *group,
+static void add_part(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                      enum dti_quant_part part, const char *suffix)
 {
     size_t at;
-    if (suffix && find_suffixed(finder, group->name, group->name_length, suffix, &at))
-        group->part[part] = (struct dti_dequant_part){.container = finder->container, .tensor = at};
+    if (suffix && find_suffixed(dequant, group->name, group->name_length, suffix, &at))
+        group->part[part] =
+            (struct dti_dequant_part){.container = dequant->container, .tensor = at};
 }
 
 /* The layouts' own suffixes, and which layout that makes it. */
-static enum dti_status add_parts(const struct finder *finder, struct dti_dequant_group *group,
+static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                  struct dti_error *reterr)
 {
-    const struct dti_file_dequant_request *const request = &finder->dequant->request;
+    const struct dti_file_dequant_request *const request = &dequant->request;
     size_t tensor_scales = 0;
     group->bound = request->layout_given;
     group->layout = request->layout;
@@ -45,7 +41,7 @@ static enum dti_status add_parts(const struct finder *finder, struct dti_dequant
             continue; /* rows of a layout stand together */
         struct dti_dequant_group own = *group;
         for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
-            add_part(finder, &own, (enum dti_quant_part)part,
+            add_part(dequant, &own, (enum dti_quant_part)part,
                      dti_quant_suffix(row, (enum dti_quant_part)part));
         if (own.part[DTI_PART_TENSOR_SCALE].container &&
             !group->part[DTI_PART_TENSOR_SCALE].container) {
@@ -65,16 +61,16 @@ static enum dti_status add_parts(const struct finder *finder, struct dti_dequant
 }
 
 /* The metadata entry of the tensor. */
-static void read_told(const struct finder *finder, struct dti_dequant_group *group)
+static void read_told(struct dti_file_dequant *dequant, struct dti_dequant_group *group)
 {
     const size_t key = sizeof DTI_QUANT_KEY - 1;
     size_t at;
-    char *const name = finder->dequant->names.buffer;
+    char *const name = dequant->names.buffer;
     memcpy(name, DTI_QUANT_KEY, key);
     memcpy(name + key, group->name, group->name_length);
-    if (!dti_name_order_find(&finder->dequant->metadata, name, key + group->name_length, &at))
+    if (!dti_name_order_find(&dequant->metadata, name, key + group->name_length, &at))
         return;
-    const struct dti_metadata *const entry = &finder->container->metadata[at];
+    const struct dti_metadata *const entry = &dequant->container->metadata[at];
     group->told = dti_quant_told_parse(entry->value, entry->value_length, &group->told_dtype,
                                        &group->told_high, &group->told_group);
 }
@@ -131,61 +127,61 @@ static bool names(const char *list, const struct dti_dequant_group *group)
     return fits;
 }
 
-static void mark(const struct finder *finder, const struct dti_dequant_group *group,
+static void mark(struct dti_file_dequant *dequant, const struct dti_dequant_group *group,
                  enum dti_dequant_state state)
 {
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if (group->part[i].container == finder->container)
-            finder->dequant->states[group->part[i].tensor] = (unsigned char)state;
+        if (group->part[i].container == dequant->container)
+            dequant->states[group->part[i].tensor] = (unsigned char)state;
     }
 }
 
 /* A tensor whose name and dtype are those of codes, with the parts that there are. */
-static enum dti_status take_group(const struct finder *finder, struct dti_dequant_group *group,
+static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_dequant_group *group,
                                   struct dti_dequant_found **ret, struct dti_error *reterr)
 {
-    const struct dti_file_dequant_request *const request = &finder->dequant->request;
+    const struct dti_file_dequant_request *const request = &dequant->request;
     size_t other;
     if (request->select && !names(request->select, group))
         return DTI_OK;
     if (names(request->keep, group)) {
-        mark(finder, group, DTI_DEQUANT_KEPT);
+        mark(dequant, group, DTI_DEQUANT_KEPT);
         return DTI_OK;
     }
     if (request->only && !names(request->only, group)) {
-        mark(finder, group, DTI_DEQUANT_ONLY);
+        mark(dequant, group, DTI_DEQUANT_ONLY);
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
             "packed codes need a tensor '..._scale' beside them, and there is none");
-    if (find_suffixed(finder, group->name, group->name_length, order, &other))
+    if (find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
             "its columns belong to groups as a tensor '...%s' says, which is not read", order);
-    struct dti_dequant_found *const found = dti_dequant_found_new(finder->dequant);
+    struct dti_dequant_found *const found = dti_dequant_found_new(dequant);
     if (!found)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     struct dti_dequant_knowledge known;
     struct dti_quant_hint hint;
-    read_told(finder, group);
-    enum dti_status status = learn(finder->dequant, group, &hint, &known, reterr);
+    read_told(dequant, group);
+    enum dti_status status = learn(dequant, group, &hint, &known, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_match(finder->dequant, &known, group, found, reterr);
+        status = dti_dequant_match(dequant, &known, group, found, reterr);
     if (status != DTI_OK)
         return status;
-    mark(finder, group, DTI_DEQUANT_PART);
+    mark(dequant, group, DTI_DEQUANT_PART);
     *ret = found;
     return DTI_OK;
 }
 
-static enum dti_status look_at(const struct finder *finder, size_t at,
+static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
                                struct dti_dequant_found **ret, struct dti_error *reterr)
 {
-    const struct dti_tensor *const tensor = &finder->container->tensors[at];
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     struct dti_named_codes codes;
-    if (!dti_quant_names_codes(&finder->dequant->names, at, &codes))
+    if (!dti_quant_names_codes(&dequant->names, at, &codes))
         return DTI_OK;
     struct dti_dequant_group group = {
         .name = tensor->name,
@@ -194,15 +190,15 @@ static enum dti_status look_at(const struct finder *finder, size_t at,
         .packed_name = codes.packed,
         .inverse = codes.inverse,
         .beside = codes.beside,
-        .part[DTI_PART_CODES] = {.container = finder->container, .tensor = at},
+        .part[DTI_PART_CODES] = {.container = dequant->container, .tensor = at},
     };
     if (codes.scaled)
         group.part[DTI_PART_SCALE] =
-            (struct dti_dequant_part){.container = finder->container, .tensor = codes.scale};
-    const enum dti_status status = add_parts(finder, &group, reterr);
+            (struct dti_dequant_part){.container = dequant->container, .tensor = codes.scale};
+    const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;
-    return take_group(finder, &group, ret, reterr);
+    return take_group(dequant, &group, ret, reterr);
 }
 
 /* The last component of a name: "input" of "model.layers.0.mlp.input". */
@@ -214,13 +210,13 @@ static bool is_called(const char *name, size_t length, const char *word)
 }
 
 /* A scale, say, without codes. Those of activations belong to none, and stay what they are. */
-static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
+static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t at,
                                       struct dti_error *reterr)
 {
     static const char *const activations[] = {"input", "output", "q", "k", "v", "kv", "prob"};
-    const struct dti_file_dequant_request *const request = &finder->dequant->request;
-    const struct dti_tensor *const tensor = &finder->container->tensors[at];
-    const struct dti_dequant_part part = {.container = finder->container, .tensor = at};
+    const struct dti_file_dequant_request *const request = &dequant->request;
+    const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    const struct dti_dequant_part part = {.container = dequant->container, .tensor = at};
     size_t length, codes;
     if (!dti_quant_is_side_name(tensor->name, tensor->name_length, &length)) {
         if (!dti_quant_name_ends(tensor->name, tensor->name_length, inverse))
@@ -229,15 +225,15 @@ static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
     }
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++) {
         if (is_called(tensor->name, length, activations[i]))
-            finder->dequant->states[at] = DTI_DEQUANT_KEPT;
+            dequant->states[at] = DTI_DEQUANT_KEPT;
     }
     if (!is_called(tensor->name, length, "weight") ||
         (request->select &&
          !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
         (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length)))
         return DTI_OK;
-    if (find_suffixed(finder, tensor->name, length, "", &codes) ||
-        find_suffixed(finder, tensor->name, length, packed, &codes))
+    if (find_suffixed(dequant, tensor->name, length, "", &codes) ||
+        find_suffixed(dequant, tensor->name, length, packed, &codes))
         return DTI_OK;
     char name[DTI_QUOTE_SIZE];
     return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
@@ -246,25 +242,18 @@ static enum dti_status look_at_orphan(const struct finder *finder, size_t at,
                               dti_quote(name, tensor->name, length), packed);
 }
 
-static enum dti_status find_all(const struct finder *finder, struct dti_dequant_found **found,
-                                struct dti_error *reterr)
-{
-    const size_t count = finder->container->tensor_count;
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (finder->dequant->states[i] == DTI_DEQUANT_PLAIN)
-            status = look_at(finder, i, &found[i], reterr);
-    }
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (finder->dequant->states[i] == DTI_DEQUANT_PLAIN)
-            status = look_at_orphan(finder, i, reterr);
-    }
-    return status;
-}
-
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr)
 {
-    const struct finder finder = {.dequant = dequant, .container = dequant->container};
-    return find_all(&finder, found, reterr);
+    const size_t count = dequant->container->tensor_count;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (dequant->states[i] == DTI_DEQUANT_PLAIN)
+            status = look_at(dequant, i, &found[i], reterr);
+    }
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+        if (dequant->states[i] == DTI_DEQUANT_PLAIN)
+            status = look_at_orphan(dequant, i, reterr);
+    }
+    return status;
 }

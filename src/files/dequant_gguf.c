@@ -59,11 +59,11 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];
     ret->how.scales = (struct dti_dequant_part){.container = container, .tensor = found};
     if (!scale->format || scale->format->id != DTI_FP32 || (scale->elements != 1 && !each)) {
-        char place[DTI_DEQUANT_PLACE];
+        char place[DTI_TENSOR_PLACE];
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s is the scale of an NVFP4 tensor, and should hold one F32, or one for "
                         "each of its matrices",
-                        dti_dequant_place(&ret->how.scales, place));
+                        dti_tensor_place(container, found, place));
     }
     ret->how.scale_count = scale->elements;
     ret->how.scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
@@ -71,7 +71,7 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     ret->form.stored_bytes += scale->bytes;
     ret->form.part_count++;
     dequant->states[found] = DTI_DEQUANT_PART;
-    return ret->how.scale_plan ? DTI_OK : dti_dequant_no_memory(reterr);
+    return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
@@ -103,6 +103,6 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     how->scale_count = 1;
     how->parts = dti_dequant_block_parts(dequant, block);
     if (!how->parts)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     return block->family == DTI_BLOCKS_NV ? find_tensor_scale(dequant, at, ret, reterr) : DTI_OK;
 }

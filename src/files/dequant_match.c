@@ -11,13 +11,13 @@
 enum dti_status dti_dequant_refuse(const struct dti_dequant_part *part, struct dti_error *reterr,
                                    enum dti_remedy remedy, const char *format, ...)
 {
-    char place[DTI_DEQUANT_PLACE], what[512];
+    char place[DTI_TENSOR_PLACE], what[512];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s", dti_dequant_place(part, place),
-                           what);
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s: %s",
+                           dti_tensor_place(part->container, part->tensor, place), what);
 }
 
 /* Parts of which values are read must be plain arrays of them. */
@@ -89,7 +89,7 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
     const struct dti_plan *const plan =
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status = read_all(part, raw, (size_t)tensor->bytes, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
@@ -185,7 +185,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     if (scheme->block) {
         how->parts = dti_dequant_block_parts(dequant, scheme->block);
         if (!how->parts)
-            return dti_dequant_no_memory(reterr);
+            return dti_no_memory(reterr);
         if (dti_format_container(scale) > 1 && dti_is_big_endian(&scales->layout))
             return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
                                       "scales of blocks are read in little-endian order alone");
@@ -194,7 +194,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
         set_affine(scheme, how);
     }
     how->scale_plan = dti_dequant_scale_plan(dequant, scale, &scales->layout);
-    return how->scale_plan ? DTI_OK : dti_dequant_no_memory(reterr);
+    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 /* The tensor as the view has it. */
@@ -206,7 +206,7 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_d
     uint64_t *const copy = dti_pool_array(&dequant->pool, codes->rank + 1, sizeof *copy);
     char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
     if (!copy || !name)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     memcpy(copy, shape, codes->rank * sizeof *copy);
     ret->shown = *codes;
     ret->shown.name = name;

@@ -4,31 +4,24 @@
  * on stand beside it. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "dtinfo/new_files.h"
 #include "files/dequant_find.h"
-
-static const char extension[] = ".npy";
 
 /* The file with a part, open; *ret stays NULL where there is none. */
 static enum dti_status open_beside(const struct dti_file_dequant *dequant, const char *suffix,
                                    struct dti_container **ret, struct dti_error *reterr)
 {
-    const char *const path = dequant->container->path;
-    const size_t end = sizeof extension - 1, more = strlen(suffix), length = strlen(path);
-    if (length <= end || strcmp(path + length - end, extension) != 0)
-        return DTI_OK;
-    char *const name = malloc(length + more + 1);
+    bool named;
+    char *const name = dti_path_beside(dequant->container->path, DTI_CONTAINER_NPY, suffix, &named);
     if (!name)
-        return dti_dequant_no_memory(reterr);
-    memcpy(name, path, length - end);
-    memcpy(name + length - end, suffix, more);
-    memcpy(name + length - end + more, extension, end + 1);
+        return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     const int there = dti_input_there(name);
-    if (there == 0)
+    if (named && there == 0)
         status = dti_container_open(ret, name, &dequant->request.open, reterr);
-    else if (there != ENOENT) /* codes without what belongs to them would be other numbers */
+    else if (named &&
+             there != ENOENT) /* codes without what belongs to them would be other numbers */
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     free(name);
     return status;
@@ -64,7 +57,7 @@ enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_deq
         return DTI_OK;
     found[0] = dti_dequant_found_new(dequant);
     if (!found[0])
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     dequant->states[0] = DTI_DEQUANT_PART;
     const uint64_t length = dequant->request.block;
     const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};

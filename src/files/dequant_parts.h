@@ -39,8 +39,7 @@ struct dti_file_dequant {
     struct dti_container *container;              /* the file */
     struct dti_container *beside[DTI_PART_COUNT]; /* npy files with the other parts, or NULL */
     struct dti_pool pool;
-    struct dti_container view; /* never given to dti_container_free() */
-    struct dti_file_view hooks;
+    struct dti_container view;         /* never given to dti_container_free() */
     struct dti_dequant_entry *entries; /* of the view's tensors */
     size_t found_count;
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* made at their first use */
@@ -77,6 +76,10 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
                                               const struct dti_format *format,
                                               const struct dti_layout *layout);
 
-enum dti_status dti_dequant_no_memory(struct dti_error *reterr);
+/* What a tensor of the view is. */
+enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor);
+/* Whether a pattern fits the name of a part that the view does not show, or of a tensor that it did
+ * not make. */
+bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length);
 
 #endif

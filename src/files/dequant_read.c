@@ -5,21 +5,13 @@
  * too, and kernels do the rest. */
 #include "files/dequant_piece.h"
 
-/* Whether rows of codes follow each other without gaps. */
-static bool is_flat(const struct dti_dequant_tensor *tensor)
-{
-    const uint64_t rest = tensor->columns % 8 * tensor->bits;
-    return tensor->slab == tensor->stored_slab && rest % 8 == 0 &&
-           tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
-}
-
-/* The codes of n elements, within a row unless is_flat(), a container each; *ret_codes points at
- * the first of them. */
+/* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes
+ * points at the first of them. */
 static enum dti_status read_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                                   struct dti_dequant_scratch *scratch,
                                   const unsigned char **ret_codes, struct dti_error *reterr)
 {
-    const bool packed = tensor->unpack != NULL, flat = is_flat(tensor);
+    const bool packed = tensor->unpack != NULL, flat = dti_dequant_is_flat(tensor);
     const unsigned bits = packed ? tensor->bits : tensor->bits <= 8 ? 8 : 16;
     const uint64_t column = flat ? first : first % tensor->columns;
     const uint64_t row = flat ? 0 : first / tensor->columns;
@@ -157,8 +149,8 @@ static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, si
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
     const uint64_t left = tensor->columns - first % tensor->columns;
-    const bool rows =
-        tensor->interleaved.elements == 0 && (dti_dequant_along(tensor) || !is_flat(tensor));
+    const bool rows = tensor->interleaved.elements == 0 &&
+                      (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor));
     return rows && left < n ? (size_t)left : n;
 }
 

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The scales and zero points of some elements, as numbers. */
-#include <stdio.h>
 #include <string.h>
 
 #include "files/dequant_tensor.h"
-
-const char *dti_dequant_place(const struct dti_dequant_part *part, char buffer[DTI_DEQUANT_PLACE])
-{
-    const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
-    char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
-    dti_input_label(&part->container->files[tensor->file].input, label);
-    dti_quote(name, tensor->name, tensor->name_length);
-    (void)snprintf(buffer, DTI_DEQUANT_PLACE, "%s: tensor %s", label, name);
-    return buffer;
-}
 
 static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_window *window, struct dti_error *reterr)
@@ -37,11 +26,11 @@ static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
 static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uint64_t index,
                                     int64_t zero, struct dti_error *reterr)
 {
-    char place[DTI_DEQUANT_PLACE];
+    char place[DTI_TENSOR_PLACE];
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "%s: element %llu is %lld, which is no zero point of %s codes",
-                    dti_dequant_place(&tensor->zeros, place), (unsigned long long)index,
-                    (long long)zero, tensor->affine.code.name);
+                    dti_tensor_place(tensor->zeros.container, tensor->zeros.tensor, place),
+                    (unsigned long long)index, (long long)zero, tensor->affine.code.name);
 }
 
 static int64_t integer_of(const struct dti_format *format, uint64_t code)

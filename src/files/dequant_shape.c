@@ -233,14 +233,6 @@ static bool place_affine(const struct dti_dequant_shape *shape, struct dti_dequa
     return rank >= 2 && per_rectangle(shape, scales->shape, found);
 }
 
-/* Whether rows lie without gaps, all of them. */
-static bool is_dense(const struct dti_dequant_tensor *how)
-{
-    const uint64_t rest = how->columns % 8 * how->bits;
-    return how->slab == how->stored_slab && rest % 8 == 0 &&
-           how->row_bytes == how->columns / 8 * how->bits + rest / 8;
-}
-
 static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
 {
     how->columns *= rows;
@@ -253,7 +245,7 @@ static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
 static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
 {
     struct dti_scale_map *const map = &how->map;
-    if (!is_dense(how) || how->elements == 0)
+    if (!dti_dequant_is_flat(how) || how->elements == 0)
         return;
     if (per == DTI_PER_TENSOR) {
         join_rows(how, how->rows);

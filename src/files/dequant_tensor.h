@@ -20,6 +20,7 @@
 #include "dtinfo/container.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/quant_kernel.h"
+#include "files/tensor_choice.h"
 
 enum {
     DTI_DEQUANT_CHUNK = 16384,                  /* elements that are read at once */
@@ -104,6 +105,14 @@ struct dti_dequant_tensor {
     atomic_uint_least64_t nan, inf;
 };
 
+/* Whether rows of codes follow each other without gaps, all of them. */
+static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
+{
+    const uint64_t rest = tensor->columns % 8 * tensor->bits;
+    return tensor->slab == tensor->stored_slab && rest % 8 == 0 &&
+           tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8;
+}
+
 /* Fills the second part, and opens nothing. The tensor must stay where it is. */
 void dti_dequant_prepare(struct dti_dequant_tensor *tensor);
 /* Finds the bytes of its parts. Not from several threads. */
@@ -120,9 +129,5 @@ struct dti_dequant_window {
 enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
                                  struct dti_dequant_window *window, uint64_t first, uint64_t count,
                                  struct dti_error *reterr);
-
-/* "'model.safetensors': tensor 'wte_scale'", for messages. */
-enum { DTI_DEQUANT_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
-const char *dti_dequant_place(const struct dti_dequant_part *part, char buffer[DTI_DEQUANT_PLACE]);
 
 #endif

@@ -159,7 +159,7 @@ static enum dti_status add_line(struct list_reading *reading, const char *text, 
     if (!put_name(&reading->path, &line))
         return fail_line(reading, number, reterr);
     if (reading->path.failed)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (stat(reading->path.data, &st) != 0)
         return DTI_OK;
     if (list->count == reading->capacity) {
@@ -167,7 +167,7 @@ static enum dti_status add_line(struct list_reading *reading, const char *text, 
         struct dti_digest_entry *const larger =
             realloc(list->entries, capacity * sizeof *larger); /* far below 2^32 bytes */
         if (!larger)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         list->entries = larger;
         reading->capacity = capacity;
     }

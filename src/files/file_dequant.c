@@ -9,11 +9,7 @@
 
 #include "dtinfo/glob.h"
 #include "files/dequant_parts.h"
-
-enum dti_status dti_dequant_no_memory(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
+#include "files/rewrite_parts.h"
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
@@ -62,19 +58,11 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
     return dequant->plans[dequant->plan_count++];
 }
 
-/* Whose value an entry is. */
-static const struct dti_dequant_found *found_of(const struct dti_file_dequant *dequant,
-                                                size_t tensor)
+enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
+                                      const struct dti_batch_source **ret_source,
+                                      const struct dti_input **ret_input, uint64_t *ret_offset,
+                                      struct dti_error *reterr)
 {
-    return dequant->entries[tensor].found;
-}
-
-static enum dti_status find_source(void *context, size_t tensor,
-                                   const struct dti_batch_source **ret_source,
-                                   const struct dti_input **ret_input, uint64_t *ret_offset,
-                                   struct dti_error *reterr)
-{
-    struct dti_file_dequant *const dequant = context;
     const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
     *ret_source = entry->found ? &entry->found->how.source : NULL;
     if (entry->found)
@@ -82,27 +70,22 @@ static enum dti_status find_source(void *context, size_t tensor,
     return dti_container_data(dequant->container, entry->tensor, ret_input, ret_offset, reterr);
 }
 
-static bool keeps(void *context, size_t tensor, enum dti_fate *ret_fate)
+enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor)
 {
-    const struct dti_file_dequant *const dequant = context;
     const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
-    const unsigned char state =
-        entry->found ? (unsigned char)DTI_DEQUANT_PLAIN : dequant->states[entry->tensor];
-    *ret_fate = state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
-    return state == DTI_DEQUANT_ONLY || state == DTI_DEQUANT_KEPT;
+    return entry->found ? DTI_DEQUANT_PLAIN
+                        : (enum dti_dequant_state)dequant->states[entry->tensor];
 }
 
-/* Names of parts that the view does not show, and of tensors that it did not make. */
-static bool fits(void *context, const char *pattern, size_t length)
+bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length)
 {
-    const struct dti_file_dequant *const dequant = context;
     for (size_t i = 0; i < dequant->container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &dequant->container->tensors[i];
         size_t base = tensor->name_length;
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;
         if (dequant->states[i] >= DTI_DEQUANT_KEPT &&
-            (dti_quant_is_side_name(tensor->name, tensor->name_length, &base)) &&
+            dti_quant_is_side_name(tensor->name, tensor->name_length, &base) &&
             dti_glob_match(pattern, length, tensor->name, base))
             return true;
     }
@@ -133,7 +116,7 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
     struct dti_tensor *const tensors = dti_pool_array(&dequant->pool, count + 1, sizeof *tensors);
     dequant->entries = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->entries);
     if (!tensors || !dequant->entries)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         if (!found[i] && dequant->states[i] == DTI_DEQUANT_PART)
             continue;
@@ -157,16 +140,13 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
 static enum dti_status fill_metadata(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
-    const size_t length = sizeof DTI_QUANT_KEY - 1;
     struct dti_metadata *const list =
         dti_pool_array(&dequant->pool, container->metadata_count + 1, sizeof *list);
     if (!list)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < container->metadata_count; i++) {
         const struct dti_metadata *const entry = &container->metadata[i];
-        const bool ours =
-            entry->key_length > length && memcmp(entry->key, DTI_QUANT_KEY, length) == 0;
-        if (!ours)
+        if (!dti_is_told(entry))
             list[dequant->view.metadata_count++] = *entry;
     }
     dequant->view.metadata = list;
@@ -183,7 +163,7 @@ static enum dti_status fill_files(struct dti_file_dequant *dequant, struct dti_e
     struct dti_container_file *const files =
         dti_pool_array(&dequant->pool, count + 1, sizeof *files);
     if (!files)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < dequant->container->file_count; i++)
         files[view->file_count++] = dequant->container->files[i];
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
@@ -200,21 +180,17 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
 {
     const struct dti_file_dequant_request *const request = &dequant->request;
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    const char *const name = tensor->name;
-    const size_t length = tensor->name_length;
+    char place[DTI_TENSOR_PLACE];
     if (!dti_dequant_is_ggml(dequant->container, at) ||
-        (request->select && !dti_glob_list_match(request->select, name, length)))
+        (request->select && !dti_tensor_fits(request->select, tensor)))
         return DTI_OK;
-    const bool kept = request->keep && dti_glob_list_match(request->keep, name, length);
-    if (kept || (request->only && !dti_glob_list_match(request->only, name, length))) {
-        char place[DTI_DEQUANT_PLACE];
-        const struct dti_dequant_part part = {.container = dequant->container, .tensor = at};
+    if (dti_tensor_fits(request->keep, tensor) ||
+        (request->only && !dti_tensor_fits(request->only, tensor)))
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
                                "%s holds blocks of %s, which no file but GGUF can keep",
-                               dti_dequant_place(&part, place), tensor->stored_as);
-    }
+                               dti_tensor_place(dequant->container, at, place), tensor->stored_as);
     *ret = dti_dequant_found_new(dequant);
-    return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_dequant_no_memory(reterr);
+    return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);
 }
 
 static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
@@ -240,7 +216,7 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
     if (!found || !dequant->states || !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         found[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
@@ -263,7 +239,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
 {
     struct dti_file_dequant *const dequant = calloc(1, sizeof *dequant);
     if (!dequant)
-        return dti_dequant_no_memory(reterr);
+        return dti_no_memory(reterr);
     dequant->request = *request;
     if (!request->said_by)
         dequant->request.said_by = "the request";
@@ -271,8 +247,6 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     dequant->view = *container;
     dequant->view.own = NULL;
     dequant->view.tensor_count = dequant->view.metadata_count = dequant->view.file_count = 0;
-    dequant->hooks = (struct dti_file_view){
-        .context = dequant, .find = find_source, .keeps = keeps, .fits = fits};
     const enum dti_status status = make(dequant, reterr);
     if (status == DTI_OK)
         *ret = dequant;
@@ -300,23 +274,18 @@ struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequan
     return &dequant->view;
 }
 
-const struct dti_file_view *dti_file_dequant_view(const struct dti_file_dequant *dequant)
-{
-    return &dequant->hooks;
-}
-
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
                                                      size_t tensor)
 {
     static const struct dti_dequant_form none = {.dtype = NULL};
-    const struct dti_dequant_found *const found = found_of(dequant, tensor);
+    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
     return found ? &found->form : &none;
 }
 
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
                                uint64_t *ret_nan, uint64_t *ret_inf)
 {
-    const struct dti_dequant_found *const found = found_of(dequant, tensor);
+    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
     *ret_nan = found ? atomic_load(&found->how.nan) : 0;
     *ret_inf = found ? atomic_load(&found->how.inf) : 0;
 }

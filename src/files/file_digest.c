@@ -53,7 +53,7 @@ enum dti_status dti_digest_files(const struct dti_container *container, struct d
     struct digest_reading reading = {
         .piece = malloc(PIECE), .progress = progress, .context = context};
     if (!reading.piece)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < dti_digest_count(container) && status == DTI_OK; i++)
         status = hash(&reading, &dti_digest_file(container, i)->input, &ret[i], reterr);

@@ -90,7 +90,7 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
 {
     struct dti_output_member *const members = calloc(files->count, sizeof *members);
     if (!members)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < files->count; i++)
         members[i] = (struct dti_output_member){files->list[i].path, files->list[i].size};
     const enum dti_status status =

@@ -9,9 +9,9 @@
 #include "dtinfo/new_files.h"
 #include "dtinfo/utf8.h"
 
-static enum dti_status no_memory(struct dti_error *reterr)
+bool dti_holds_texts(enum dti_container_kind kind)
 {
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return (dti_container_traits(kind) & DTI_CONTAINER_TEXTS) != 0;
 }
 
 static bool can_hold(bool texts, const struct dti_metadata *entry)
@@ -30,10 +30,10 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
     struct dti_metadata *const kept =
         calloc(container->metadata_count + more + 1, sizeof *container->metadata);
     /* other kinds hold one tensor and no metadata, as everybody knows: no warning */
-    const bool texts = dti_container_traits(files->kind) & DTI_CONTAINER_TEXTS;
+    const bool texts = dti_holds_texts(files->kind);
     size_t count = 0;
     if (!kept)
-        return no_memory(reterr);
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < container->metadata_count; i++) {
         if (can_hold(texts, &container->metadata[i]))
             kept[count++] = container->metadata[i];
@@ -72,7 +72,7 @@ static enum dti_status add_path(struct dti_new_files *files, char *path, struct 
         path ? realloc(files->list, (files->count + 1) * sizeof *files->list) : NULL;
     if (!more) {
         free(path);
-        return no_memory(reterr);
+        return dti_no_memory(reterr);
     }
     files->list = more;
     *ret = &more[files->count++];
@@ -94,18 +94,20 @@ static char *path_of(const struct dti_new_files *files, const char *name)
     return path;
 }
 
-static char *path_beside(const struct dti_new_files *files, const char *suffix)
+char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
+                      bool *ret_named)
 {
-    const char *const extension = dti_container_extension(files->kind);
-    const size_t length = strlen(files->path), end = strlen(extension);
-    const bool named = length > end && strcmp(files->path + length - end, extension) == 0;
-    const size_t stem = named ? length - end : length;
+    const char *const extension = dti_container_extension(kind);
+    const size_t length = strlen(path), end = strlen(extension);
+    const bool named = length > end && strcmp(path + length - end, extension) == 0;
     const size_t size = length + strlen(suffix) + 1;
-    char *const path = malloc(size);
-    if (path)
-        (void)snprintf(path, size, "%.*s%s%s", (int)stem, files->path, suffix,
+    char *const beside = malloc(size);
+    if (beside)
+        (void)snprintf(beside, size, "%.*s%s%s", (int)(named ? length - end : length), path, suffix,
                        named ? extension : "");
-    return path;
+    if (ret_named)
+        *ret_named = named;
+    return beside;
 }
 
 static enum dti_status count_bytes(struct dti_new_files *files, uint64_t bytes,
@@ -130,7 +132,7 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
     if (status == DTI_OK && file->head.failed)
-        return no_memory(reterr);
+        return dti_no_memory(reterr);
     if (status == DTI_OK)
         return count_bytes(files, file->size, reterr);
     if (files->path[0] == '\0') /* a dry run without a name for the output */
@@ -150,7 +152,8 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    return lay_out(files, path_beside(files, suffix), tensor, 1, NULL, 0, reterr);
+    return lay_out(files, dti_path_beside(files->path, files->kind, suffix, NULL), tensor, 1, NULL,
+                   0, reterr);
 }
 
 enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char *name,
@@ -160,7 +163,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
     struct dti_new_file *index;
     const char **const shards = calloc(count + 1, sizeof *shards);
     if (!shards)
-        return no_memory(reterr);
+        return dti_no_memory(reterr);
     enum dti_status status = add_path(files, path_of(files, name), &index, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         shards[i] = base_name(files->list[file[i]].path);
@@ -168,7 +171,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
         files->has_index = true;
         status = dti_sharded_index(tensors, shards, count, &index->head, reterr);
         if (status == DTI_OK && index->head.failed)
-            status = no_memory(reterr);
+            status = dti_no_memory(reterr);
         index->size = index->head.length;
     }
     free(shards);

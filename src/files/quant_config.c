@@ -139,7 +139,7 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
     struct config_candidates *const found = calloc(1, sizeof *found);
     struct dti_config_reading reading;
     if (!found)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const bool modelopt = strcmp(file, "config.json") != 0;
     (void)snprintf(reading.label, sizeof reading.label, "%s", label);
     dti_json_reader_init(&reading.json, text, length);
@@ -177,7 +177,7 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
                                  "%s has %llu bytes, and a configuration at most %d", label,
                                  (unsigned long long)input.size, (int)CONFIG_MAX);
     else if (!text)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_input_read_at(&input, text, size, 0, reterr);
     if (status == DTI_OK)
@@ -200,7 +200,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
     char *const path = malloc(folder + DTI_CONFIG_NAME);
     if (!path)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     memcpy(path, first, folder);
     for (unsigned i = 0; i < 2 && status == DTI_OK && !ret->file; i++) {
         memcpy(path + folder, names[i], strlen(names[i]) + 1);

@@ -12,7 +12,7 @@ enum { WORD = DTI_CONFIG_WORD };
 static enum dti_status fail_json(struct dti_config_reading *reading, struct dti_error *reterr)
 {
     if (reading->json.string.failed)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
                            "%s is not JSON: %s at byte %zu", reading->label, reading->json.problem,
                            (size_t)(reading->json.at - reading->json.start));

@@ -169,7 +169,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                         (unsigned long long)n);
     struct dti_matmul *const matmul = calloc(1, sizeof *matmul);
     if (!matmul)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     matmul->kernel = kernel;
     matmul->tile = kernel->tile;
     matmul->m = (size_t)m;
@@ -188,7 +188,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     }
     if (!matmul->memory) {
         dti_matmul_free(matmul);
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     }
     memset(matmul->memory, 0, matmul->member_bytes * matmul->members);
     *ret = matmul;

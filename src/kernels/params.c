@@ -77,7 +77,8 @@ void dti_encoder_init(struct dti_encoder *ret, const struct dti_format *format,
         return;
     ret->min_exponent = dti_format_min_exponent(format);
     ret->scale = format->specials == DTI_SPECIALS_SCALE;
-    ret->parity_of_code = format->man_bits == 0 && dti_format_is_p3109(format);
+    ret->parity_of_code = format->man_bits == 0 && (format->specials == DTI_SPECIALS_P3109E ||
+                                                    format->specials == DTI_SPECIALS_P3109F);
     if (policy->nan == DTI_NAN_QUIET && format->specials == DTI_SPECIALS_IEEE &&
         format->man_bits > 1)
         ret->nan_payload = dti_low_bits(format->man_bits - 1u);

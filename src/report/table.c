@@ -154,7 +154,7 @@ enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, s
 {
     const bool written = dti_table_write(table, out, colour, indent);
     dti_table_free(table);
-    return written ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return written ? DTI_OK : dti_no_memory(reterr);
 }
 
 void dti_table_free(struct dti_table *table)

@@ -69,6 +69,11 @@ enum dti_status dti_fail_remedy(struct dti_error *reterr, enum dti_status status
     return status;
 }
 
+enum dti_status dti_no_memory(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+}
+
 void dti_error_argument(struct dti_error *reterr, const char *text, size_t length)
 {
     if (!reterr)

@@ -157,7 +157,7 @@ enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const c
     const size_t start = ret->length;
     for (size_t got = READ_PIECE; got == READ_PIECE;) {
         if (!dti_buffer_reserve(ret, READ_PIECE))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         const enum dti_status status =
             dti_input_read(input, ret->data + ret->length, READ_PIECE, &got, reterr);
         if (status != DTI_OK)

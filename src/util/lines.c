@@ -49,7 +49,7 @@ static enum dti_status fill(struct dti_lines *lines, struct dti_error *reterr)
             capacity = CAPACITY_MAX;
         char *buffer = realloc(lines->buffer, capacity);
         if (!buffer)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         lines->buffer = buffer;
         lines->capacity = capacity;
     }

@@ -190,7 +190,7 @@ enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, 
 {
     struct dti_output_file *const output = dti_output_new(path, force, size);
     if (!output)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const enum dti_status status = begin(output, path, reterr);
     if (status == DTI_OK)
         *ret = output;

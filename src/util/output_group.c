@@ -25,11 +25,6 @@ struct dti_output_group {
     struct dti_output_file *files[];
 };
 
-static enum dti_status no_memory(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-}
-
 /* Its place: *ret->folder is open, or -1 after a failure. */
 static enum dti_status find_folder(struct dti_output_path *ret, const char *path,
                                    char label[DTI_QUOTE_SIZE], struct dti_error *reterr)
@@ -60,7 +55,7 @@ static enum dti_status find_files(struct dti_output_group *group,
         group->paths[i] = members[i].path;
         group->files[i] = dti_output_new(members[i].path, group->force, members[i].size);
         if (!group->files[i])
-            return no_memory(reterr);
+            return dti_no_memory(reterr);
         if (group->is_new)
             continue;
         const enum dti_status status = dti_output_find(group->files[i], members[i].path, reterr);
@@ -127,12 +122,12 @@ enum dti_status dti_output_group_open(struct dti_output_group **ret, const char 
 {
     struct dti_output_group *const group = calloc(1, sizeof *group + count * sizeof *group->files);
     if (!group)
-        return no_memory(reterr);
+        return dti_no_memory(reterr);
     group->force = force;
     group->inside = group->target.folder = -1;
     group->count = count;
     group->paths = calloc(count, sizeof *group->paths);
-    enum dti_status status = group->paths ? DTI_OK : no_memory(reterr);
+    enum dti_status status = group->paths ? DTI_OK : dti_no_memory(reterr);
     if (status == DTI_OK && folder)
         status = find_folder(&group->target, folder, group->label, reterr);
     group->is_new = status == DTI_OK && folder && !group->target.exists;

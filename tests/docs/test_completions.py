@@ -76,7 +76,7 @@ def questions(facts, blocks):
     shared = {"--" + option["long"] for option in facts["global_options"]}
     names = {command["name"] for command in public}
     yield [""], names
-    yield ["help", ""], names
+    yield ["help", ""], names | {"dtypes", "exit-codes", "json"}
     yield ["completion", ""], set(SCRIPTS)
     for command in public:
         yield [command["name"], "--"], shared | {"--" + o["long"] for o in command["options"]}

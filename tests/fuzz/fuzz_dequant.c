@@ -101,13 +101,12 @@ static void read_piece(const struct dti_batch_source *source, uint64_t first, ui
 static void check_view(struct dti_file_dequant *dequant)
 {
     const struct dti_container *const view = dti_file_dequant_container(dequant);
-    const struct dti_file_view *const hooks = dti_file_dequant_view(dequant);
     for (size_t i = 0; i < view->tensor_count; i++) {
         const struct dti_tensor *const tensor = &view->tensors[i];
         const struct dti_batch_source *source;
         const struct dti_input *input;
         uint64_t offset;
-        REQUIRE(hooks->find(hooks->context, i, &source, &input, &offset, NULL) == DTI_OK);
+        REQUIRE(dti_file_dequant_data(dequant, i, &source, &input, &offset, NULL) == DTI_OK);
         REQUIRE((source != NULL) == (dti_file_dequant_form(dequant, i)->dtype != NULL));
         if (!source)
             continue;

@@ -6,6 +6,10 @@
 
 #include "dtype_checks.h"
 
+#ifndef DTI_TEST_DATA
+#define DTI_TEST_DATA "tests/data"
+#endif
+
 static void equal_spellings_have_equal_meanings(void)
 {
     for (size_t i = 0; i < dti_dtype_name_count; i++) {
@@ -127,6 +131,35 @@ static void names_of_other_systems_mean_what_they_mean_there(void)
         check_means(pairs[i][0], pairs[i][1]);
 }
 
+/* tests/data/aliases.tsv: an alias, its dtype or "-" where it is refused, whose it is, the source.
+ */
+static void reviewed_aliases_mean_what_the_table_says(void)
+{
+    char line[512];
+    size_t rows = 0;
+    FILE *const file = fopen(DTI_TEST_DATA "/aliases.tsv", "r");
+    if (!CHECK(file != NULL))
+        return;
+    while (fgets(line, sizeof line, file)) {
+        char *const tab = strchr(line, '\t');
+        if (line[0] == '#' || strncmp(line, "alias\t", 6) == 0)
+            continue;
+        rows++;
+        if (!CHECK(tab != NULL))
+            continue;
+        *tab = '\0';
+        tab[1 + strcspn(tab + 1, "\t")] = '\0';
+        struct dti_format format;
+        struct dti_error error;
+        if (strcmp(tab + 1, "-") != 0)
+            check_means(line, tab + 1);
+        else
+            CHECK_U64(look_up(line, &format, NULL, &error), DTI_WRONG_KIND);
+    }
+    (void)fclose(file);
+    CHECK_SIZE(rows, 105);
+}
+
 static void ambiguous_names_list_their_meanings(void)
 {
     check_fails("fp8", DTI_AMBIGUOUS_DTYPE,
@@ -164,11 +197,10 @@ static void unknown_names_get_the_nearest(void)
 
     check_fails(
         "mxfp4", DTI_WRONG_KIND,
-        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); 'dtinfo quant' makes "
-        "its blocks, its elements are fp4_e2m1");
+        "mxfp4 is a block format (fp4_e2m1 elements, fp8_e8m0 scales); use 'dtinfo quant' for it, "
+        "or its elements' dtype fp4_e2m1");
     check_fails("NF4", DTI_WRONG_KIND,
-                "nf4 is a block format (16-entry table, fp32 scales); 'dtinfo quant' makes its "
-                "blocks");
+                "nf4 is a block format (16-entry table, fp32 scales); use 'dtinfo quant' for it");
 
     static const char *const names[] = {
         "",
@@ -212,6 +244,12 @@ static void dangerous_spellings_get_a_note(void)
     } wanted[] = {
         {"e4m3", true},         {"F8_E4M3", true},
         {"E4M3", true},         {"f4", true},
+        {"fp8_e4m3", true},     {"FP8_E4M3", true},
+        {"FP8E4M3", true},      {"F8E4M3", true},
+        {"float8_e4m3", true},  {"ml_dtypes.float8_e4m3", true},
+        {"ue4m3", true},        {"CUDA_R_8F_UE4M3", true},
+        {"FP8E5M2", false},     {"CUDA_R_8F_E4M3", false},
+        {"float8e4nv", false},  {"fp8e4m3fn", false},
         {">f4", true},          {"binary8p3", true},
         {"e4m3b11", true},      {"float4_e2m1fn_x2", true},
         {"fp8_e4m3fn", false},  {"e4m3fn", false},
@@ -262,5 +300,5 @@ static void block_formats_add_up(void)
 
 UNIT_MAIN(equal_spellings_have_equal_meanings, numbers_of_a_system_are_different,
           every_row_is_found_by_each_of_its_names, names_of_other_systems_mean_what_they_mean_there,
-          ambiguous_names_list_their_meanings, unknown_names_get_the_nearest,
-          dangerous_spellings_get_a_note, block_formats_add_up)
+          reviewed_aliases_mean_what_the_table_says, ambiguous_names_list_their_meanings,
+          unknown_names_get_the_nearest, dangerous_spellings_get_a_note, block_formats_add_up)

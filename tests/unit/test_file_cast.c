@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is decided about a file's tensors before anything is written, and what is written then. */
-#include "dtinfo/file_cast.h"
+#include "dtinfo/rewrite.h"
 
 #include "folder.h"
 #include "unit.h"
@@ -27,7 +27,7 @@ static void make_file(const char *name)
 
 struct asked {
     struct dti_container *container;
-    struct dti_file_cast *cast;
+    struct dti_rewrite *cast;
     struct dti_error error;
     unsigned warnings;
     char last[128];
@@ -42,43 +42,43 @@ static void warn(void *context, const struct dti_note *note)
     asked->remedy = note->remedy;
 }
 
-static enum dti_status ask(struct asked *ret, const struct dti_file_cast_request *how,
+static enum dti_status ask(struct asked *ret, const struct dti_rewrite_request *how,
                            enum dti_dtype dst)
 {
-    struct dti_file_cast_request request = *how;
+    struct dti_rewrite_request request = *how;
     memset(ret, 0, sizeof *ret);
-    request.cast.dst = *dti_format_get(dst);
+    request.cast.cast.dst = *dti_format_get(dst);
     request.warn = warn;
     request.warn_context = ret;
     request.path = request.path ? request.path : "out";
     if (!CHECK(dti_container_open(&ret->container, "in", NULL, &ret->error) == DTI_OK))
         return ret->error.status;
-    return dti_file_cast_new(&ret->cast, ret->container, &request, &ret->error);
+    return dti_rewrite_new(&ret->cast, ret->container, &request, &ret->error);
 }
 
 static void finish(struct asked *asked)
 {
-    dti_file_cast_free(asked->cast);
+    dti_rewrite_free(asked->cast);
     dti_container_free(asked->container);
 }
 
-static const struct dti_file_cast_request plain = {.kind = DTI_CONTAINER_SAFETENSORS};
+static const struct dti_rewrite_request plain = {.kind = DTI_CONTAINER_SAFETENSORS};
 
 static void check_fates(const struct asked *asked, const enum dti_fate *wanted, size_t count)
 {
     CHECK_SIZE(asked->cast->tensor_count, count);
     for (size_t i = 0; i < asked->cast->tensor_count; i++) {
-        const struct dti_file_cast_tensor *const tensor = &asked->cast->tensors[i];
+        const struct dti_rewrite_tensor *const tensor = &asked->cast->tensors[i];
         CHECK(tensor->fate == wanted[tensor->source]);
-        CHECK((tensor->plan != NULL) == (tensor->fate == DTI_FATE_CAST));
+        CHECK((tensor->plan != NULL) == (tensor->fate == DTI_FATE_CHANGED));
     }
 }
 
 static void floats_are_cast_and_the_rest_is_kept(void)
 {
-    static const enum dti_fate fates[] = {DTI_FATE_CAST, DTI_FATE_INTEGER, DTI_FATE_KEEP,
+    static const enum dti_fate fates[] = {DTI_FATE_CHANGED, DTI_FATE_INTEGER, DTI_FATE_KEEP,
                                           DTI_FATE_COMPLEX, DTI_FATE_SAME};
-    struct dti_file_cast_request request = plain;
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     folder_enter();
     make_file("in");
@@ -87,7 +87,7 @@ static void floats_are_cast_and_the_rest_is_kept(void)
     check_fates(&asked, fates, 5);
     CHECK_U64(asked.cast->input_bytes, 40);
     CHECK_U64(asked.cast->output_bytes, 34);
-    CHECK_SIZE(asked.cast->cast_count, 1);
+    CHECK_SIZE(asked.cast->changed_count, 1);
     CHECK_SIZE(asked.cast->plan_count, 1);
     CHECK(asked.warnings == 0);
     finish(&asked);
@@ -96,15 +96,15 @@ static void floats_are_cast_and_the_rest_is_kept(void)
 
 static void patterns_choose(void)
 {
-    static const enum dti_fate fates[] = {DTI_FATE_ONLY, DTI_FATE_CAST, DTI_FATE_ONLY, 0,
-                                          DTI_FATE_CAST};
-    struct dti_file_cast_request request = plain;
+    static const enum dti_fate fates[] = {DTI_FATE_ONLY, DTI_FATE_CHANGED, DTI_FATE_ONLY, 0,
+                                          DTI_FATE_CHANGED};
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     folder_enter();
     make_file("in");
     request.select = "[!z]*";
     request.only = "i,b";
-    request.ints = true;
+    request.cast.ints = true;
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK);
     check_fates(&asked, fates, 4);
     finish(&asked);
@@ -113,7 +113,7 @@ static void patterns_choose(void)
     CHECK_STR(asked.last, "idle_pattern: 'none' fits no tensor");
     CHECK(asked.remedy == DTI_REMEDY_CORRECT_ONLY);
     finish(&asked);
-    request.ints = false;
+    request.cast.ints = false;
     request.only = "i";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
     CHECK_STR(asked.last, "nothing_cast: nothing is cast: all tensors keep their dtypes");
@@ -129,7 +129,7 @@ static void patterns_choose(void)
 
 static void what_the_output_cannot_hold_is_named(void)
 {
-    struct dti_file_cast_request request = plain;
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     folder_enter();
     make_file("in");
@@ -142,11 +142,11 @@ static void what_the_output_cannot_hold_is_named(void)
     CHECK(strstr(asked.error.text, "'four'") && asked.error.remedy == DTI_REMEDY_SAY_INPUT_PACKING);
     finish(&asked);
     request.select = "i";
-    request.ints = true;
+    request.cast.ints = true;
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_USAGE);
     CHECK(asked.error.remedy == DTI_REMEDY_SAY_PACKING);
     finish(&asked);
-    request.packing_given = true;
+    request.cast.packing_given = true;
     request.select = "f";
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_WRONG_KIND);
     CHECK(strstr(asked.error.text, "3 elements of fp4_e2m1 end within a byte"));
@@ -166,21 +166,21 @@ static void what_the_output_cannot_hold_is_named(void)
 
 static enum dti_status write_all(struct asked *asked, bool force)
 {
-    const struct dti_file_cast_options options = {.max_memory = 1};
-    enum dti_status status = dti_file_cast_check(asked->cast, force, &asked->error);
+    const struct dti_rewrite_options options = {.max_memory = 1};
+    enum dti_status status = dti_new_files_check(&asked->cast->files, force, &asked->error);
     if (status == DTI_OK)
-        status = dti_file_cast_open(asked->cast, force, &asked->error);
+        status = dti_rewrite_open(asked->cast, force, &asked->error);
     if (status == DTI_OK)
-        status = dti_file_cast_run(asked->cast, &options, &asked->error);
+        status = dti_rewrite_run(asked->cast, &options, &asked->error);
     if (status == DTI_OK)
-        status = dti_file_cast_commit(asked->cast, &asked->error);
+        status = dti_new_files_commit(&asked->cast->files, &asked->error);
     return status;
 }
 
 static void the_new_file_holds_what_was_decided(void)
 {
     static const unsigned char codes[] = {0x00, 0x3c, 0x00, 0xc0, 0x00, 0x7e};
-    struct dti_file_cast_request request = plain;
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     folder_enter();
     make_file("in");
@@ -204,7 +204,7 @@ static void the_new_file_holds_what_was_decided(void)
 
 static void a_nan_without_a_code_leaves_nothing(void)
 {
-    struct dti_file_cast_request request = plain;
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     folder_enter();
     make_file("in");
@@ -237,8 +237,8 @@ static enum dti_status take(void *context, const struct dti_format *format,
 
 static void codes_are_handed_over_in_memory(void)
 {
-    const struct dti_file_cast_options options = {.max_memory = 0};
-    struct dti_file_cast_request request = plain;
+    const struct dti_rewrite_options options = {.max_memory = 0};
+    struct dti_rewrite_request request = plain;
     struct asked asked;
     struct taken taken = {.count = 0};
     folder_enter();
@@ -246,13 +246,13 @@ static void codes_are_handed_over_in_memory(void)
     request.kind = DTI_CONTAINER_RAW;
     request.select = "i";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK);
-    CHECK(dti_file_cast_each(asked.cast, &options, take, &taken, &asked.error) == DTI_OK);
+    CHECK(dti_rewrite_each(asked.cast, &options, take, &taken, &asked.error) == DTI_OK);
     CHECK(taken.count == 2 && taken.codes[0] == 7 && taken.codes[1] == 8);
     finish(&asked);
     taken.count = 0;
-    request.ints = true;
+    request.cast.ints = true;
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK);
-    CHECK(dti_file_cast_each(asked.cast, &options, take, &taken, &asked.error) == DTI_OK);
+    CHECK(dti_rewrite_each(asked.cast, &options, take, &taken, &asked.error) == DTI_OK);
     CHECK(taken.count == 2 && taken.codes[0] == 0x4700 && taken.codes[1] == 0x4800);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);

@@ -2,7 +2,7 @@
  *
  * Dequantized views: pieces of any size, begun anywhere, make the same numbers as the whole, which
  * are those of the definition; and what a view shows. */
-#include "dtinfo/file_dequant.h"
+#include "files/dequant_parts.h"
 
 #include "folder.h"
 #include "gguf_make.h"
@@ -93,12 +93,12 @@ static enum dti_level best_level(void)
 static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t elements, size_t step,
                         float *numbers)
 {
-    const struct dti_file_view *const hooks = dti_file_dequant_view(viewed->dequant);
     const struct dti_batch_source *source = NULL;
     const struct dti_input *input = NULL;
     uint64_t offset = 0;
     struct dti_error error;
-    if (!CHECK(hooks->find(hooks->context, tensor, &source, &input, &offset, &error) == DTI_OK) ||
+    if (!CHECK(dti_file_dequant_data(viewed->dequant, tensor, &source, &input, &offset, &error) ==
+               DTI_OK) ||
         !CHECK(source != NULL))
         return;
     void *const scratch = malloc(source->scratch_bytes);
@@ -233,8 +233,6 @@ static void a_view_shows_numbers_and_hides_parts(void)
     if (CHECK(view(&viewed, "q", DTI_LEVEL_SCALAR) == DTI_OK)) {
         const struct dti_container *const shown = dti_file_dequant_container(viewed.dequant);
         const struct dti_dequant_form *const form = dti_file_dequant_form(viewed.dequant, 0);
-        enum dti_fate fate;
-        const struct dti_file_view *const hooks = dti_file_dequant_view(viewed.dequant);
         CHECK_SIZE(shown->tensor_count, 5);
         CHECK_STR(shown->tensors[0].name, "a");
         CHECK(shown->tensors[0].format->id == DTI_FP32 && shown->tensors[0].elements == 128);
@@ -244,9 +242,10 @@ static void a_view_shows_numbers_and_hides_parts(void)
         CHECK_U64(form->group[1], 32);
         CHECK(dti_file_dequant_form(viewed.dequant, 1)->dtype == NULL);
         CHECK_STR(shown->tensors[2].name, "m.input_scale");
-        CHECK(hooks->keeps(hooks->context, 2, &fate) && fate == DTI_FATE_KEEP);
-        CHECK(!hooks->keeps(hooks->context, 4, &fate));
-        CHECK(hooks->fits(hooks->context, "a_sc*", 5) && !hooks->fits(hooks->context, "x", 1));
+        CHECK(dti_dequant_state_of(viewed.dequant, 2) == DTI_DEQUANT_KEPT);
+        CHECK(dti_dequant_state_of(viewed.dequant, 4) == DTI_DEQUANT_PLAIN);
+        CHECK(dti_dequant_fits(viewed.dequant, "a_sc*", 5) &&
+              !dti_dequant_fits(viewed.dequant, "x", 1));
         finish(&viewed);
     }
     make_safetensors("q", parts, 7);

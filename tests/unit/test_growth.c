@@ -3,9 +3,7 @@
  * Work that grows as the files do, and not as its square: comparisons of bytes and texts are
  * counted, and files of twice as many tensors and metadata entries take little more than twice as
  * many. A time would depend on the machine. */
-#include "dtinfo/file_cast.h"
-#include "dtinfo/file_dequant.h"
-#include "dtinfo/file_quant.h"
+#include "dtinfo/rewrite.h"
 
 #include "folder.h"
 #include "unit.h"
@@ -85,33 +83,35 @@ static void dequantize(struct dti_container *container)
 
 static void quantize(struct dti_container *container)
 {
-    const struct dti_file_quant_request request = {
-        .scheme = {.affine.affine = {.code = *dti_format_get(DTI_INT8), .low = -127, .high = 127}},
-        .dtype = "int8",
+    const struct dti_rewrite_request request = {
+        .recipe = DTI_RECIPE_QUANTIZE,
+        .quantize = {.scheme = {.affine.affine = {.code = *dti_format_get(DTI_INT8),
+                                                  .low = -127,
+                                                  .high = 127}},
+                     .dtype = "int8"},
         .level = DTI_LEVEL_SCALAR,
         .kind = DTI_CONTAINER_SAFETENSORS,
         .path = "out",
     };
-    struct dti_file_quant *quant = NULL;
+    struct dti_rewrite *quant = NULL;
     struct dti_error error = {.text = ""};
-    if (CHECK(dti_file_quant_new(&quant, container, &request, &error) == DTI_OK))
-        CHECK_SIZE(quant->quantized_count, container->tensor_count);
-    dti_file_quant_free(quant);
+    if (CHECK(dti_rewrite_new(&quant, container, &request, &error) == DTI_OK))
+        CHECK_SIZE(quant->changed_count, container->tensor_count);
+    dti_rewrite_free(quant);
 }
 
 static void cast(struct dti_container *container)
 {
-    const struct dti_file_cast_request request = {
-        .cast = {.dst = *dti_format_get(DTI_BF16)},
-        .ints = true,
+    const struct dti_rewrite_request request = {
+        .cast = {.cast = {.dst = *dti_format_get(DTI_BF16)}, .ints = true},
         .level = DTI_LEVEL_SCALAR,
         .kind = DTI_CONTAINER_SAFETENSORS,
         .path = "out",
     };
-    struct dti_file_cast *made = NULL;
+    struct dti_rewrite *made = NULL;
     struct dti_error error;
-    CHECK(dti_file_cast_new(&made, container, &request, &error) == DTI_OK);
-    dti_file_cast_free(made);
+    CHECK(dti_rewrite_new(&made, container, &request, &error) == DTI_OK);
+    dti_rewrite_free(made);
 }
 
 /* Comparisons with a file of so many tensors, opening included. */

@@ -9,8 +9,11 @@
 enum { ZERO = 10, NEAREST, NEAREST_AWAY };
 enum { INF = 1, NAN_BIT = 2, RANGE = 4 };
 
-static const struct dti_choice rounds[] = {
-    {"nearest-even", NEAREST, "a"}, {"nearest-away", NEAREST_AWAY, "b"}, {"zero", ZERO, NULL}, {0}};
+static const struct dti_choice rounds[] = {{"nearest-even", NEAREST, "a"},
+                                           {"nearest-away", NEAREST_AWAY, "b"},
+                                           {"zero", ZERO, NULL},
+                                           {"rtz", ZERO, ""},
+                                           {0}};
 static const struct dti_choice events[] = {
     {"inf", INF, "a"}, {"nan", NAN_BIT, "b"}, {"range", RANGE, "c"}, {0}};
 
@@ -190,7 +193,18 @@ static void wrong_choices_name_all_right_ones(void)
     CHECK_STR(run.error.text, "--fail-on takes some of inf, nan, range; 'nam' is none of them");
     CHECK(parse("--fail-on inf,") == DTI_USAGE);
     CHECK(parse("--fail-on=") == DTI_USAGE);
-    CHECK(parse("--round ZERO") == DTI_USAGE);
+}
+
+static void other_words_and_capitals_are_taken_but_not_shown(void)
+{
+    static const char *const lines[] = {"--round ZERO", "--round rtz", "-rRTZ"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        CHECK(parse(lines[i]) == DTI_OK);
+        CHECK_I64(run.args.round, ZERO);
+    }
+    CHECK(parse("--fail-on INF") == DTI_OK);
+    CHECK(parse("--round rt") == DTI_USAGE);
+    CHECK(strstr(run.error.text, "rtz") == NULL);
 }
 
 static void numbers_outside_the_range_name_the_range(void)
@@ -277,6 +291,7 @@ UNIT_MAIN(every_spelling_of_a_value_arrives, each_kind_lands_in_its_field,
           the_last_value_wins_but_sets_add_up, options_and_operands_mix_in_any_order,
           negative_numbers_are_operands, a_value_may_look_like_an_option, help_ends_the_parsing,
           unknown_options_name_the_nearest, a_prefix_is_not_an_option,
-          wrong_choices_name_all_right_ones, numbers_outside_the_range_name_the_range,
-          missing_and_unwanted_values_are_errors, messages_carry_no_control_characters,
-          works_without_options_of_either_kind, knows_which_word_awaits_a_value)
+          wrong_choices_name_all_right_ones, other_words_and_capitals_are_taken_but_not_shown,
+          numbers_outside_the_range_name_the_range, missing_and_unwanted_values_are_errors,
+          messages_carry_no_control_characters, works_without_options_of_either_kind,
+          knows_which_word_awaits_a_value)

@@ -99,7 +99,7 @@ static void every_rule_names_dtypes_that_exist(void)
 static void an_unknown_answer_has_a_reason(void)
 {
     for (size_t i = 0; i < dti_stack_rule_count; i++)
-        CHECK(dti_stack_rules[i].unknown == 0 || dti_stack_rules[i].note != NULL);
+        CHECK((dti_stack_rules[i].unknown == 0) == (dti_stack_rules[i].why_unknown == NULL));
 }
 
 UNIT_MAIN(each_stack_stores_what_was_measured, every_rule_names_dtypes_that_exist,

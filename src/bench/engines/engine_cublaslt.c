@@ -66,7 +66,7 @@ enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *r
                                             "libcublasLt.so.11", NULL};
     struct dti_cublaslt *const cublaslt = calloc(1, sizeof *cublaslt);
     if (!cublaslt)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = dti_library_open(&cublaslt->library, libraries, NULL, reterr);
     if (status == DTI_OK)
         status = find_functions(cublaslt, reterr);
@@ -189,7 +189,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
     struct calls calls = {.status = CUBLAS_OK};
     struct dti_cublaslt_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     plan->cublaslt = cublaslt;
     plan->row = dti_cublaslt_row(dtype);
     describe_operands(&calls, plan, m, n, k, scales);

@@ -229,7 +229,7 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
     enum dti_status status = DTI_OK;
     if (!bench.seconds || !bench.places || !bench.round_trips || !bench.passes ||
         !bench.discarded || !run.next_set || !run.order || !run.fewest)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_sampler_init(&run.sampler, team, reterr);
     if (status == DTI_OK) {

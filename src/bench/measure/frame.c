@@ -72,7 +72,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     const size_t size = (workload->size + LINE - 1) / LINE * LINE;
     struct dti_frame *const frame = aligned_alloc(LINE, size);
     if (!frame)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     memset(frame, 0, size);
     memset(ret, 0, sizeof *ret);
     frame->workload = workload;

@@ -110,7 +110,7 @@ static enum dti_status map(struct dti_bench_memory *memory, uint64_t size, struc
     unsigned char *const mapping =
         mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const size_t over = (size_t)((uintptr_t)mapping % HUGE_PAGE);
     memory->data = mapping + (over > 0 ? HUGE_PAGE - over : 0);
     memory->size = (size_t)rounded;

@@ -67,7 +67,7 @@ enum dti_status dti_sampler_init(struct dti_sampler *ret, struct dti_team *team,
     void *const members =
         aligned_alloc(_Alignof(struct dti_member_sample), size * sizeof(struct dti_member_sample));
     if (!members)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     *ret = (struct dti_sampler){.team = team, .size = size, .members = members};
     atomic_init(&ret->arrived, 0);
     return DTI_OK;

@@ -237,7 +237,7 @@ static enum dti_status take_memory(struct casting *casting, struct dti_error *re
         return status;
     unsigned char *const pool = dti_cast_pool_new(request, casting->plans[0], &pool_bytes);
     if (!pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_bench_memory_fill(&casting->memory, SRC, casting->sizes.src_bytes, pool, pool_bytes,
                           frame->team);
     free(pool);

@@ -102,7 +102,7 @@ static enum dti_status take_memory(struct dti_bench_cast_device *device, struct 
         dti_bench_repeat(device->src, sizes->src_bytes, pool, pool_bytes);
     free(pool);
     if (!device->src || !device->dst || !pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = dti_resident_new(&device->resident, device->plan, sizes->elements,
                                               device->sets, request->cast->loss, reterr);
     if (status == DTI_OK)
@@ -221,7 +221,7 @@ static enum dti_status compare(const struct dti_bench_cast_device *device, const
     unsigned char *const want = malloc((size_t)PIECE * 8);
     enum dti_status status = DTI_OK;
     if (!want)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t at = 0; at < elements && status == DTI_OK; at += PIECE) {
         const size_t n = elements - at < PIECE ? elements - at : PIECE;
         uint64_t from = 0, to = 0, bytes = 0;

@@ -190,7 +190,7 @@ static enum dti_status verify_row(struct dti_frame *frame, const struct dti_math
 {
     struct exact_job job = {.row = row, .sums = calloc(frame->threads, sizeof *job.sums)};
     if (!job.sums)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_in_team(frame->team, exact_pass, &job);
     dti_frame_again(frame, row->item);
     double sum = 0;
@@ -214,7 +214,7 @@ static enum dti_status add_row(struct dti_math *math, const struct dti_math_data
         return DTI_OK;
     row->dot = kernel;
     row->sums = calloc(math->frame.threads * DTI_MATH_STRIDE, sizeof *row->sums);
-    return row->sums ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return row->sums ? DTI_OK : dti_no_memory(reterr);
 }
 
 /* Of bf16, the kernel by the instruction for it and that which loses no subnormals. */
@@ -281,7 +281,7 @@ static enum dti_status verify_quantizing(const struct dti_math *math, struct dti
         return DTI_OK;
     unsigned char *const pool = malloc(DTI_MATH_POOL);
     if (!pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     make_pool(pool, DTI_INT8, dti_math_pool_used(request), request->seed);
     const bool same =
         memcmp(pool, dti_bench_memory_at(&data->memory, 0, 1), dti_math_pool_used(request)) == 0;

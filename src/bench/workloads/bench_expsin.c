@@ -123,7 +123,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
     struct dti_math *const math = (struct dti_math *)frame;
     enum dti_status status = DTI_OK;
     if (atomic_load(&frame->failed))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     math->with_alloc = false;
     for (size_t i = 0; i < math->row_count && status == DTI_OK; i++) {
         const struct dti_math_row *const row = &math->rows[i];

@@ -181,7 +181,7 @@ static enum dti_status verify_quantizing(const struct dti_matmul_product *produc
         return DTI_OK;
     unsigned char *const memory = malloc((size_t)matrices.c_at);
     if (!memory)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status =
         dti_matrices_fill(&matrices, memory, product->all->frame.request->seed, reterr);
     const unsigned char *const got = dti_bench_memory_at(&product->memory, 0, 0);

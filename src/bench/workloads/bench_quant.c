@@ -208,7 +208,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
 {
     struct dti_quant_bench *const bench = calloc(1, sizeof *bench);
     if (!bench)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = lay_out(bench, request, reterr);
     if (status == DTI_OK)
         status = dti_host_has_memory(bytes_of(bench), reterr);

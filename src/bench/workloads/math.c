@@ -73,7 +73,7 @@ static enum dti_status open_data(struct dti_math *math, enum dti_dtype dtype,
     dti_bench_memory_describe(&data->memory, math->frame.table);
     void *const pool = malloc(DTI_MATH_POOL * data->width);
     if (!pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     math->work->make_pool(pool, dtype, dti_math_pool_used(request), request->seed);
     for (size_t i = 0; i < OPERANDS; i++)
         dti_bench_memory_fill(&data->memory, i, data->bytes, pool, DTI_MATH_POOL * data->width,

@@ -77,7 +77,7 @@ static enum dti_status fill(struct math_device_data *data, struct dti_error *ret
     unsigned char *const pool = malloc(pool_bytes), *const array = malloc(bytes + 1);
     enum dti_status status = DTI_OK;
     if (!pool || !array) {
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     } else {
         device->work->make_pool(pool, data->of.dtype, dti_math_pool_used(request), request->seed);
         dti_bench_repeat(array, bytes, pool, pool_bytes);
@@ -268,7 +268,7 @@ static enum dti_status verify_data(struct math_device_data *data, struct dti_err
                          *const sums = malloc(sum_bytes + 1);
     enum dti_status status = DTI_OK;
     if (!a || !b || !sums)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK && !dot)
         status = dti_gpu_fill(stream, dti_device_pairs_at(&data->pairs, 0, 1), 0xff, bytes, reterr);
     if (status == DTI_OK)

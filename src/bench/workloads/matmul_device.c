@@ -88,7 +88,7 @@ static enum dti_status transpose(const struct dti_matrices *matrices, const unsi
     const size_t element = matrices->element;
     unsigned char *const transposed = malloc((size_t)matrices->b_bytes);
     if (!transposed)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (uint64_t row = 0; row < matrices->k; row++) {
         for (uint64_t column = 0; column < matrices->n; column++)
             memcpy(transposed + (column * matrices->k + row) * element,
@@ -130,7 +130,7 @@ static enum dti_status make(struct planned *product, unsigned char **ret, struct
 {
     unsigned char *const memory = malloc((size_t)product->matrices.bytes);
     if (!memory)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     const enum dti_status status =
         dti_matrices_fill(&product->matrices, memory, product->device->frame.request->seed, reterr);
     if (status != DTI_OK)

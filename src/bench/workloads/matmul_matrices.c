@@ -56,7 +56,7 @@ enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error
     const struct dti_format *const format = dti_format_get(DTI_FP32);
     float *const pool = calloc(DTI_MATRIX_POOL, sizeof *pool);
     if (!pool)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_bench_data_fill(pool, DTI_MATRIX_POOL, format, format, DTI_BENCH_NORMAL, seed);
     *ret = pool;
     return DTI_OK;
@@ -97,7 +97,7 @@ static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned
     const size_t element = matrices->element;
     unsigned char *const codes = calloc(DTI_MATRIX_POOL, element);
     if (!codes)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (dti_operands_are_scaled(matrices->dtype))
         *ret_scale = dti_operand_scale(matrices->dtype, amax_of(rows, n, pool, *random));
     dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
@@ -272,7 +272,7 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     float *pool = NULL, *a = NULL, *b = NULL;
     struct dti_matmul_truth *const truth = calloc(1, sizeof *truth);
     if (!truth)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     *truth = (struct dti_matmul_truth){.m = m, .n = n, .k = k};
     truth->rows = least(m, least(TERMS_MOST / n / k, ELEMENTS_MOST / n));
     truth->rows = truth->rows > 0 ? truth->rows : 1;
@@ -282,7 +282,7 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     b = malloc((size_t)n * sizeof *b);
     truth->product = calloc((size_t)(truth->rows * n), sizeof *truth->product);
     if (status == DTI_OK && !(a && b && truth->product))
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK) {
         make_rows(truth, a, a + truth->rows * k, pool, seed);
         multiply(truth, a, b, pool, seed);

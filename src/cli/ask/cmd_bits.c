@@ -239,7 +239,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
         return status;
     struct dti_bits_reading *readings = calloc(DTI_DTYPE_COUNT, sizeof *readings);
     if (!readings)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (int i = 0; i < DTI_DTYPE_COUNT; i++) {
         const struct dti_format *dtype = dti_format_get((enum dti_dtype)i);
         if (dtype->width == pattern.width)
@@ -259,6 +259,15 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
     return status;
 }
 
+/* "3f80": digits that are no decimal number. */
+static bool is_bare_hexadecimal(const char *text)
+{
+    const size_t length = strlen(text);
+    struct dti_value value;
+    return length > 0 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length &&
+           dti_value_parse(&value, text, length, NULL) != DTI_OK;
+}
+
 static enum dti_status run(const void *args, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -271,6 +280,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                             : "takes one value or pattern and one dtype");
     const char *text = operands[0];
     bool pattern = !bits->value && dti_bits_is_pattern(text);
+    if (dti_format_lookup(text, &(struct dti_format){.width = 0}, NULL, NULL) == DTI_OK)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is a dtype where the value should be; give the value, then the dtype, "
+                        "as in 'dtinfo bits 0.1 bf16'",
+                        DTI_QUOTED(text, strlen(text)));
+    if (!pattern && is_bare_hexadecimal(text))
+        return dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; write 0x%s for a bit pattern",
+                        DTI_QUOTED(text, strlen(text)), text);
     if (operand_count == 2)
         return pattern ? show_pattern(cx, text, operands[1], reterr)
                        : show_value(cx, text, operands[1], reterr);

@@ -251,7 +251,7 @@ static enum dti_status put_block(const struct dti_format *dtype, struct dti_cont
     char exact[TEXT_SIZE];
     dti_limits_compute(&limits, format);
     if (!exact_text(exact, &limits.max.value))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
 
     put_heading(&line, dtype, format);
     put_limit(&line, "max", format, &limits.max, exact, true);

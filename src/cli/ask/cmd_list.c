@@ -160,12 +160,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
                            struct dti_context *cx, struct dti_error *reterr)
 {
     const struct list_args *args = args_;
-    if (operand_count > 0) {
-        size_t length = strlen(operands[0]);
-        return dti_fail_word(reterr, DTI_USAGE, operands[0], length,
-                             "no operand is taken; for %s try 'dtinfo finfo'",
-                             DTI_QUOTED(operands[0], length));
-    }
+    (void)operands, (void)operand_count;
     if (cx->output != DTI_OUTPUT_HUMAN)
         return DTI_ANSWER(cx, list, NULL, reterr);
     if (args->names) {

@@ -19,11 +19,12 @@ static const enum dti_system systems[] = {DTI_SYSTEM_TORCH, DTI_SYSTEM_NUMPY};
 static const struct dti_choice styles[] = {
     {"torch", 0, "as torch.finfo and torch.iinfo print it"},
     {"numpy", 1, "as numpy.finfo and numpy.iinfo print it"},
+    {"pytorch", 0, ""},
     {.name = NULL},
 };
 
 const struct dti_option dti_info_options[] = {
-    DTI_ROW_ALL(struct dti_info_args, all), /* the first one: iinfo has no such formats */
+    DTI_ROW_ALL(struct dti_info_args, all), /* the first one: for finfo alone */
     OPT_CHOICE(0, "style", struct dti_info_args, style, style_given, "LIBRARY", styles,
                "print what this library prints"),
     OPT_END,

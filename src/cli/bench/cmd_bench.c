@@ -183,9 +183,9 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
     struct dti_nearest nearest;
     const size_t length = strlen(word);
     const bool pair = strchr(word, ':');
-    dti_fail_word(reterr, DTI_USAGE, word, length, "what to measure is %s; %s is not known%s",
-                  subjects(names), DTI_QUOTED(word, length),
-                  pair ? ", it belongs behind the word cast" : "");
+    dti_fail_word(reterr, DTI_USAGE, word, length, "unknown subject %s%s; there are %s",
+                  DTI_QUOTED(word, length), pair ? ", which belongs after the word cast" : "",
+                  subjects(names));
     dti_nearest_init(&nearest, word, length);
     for (size_t i = 0; i < dti_bench_kind_count; i++)
         dti_nearest_offer(&nearest, dti_bench_kinds[i]->name);
@@ -212,7 +212,7 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
 {
     struct bench_job *const job = malloc(sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = dti_bench_job_init(job, kind, args, operands, count, cx, reterr);
     if (status == DTI_OK)
         status = dti_bench_run_job(job, reterr);
@@ -252,8 +252,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (args->list && operand_count == 0)
         return list_kernels(cx, reterr);
     if (operand_count == 0)
-        return dti_fail(reterr, DTI_USAGE, "nothing to measure was named; it is %s",
-                        subjects(names));
+        return dti_fail(reterr, DTI_USAGE, "nothing to measure; name one of %s", subjects(names));
     status = find_subject(operands[0], &kind, reterr);
     if (status != DTI_OK)
         return status;

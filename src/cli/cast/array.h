@@ -5,7 +5,7 @@
 #ifndef DTINFO_CLI_CAST_ARRAY_H
 #define DTINFO_CLI_CAST_ARRAY_H
 
-#include "cli/shared/cast_file.h"
+#include "cli/shared/rewrite_job.h"
 #include "dtinfo/convert.h"
 
 struct cast_array_args {

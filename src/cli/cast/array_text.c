@@ -96,7 +96,7 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
                              &operand.value[0], &route, ret))
         status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s is not known: %s",
                           dti_stack_name(request->rule->stack), DTI_QUOTED(text, length),
-                          request->rule->note);
+                          request->rule->why_unknown);
     ret->input = operand.value[0];
     tile->integers[tile->count] = operand.integer_literal;
     dti_cast_operand_free(&operand);
@@ -167,7 +167,7 @@ enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_er
         return status;
     struct text_input_chunk *tile = malloc(sizeof *tile);
     if (!tile)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     tile->array = array;
     init_sink(&tile->sink, array);
     tile->count = 0;
@@ -262,7 +262,7 @@ enum dti_status dti_cast_array_to_text(struct cast_array *array, struct dti_erro
 {
     struct text_output_chunk *block = malloc(sizeof *block);
     if (!block)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     block->array = array;
     init_sink(&block->sink, array);
     enum dti_status status = cast_blocks(block, reterr);

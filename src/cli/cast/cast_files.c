@@ -1,58 +1,165 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cast of a file of tensors from beginning to end, and its answer. */
+ * `cast` of a file of tensors: its answer and, for people, a line on the whole, one for each pair
+ * of dtypes, what was lost, and the tensors that lost most (with -v all of them). */
 #include "cli/cast/cast_files.h"
 
+#include <stddef.h>
+
 #include "answers/cast_tensors.h"
+#include "cli/shared/loss_human.h"
 
-static enum dti_status answer(struct dti_cast_file *file, struct dti_error *reterr)
+static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct dti_file_cast *const cast = file->cast;
-    const struct dti_file_cast_request *const request = &cast->request;
-    dti_cast_job_hint(&file->job, &request->cast, request->rule, cast->loss.overflowed);
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    dti_cast_job_hint(&job->job, &recipe->cast, recipe->rule, rewrite->loss.overflowed);
     const struct dti_cast_file_answer answer = {
-        .input = {file->path, file->container, cast->input_bytes},
-        .output = {.path = file->out_path,
-                   .cast = cast,
-                   .dry_run = file->tensors->dry_run,
-                   .text = file->to_text,
-                   .text_bytes = file->output_bytes},
-        .options = dti_cast_job_policies(&file->job, &request->cast),
-        .device = dti_cast_device_name(&file->job.device),
-        .device_reason = dti_cast_device_reason(&file->job.device),
-        .level = file->level,
-        .threads = file->threads,
-        .warnings = &file->job.warnings,
-        .stream = file->cx->out,
+        .input = {job->path, job->container, rewrite->input_bytes},
+        .output = {.path = job->out_path,
+                   .rewrite = rewrite,
+                   .dry_run = job->tensors->dry_run,
+                   .text = job->to_text,
+                   .text_bytes = job->output_bytes},
+        .options = dti_cast_job_policies(&job->job, &recipe->cast),
+        .device = dti_cast_device_name(&job->job.device),
+        .device_reason = dti_cast_device_reason(&job->job.device),
+        .threads = job->threads,
+        .warnings = &job->job.warnings,
+        .stream = job->cx->out,
     };
-    return DTI_ANSWER(file->cx, cast_file, &answer, reterr);
+    return DTI_ANSWER(job->cx, cast_file, &answer, reterr);
 }
 
-static enum dti_status report(struct dti_cast_file *file, struct dti_error *reterr)
+static const char *const kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept: --keep",
+    [DTI_FATE_ONLY] = "kept: not of --only",
+    [DTI_FATE_INTEGER] = "kept: --ints casts integers",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+};
+
+/* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */
+static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
+                                 size_t count, struct dti_error *reterr)
 {
-    dti_cast_device_warn(&file->job);
-    if (file->cx->output != DTI_OUTPUT_HUMAN)
-        return answer(file, reterr);
-    return file->shown ? dti_cast_files_human(file, reterr) : DTI_OK;
+    const bool dry = job->tensors->dry_run, brief = dry || !job->cx->verbose;
+    const struct dti_rewrite_column columns[] = {
+        {"bytes", DTI_COLUMN_BYTES, 0, !dry},
+        {"overflowed", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.overflowed), dry},
+        {"to zero", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.to_zero), dry},
+        {"no code", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.no_code),
+         dry || job->rewrite->loss.no_code == 0},
+        {"to subnormal", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.to_subnormal), brief},
+        {"nan", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.nan_in), brief},
+        {"inf", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.inf_in), brief},
+        {"max abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.max_absolute), dry},
+        {"max rel", DTI_COLUMN_RELATIVE, DTI_COLUMN_OF(loss.max_relative), dry},
+        {"SQNR dB", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.sqnr_db), dry},
+    };
+    return dti_rewrite_table(job, columns, sizeof columns / sizeof *columns, list, count, reterr);
 }
+
+static double share(uint64_t count, uint64_t elements)
+{
+    return elements > 0 ? (double)count / (double)elements : 0;
+}
+
+/* Whether a lost more than b: numbers beyond the range, or without a code, come first. */
+static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
+{
+    const double beyond_a = share(a->overflowed + a->no_code, a->elements);
+    const double beyond_b = share(b->overflowed + b->no_code, b->elements);
+    const double zero_a = share(a->to_zero, a->elements), zero_b = share(b->to_zero, b->elements);
+    if (beyond_a > beyond_b || beyond_a < beyond_b)
+        return beyond_a > beyond_b;
+    if (a->max_relative > b->max_relative || a->max_relative < b->max_relative)
+        return a->max_relative > b->max_relative;
+    return zero_a > zero_b;
+}
+
+static bool lost_numbers(const struct dti_rewrite_tensor *tensor)
+{
+    const struct dti_loss_summary *const loss = &tensor->loss;
+    return loss->overflowed > 0 || loss->to_zero > 0 || loss->no_code > 0;
+}
+
+/* The tensors that lost numbers altogether, where there are several. */
+static enum dti_status put_worst(const struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    size_t worst[DTI_REWRITE_WORST + 1], count;
+    const size_t lost = dti_rewrite_worst(job->rewrite, lost_numbers, is_worse, worst, &count);
+    if (lost == 0 || job->rewrite->changed_count < 2)
+        return DTI_OK;
+    const enum dti_status status = put_table(job, worst, count, reterr);
+    if (status == DTI_OK && lost > count)
+        (void)fprintf(dti_rewrite_line(job).out,
+                      "  ... of %zu tensors that lost numbers; -v shows all\n", lost);
+    return status;
+}
+
+static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    struct dti_loss_summary loss;
+    dti_rewrite_loss(rewrite, &loss);
+    dti_loss_human_counts(&loss, line);
+    dti_rewrite_errors(job, &loss, line);
+    dti_loss_human_policies(&recipe->cast, recipe->rule, line);
+    dti_cast_device_human(&job->job.device, line);
+    if (job->cx->verbose) {
+        dti_rewrite_machine(job, line);
+        for (size_t i = 0; i < rewrite->plan_count; i++) {
+            char kernels[DTI_PLAN_TEXT_SIZE];
+            dti_line_put(line, DTI_STYLE_PLAIN, "   ");
+            dti_line_put(line, DTI_STYLE_DIM, dti_plan_describe_device(rewrite->plans[i], kernels));
+        }
+        dti_line_end(line);
+    }
+    dti_loss_human_hint(&recipe->cast, recipe->rule, &loss, line);
+}
+
+static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const bool dry = job->tensors->dry_run;
+    struct dti_line line = dti_rewrite_line(job);
+    dti_rewrite_head(job, job->rewrite->input_bytes, &line);
+    const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
+    if (job->rewrite->changed_count > 0 && !dry)
+        put_loss(job, &line);
+    if (status == DTI_OK && job->cx->verbose)
+        return put_table(job, NULL, job->rewrite->tensor_count, reterr);
+    return status == DTI_OK && !dry ? put_worst(job, reterr) : status;
+}
+
+static bool fails(const struct dti_rewrite_job *job)
+{
+    return (job->fail_on & dti_cast_events(&job->rewrite->loss)) != 0;
+}
+
+static const struct dti_rewrite_command command = {
+    .verb = "cast",
+    .example = "as in 'dtinfo cast model.safetensors bf16 -o model.bf16.safetensors'",
+    .kept = kept,
+    .answer = answer,
+    .human = human,
+    .fails = fails,
+};
 
 enum dti_status dti_cast_files(const struct dti_cast_file_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
-    struct dti_cast_file file;
-    enum dti_status status = dti_cast_file_init(&file, args, cx, operands, count, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_container_open(&file.container, file.path, &file.source.options, reterr);
+    struct dti_rewrite_job job;
+    const char *dtype = NULL;
+    dti_rewrite_job_init(&job, &command, args->transfer, args->tensors, cx);
+    enum dti_status status = dti_rewrite_operands(&job, operands, count, &dtype, reterr);
     if (status == DTI_OK)
-        status = dti_cast_device_open(&file.job.device, reterr);
+        status = dti_rewrite_options(&job, args->surplus, reterr);
     if (status == DTI_OK)
-        status = dti_cast_file_plan(&file, reterr);
+        status = dti_rewrite_cast(&job, args->policy, dtype, reterr);
     if (status == DTI_OK)
-        status = dti_cast_file_work(&file, reterr);
-    if (status == DTI_OK)
-        status = dti_cast_file_report_end(&file, report(&file, reterr), reterr);
-    const unsigned fatal = status == DTI_OK ? file.fail_on & dti_cast_events(&file.cast->loss) : 0;
-    dti_cast_file_end(&file);
-    return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
+        status = dti_rewrite_source_options(&job, reterr);
+    return dti_rewrite_job_run(&job, status, reterr);
 }

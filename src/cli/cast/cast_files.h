@@ -4,13 +4,17 @@
 #ifndef DTINFO_CLI_CAST_FILES_H
 #define DTINFO_CLI_CAST_FILES_H
 
-#include "cli/shared/cast_file.h"
+#include "cli/shared/rewrite_job.h"
+
+struct dti_cast_file_args {
+    const struct dti_policy_args *policy;
+    const struct dti_transfer_args *transfer;
+    const struct dti_tensor_args *tensors;
+    const char *surplus; /* an option that was given and is for values alone, or NULL */
+};
 
 /* The whole of it. */
 enum dti_status dti_cast_files(const struct dti_cast_file_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
-
-/* cast_files_human.c: the report for people. */
-enum dti_status dti_cast_files_human(struct dti_cast_file *file, struct dti_error *reterr);
 
 #endif

@@ -143,7 +143,8 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
     const char *const surplus = dti_option_given(options, args, of_values);
     const struct cast_array_args array = {&args->policy, &args->transfer, surplus,
                                           dti_option_given(options, args, of_tensors)};
-    const struct dti_cast_file_args file = {args->policy, args->transfer, args->tensors, surplus};
+    const struct dti_cast_file_args file = {&args->policy, &args->transfer, &args->tensors,
+                                            surplus};
     switch (decide(&args->transfer, operands, count, numbers.count > 0)) {
     case VALUES:
         status = refuse_options(args, operands, count, reterr);

@@ -320,7 +320,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,

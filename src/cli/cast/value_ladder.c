@@ -146,7 +146,7 @@ enum dti_status dti_cast_human_digits(const struct cast_values *values,
         dti_line_end(&line);
     }
     dti_buffer_free(&digits);
-    return done ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_cast_human_stacks(const struct cast_values *values,
@@ -154,8 +154,8 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       const struct dti_cast_result *result,
                                       struct dti_error *reterr)
 {
-    struct dti_table *const table = dti_table_titled("stack|stored|bits|");
-    dti_table_heads(table, "9977");
+    struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
+    dti_table_heads(table, "93977");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;
@@ -166,10 +166,11 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
             (void)dti_cast_bits(bits, &other);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
         dti_table_cell(table, DTI_STYLE_BOLD, text);
         dti_table_cell(table, DTI_STYLE_PLAIN, bits);
         if (!there)
-            dti_table_cell(table, DTI_STYLE_DIM, "has no such dtype, or nothing is known of it");
+            dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");
         else
             dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
                            other.note ? other.note : "");

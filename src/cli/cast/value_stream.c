@@ -187,7 +187,7 @@ enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *re
     struct stream stream = {.values = values, .plain = is_plain(values)};
     stream.results = calloc(values->job.target_count + 1, sizeof *stream.results);
     if (!stream.results)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     dti_lines_init(&stream.lines, STDIN_FILENO);
     const enum dti_status status = values->cx->output == DTI_OUTPUT_JSON
                                        ? put_document(&stream, reterr)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/shared/operand_kinds.h"
+#include "dtinfo/nearest.h"
 
 /* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
  * error. */
@@ -32,7 +33,7 @@ static enum dti_status unknown_error(const struct dti_cast_target *target,
 {
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
                     dti_stack_name(target->rule->stack), DTI_QUOTED(operand->text, operand->length),
-                    target->dtype.name, target->rule->note);
+                    target->dtype.name, target->rule->why_unknown);
 }
 
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
@@ -148,7 +149,7 @@ enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands,
 {
     *ret = (struct cast_numbers){.list = calloc(count, sizeof *ret->list)};
     if (!ret->list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++, ret->count++) {
         if (dti_cast_operand_parse(&ret->list[i], operands[i], strlen(operands[i]), i,
                                    &ret->error) != DTI_OK)
@@ -192,6 +193,21 @@ static enum dti_status check_order(char **operands, int count, struct dti_error 
     return DTI_OK;
 }
 
+static enum dti_status missing_dtype(const char *last, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE,
+                    "the dtype is missing after %s, as in 'dtinfo cast 70000 bf16'",
+                    DTI_QUOTED(last, strlen(last)));
+}
+
+static enum dti_status dtype_comes_last(const char *dtype, struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s is a dtype where a value should be; the dtype comes last, as in 'dtinfo "
+                    "cast 70000 bf16'",
+                    DTI_QUOTED(dtype, strlen(dtype)));
+}
+
 static enum dti_status check_operands(char **operands, int count,
                                       const struct cast_numbers *numbers, struct dti_error *reterr)
 {
@@ -201,13 +217,18 @@ static enum dti_status check_operands(char **operands, int count,
                         "'dtinfo cast 70000 bf16'");
     if (count == 1 && dti_operand_is_file(operands[0]))
         return dti_operand_needs_from(operands[0], reterr);
-    if (count == 1) {
+    if (count == 1 && is_dtype(operands[0]))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s stands alone; give values and a dtype, as in 'dtinfo cast 70000 bf16'",
+                        "the value is missing before %s, as in 'dtinfo cast 70000 bf16'",
                         DTI_QUOTED(operands[0], strlen(operands[0])));
-    }
+    if (count == 1)
+        return missing_dtype(operands[0], reterr);
+    const char *const last = operands[count - 1];
     const enum dti_status status =
         numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
+    if (status == DTI_OK && dti_operand_is_number(last))
+        return is_dtype(operands[0]) ? dtype_comes_last(operands[0], reterr)
+                                     : missing_dtype(last, reterr);
     if (status != DTI_OK)
         return status;
     for (int i = 0; i < count - 1 && count > 2; i++) {
@@ -277,7 +298,7 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
     struct list list = {.values = values, .numbers = numbers};
     list.results = calloc(numbers->count * targets + 1, sizeof *list.results);
     if (!list.results)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = cast_list(&list, operands, count, reterr);
     if (status == DTI_OK && values->cx->output == DTI_OUTPUT_JSON) {
         values->answer.put = put_list;

@@ -88,7 +88,7 @@ enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_c
 {
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (named)
         dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);

@@ -164,7 +164,7 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
         most += *at == (dtype ? ',' : ';');
     assertion->items = calloc(most, sizeof *assertion->items);
     if (!assertion->items)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     for (;;) {
         struct dti_check_item *const item = &assertion->items[assertion->item_count++];
         const size_t length = dtype ? dti_glob_list_item(text) : strcspn(text, ";");
@@ -360,7 +360,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                         "nothing to check; give files, as in 'dtinfo check model.safetensors'");
     struct check_files *const files = calloc(1, sizeof *files);
     if (!files)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     files->paths = operands;
     files->count = operand_count;
     enum dti_status status = check_init(&files->job, args, cx, reterr);

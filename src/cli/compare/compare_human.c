@@ -313,7 +313,7 @@ enum dti_status dti_compare_human(const struct compare_job *job, struct dti_erro
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
     view.rows = malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
     if (!view.rows)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     take_rows(&view);
     put_verdict(&view);
     enum dti_status status = put_rows(&view, reterr);
@@ -324,6 +324,6 @@ enum dti_status dti_compare_human(const struct compare_job *job, struct dti_erro
         put_totals(&view);
     free(view.rows);
     if (status == DTI_OK && view.lost)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     return status;
 }

@@ -207,7 +207,7 @@ static void offer_blocks(const struct completion *c)
 
 static void offer_choices(const struct completion *c, const struct dti_choice *choices)
 {
-    for (; choices->name; choices++)
+    for (; dti_choice_shown(choices); choices++)
         (void)offer(c, "", choices->name, choices->help);
 }
 
@@ -276,6 +276,7 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
             offer_blocks(c);
         break;
     case DTI_OPERANDS_COMMAND:
+        offer_choices(c, dti_help_topics);
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:

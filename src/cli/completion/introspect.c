@@ -37,7 +37,7 @@ static const char *operand_kind(enum dti_operands operands)
 static size_t count_choices(const struct dti_choice *choices)
 {
     size_t count = 0;
-    while (choices && choices[count].name)
+    while (choices && dti_choice_shown(&choices[count]))
         count++;
     return count;
 }

@@ -129,7 +129,7 @@ static enum dti_status compile_grep(struct inspect_job *job, struct dti_error *r
         return DTI_OK;
     }
     if (code == REG_ESPACE)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     (void)regerror(code, &job->grep, why, sizeof why);
     why[0] = dti_ascii_lower(why[0]);
     return dti_fail_word(reterr, DTI_USAGE, pattern, strlen(pattern),
@@ -147,7 +147,7 @@ static enum dti_status put_digests(const struct inspect_job *job, struct dti_err
     const bool failed = text.failed;
     (void)fputs(text.data, job->cx->raw);
     dti_buffer_free(&text);
-    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+    return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 /* An error among several files is told at once, and in JSON in the file's place. */
@@ -253,7 +253,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct inspect_job *const job = calloc(1, sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->args = args;
     job->cx = cx;
     job->paths = operands;

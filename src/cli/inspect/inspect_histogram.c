@@ -248,7 +248,7 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
     struct dti_line line = {.out = view->cx->out, .colour = view->cx->colour};
     (void)fputc('\n', view->cx->out);
     if (tensor && !dti_name_put(&line, DTI_STYLE_BOLD, tensor->name, tensor->name_length))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (tensor)
         dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %llu finite numbers, %llu zero; %llu nan, %llu inf\n",

@@ -13,7 +13,7 @@ static const char gap[] = "   ";
 
 static enum dti_status no_memory(struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }
 
 /* "22 tensors", "3 of 22 tensors" */

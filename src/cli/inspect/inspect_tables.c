@@ -52,7 +52,7 @@ static enum dti_status put_names(const struct inspect_view *view, struct dti_err
         failed = text.failed;
     }
     dti_buffer_free(&text);
-    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+    return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_error *reterr)

@@ -249,7 +249,7 @@ enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
     for (size_t i = 0; i < report->shown_count && fits; i++)
         fits = add_tensor(ret, report->shown[i]);
     if (!fits)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     sort_numbers(ret);
     return DTI_OK;
 }

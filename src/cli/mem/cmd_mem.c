@@ -179,6 +179,8 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
                     DTI_QUOTED(text, strlen(text)));
 }
 
+enum { FEW_BYTES = 1 << 20 }; /* a number without a unit that is smaller probably lacks it */
+
 /* The capacity of --fit. */
 static enum dti_status read_capacity(struct mem_job *job, struct dti_error *reterr)
 {
@@ -189,7 +191,11 @@ static enum dti_status read_capacity(struct mem_job *job, struct dti_error *rete
     if (!dti_mem_is_amount(text))
         return capacity_of_device(capacity, text, reterr);
     *capacity = (struct dti_mem_capacity){.asked = true, .all = DTI_UNKNOWN};
-    return read_bytes(text, &capacity->bytes, reterr);
+    const enum dti_status status = read_bytes(text, &capacity->bytes, reterr);
+    if (status == DTI_OK && capacity->bytes < FEW_BYTES && dti_ascii_digit(text[strlen(text) - 1]))
+        dti_warn(job->cx, "--fit %s is %llu bytes; for gigabytes write %sGB or %sGiB", text,
+                 (unsigned long long)capacity->bytes, text, text);
+    return status;
 }
 
 static const struct dti_choice optimizers[] = {
@@ -270,7 +276,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 {
     struct mem_job *const job = calloc(1, sizeof *job);
     if (!job)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->args = args;
     job->cx = cx;
     enum dti_status status = gather(job, operands, operand_count, reterr);

@@ -124,7 +124,7 @@ static enum dti_status put_operands(const struct dti_context *cx, const struct d
         if (file && strcmp(operand->text, "-") == 0)
             dti_line_put(&line, DTI_STYLE_BOLD, "standard input");
         else if (file && !dti_name_put(&line, DTI_STYLE_BOLD, operand->text, strlen(operand->text)))
-            status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            status = dti_no_memory(reterr);
         (file ? put_file : put_amount)(&line, mem, operand);
         dti_line_end(&line);
         if (mem->list_tensors && file && operand->count > 0 && status == DTI_OK)
@@ -283,7 +283,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
     const bool failed = text.failed;
     note(cx, text.data);
     dti_buffer_free(&text);
-    return failed ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory") : DTI_OK;
+    return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 /* What the defaults were, and what is not counted. */

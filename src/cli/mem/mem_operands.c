@@ -108,7 +108,7 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     if (args->mem.only && mem->item_count == 0)
         return dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor",
                         DTI_QUOTED(args->mem.only, strlen(args->mem.only)));
-    if (args->train && mem->numbers == 0)
+    if (args->train && files && mem->numbers == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "no tensor is of floats: there are no parameters to train");
     return DTI_OK;

@@ -13,7 +13,8 @@
 
 static const struct dti_choice symmetry_choices[] = {DTI_QUANT_SYMMETRIES(CHOICE){.name = NULL}};
 static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE){.name = NULL}};
-static const struct dti_choice like_choices[] = {DTI_QUANT_LIKES(CHOICE){.name = NULL}};
+static const struct dti_choice like_choices[] = {
+    DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""}, {.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice nibble_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
 static const struct dti_choice tensor_scale_choices[] = {

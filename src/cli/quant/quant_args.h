@@ -6,7 +6,7 @@
 #define DTINFO_CLI_QUANT_ARGS_H
 
 #include "answers/quantized.h"
-#include "cli/shared/cast_file.h"
+#include "cli/shared/rewrite_job.h"
 #include "cli/shell/option.h"
 
 struct quant_args {

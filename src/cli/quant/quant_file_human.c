@@ -3,41 +3,18 @@
  * What became of a file's tensors, for people: a line on the whole, two on the recipe, one for each
  * dtype that there was, what was lost, and the tensors: all of a few, else those that lost most
  * (with -v all of them). */
+#include <math.h>
+#include <stddef.h>
+
 #include "cli/quant/quant_files.h"
 #include "cli/quant/quant_values.h"
-#include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
-#include "cli/shared/tensor_cells.h"
-#include "cli/shared/tensor_kinds.h"
 
 enum { FEW = 12 };
-
-static const char gap[] = "   ";
 
 static void put(struct dti_line *line, const char *text)
 {
     dti_line_put(line, DTI_STYLE_PLAIN, text);
-}
-
-/* model.safetensors -> out.safetensors   12 tensors   8.00 MiB -> 2.00 MiB */
-static void put_head(const struct dti_quant_file_answer *answer, struct dti_line *line)
-{
-    const struct dti_file_quant *const quant = answer->quant;
-    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
-    char tensors[DTI_PLURAL_SIZE], files[DTI_PLURAL_SIZE];
-    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s", dti_human_path(from, answer->path),
-                   answer->out_path ? dti_human_path(to, answer->out_path)
-                                    : dti_container_name(answer->kind),
-                   dti_plural_words(tensors, quant->tensor_count, "tensor"));
-    if (quant->files.count > 1)
-        dti_line_print(
-            line, DTI_STYLE_PLAIN, " in %s",
-            dti_plural_words(files, quant->files.count - quant->files.has_index, "file"));
-    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, quant->input_bytes),
-                   dti_human_bytes(written, quant->output_bytes));
-    if (answer->dry_run)
-        put(line, "   (nothing is written)");
-    dti_line_end(line);
 }
 
 /* What has a scale of its own, in words; nothing for blocks. */
@@ -58,10 +35,10 @@ static void put_granularity(const struct dti_quant_target *target, struct dti_li
 }
 
 /* The recipe, as for values. */
-static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_line *line)
+static void put_recipe(const struct quant_file *file, struct dti_line *line)
 {
-    const struct dti_quant_target *const target = answer->target;
-    const char *const like = dti_quant_like_word(answer->rules->like);
+    const struct dti_quant_target *const target = file->target;
+    const char *const like = dti_quant_like_word(file->args->rules.like);
     char words[QUANT_WORDS_SIZE];
     put(line, "  ");
     dti_line_put(line, DTI_STYLE_BOLD, target->name);
@@ -72,92 +49,104 @@ static void put_recipe(const struct dti_quant_file_answer *answer, struct dti_li
     dti_line_end(line);
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s", dti_quant_division_words(target),
                    like ? ", like " : "", like ? like : "",
-                   dti_quant_layout_name(answer->quant->request.layout));
+                   dti_quant_layout_name(file->job.request.quantize.layout));
     dti_line_end(line);
 }
 
-static const char *const fate_words[DTI_QUANT_FATE_COUNT] = {
-    [DTI_QUANT_FATE_QUANTIZED] = "",
-    [DTI_QUANT_FATE_KEEP] = "kept: --keep",
-    [DTI_QUANT_FATE_ONLY] = "kept: not of --only",
-    [DTI_QUANT_FATE_INTEGER] = "kept: integers",
-    [DTI_QUANT_FATE_COMPLEX] = "kept: complex",
-    [DTI_QUANT_FATE_NARROW] = "kept: 8 bits or less already",
-    [DTI_QUANT_FATE_SCALAR] = "kept: a single number",
-    [DTI_QUANT_FATE_PART] = "kept: of tensors that are quantized already",
-};
-
-static enum dti_status put_kinds(const struct dti_context *cx,
-                                 const struct dti_quant_file_answer *answer,
-                                 struct dti_error *reterr)
+static void put_loss(const struct quant_file *file, struct dti_line *line)
 {
-    struct dti_tensor_kinds kinds = {.count = 0};
-    for (size_t i = 0; i < answer->quant->tensor_count; i++) {
-        const struct dti_file_quant_tensor *const tensor = &answer->quant->tensors[i];
-        const struct dti_tensor *const source = dti_quant_file_source(answer, i);
-        const bool quantized = tensor->fate == DTI_QUANT_FATE_QUANTIZED;
-        struct dti_tensor_kind kind = {.first = quantized,
-                                       .from = source->format->name,
-                                       .to = quantized ? answer->target->name : NULL,
-                                       .same_bytes = !quantized,
-                                       .count = 1,
-                                       .input = source->bytes,
-                                       .output = tensor->bytes};
-        (void)snprintf(kind.words, sizeof kind.words, "%s", fate_words[tensor->fate]);
-        dti_kinds_add(&kinds, &kind);
-    }
-    return dti_kinds_write(&kinds, cx->out, cx->colour, reterr);
-}
-
-static void put_loss(const struct dti_quant_file_answer *answer, struct dti_line *line)
-{
-    const struct dti_file_quant *const quant = answer->quant;
-    char place[DTI_LOSS_PLACE_SIZE] = "";
+    const struct dti_rewrite *const rewrite = file->job.rewrite;
     struct dti_loss_summary loss;
-    dti_quant_file_loss(answer, &loss);
-    dti_loss_human_count(line, "clipped", quant->count.clipped);
-    if (answer->target->scheme.block) {
-        dti_loss_human_count(line, "in blocks", quant->count.blocks);
-        dti_loss_human_count(line, "special blocks", quant->count.special);
+    dti_rewrite_loss(rewrite, &loss);
+    dti_loss_human_count(line, "clipped", rewrite->count.clipped);
+    if (file->target->scheme.block) {
+        dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
+        dti_loss_human_count(line, "special blocks", rewrite->count.special);
     } else {
-        dti_loss_human_count(line, "nan and inf", quant->count.special);
+        dti_loss_human_count(line, "nan and inf", rewrite->count.special);
     }
     dti_loss_human_count(line, "to zero", loss.to_zero);
     dti_line_end(line);
-    if (loss.max_absolute > 0)
-        dti_loss_place(place, dti_quant_file_source(answer, quant->max_tensor), loss.max_index);
-    dti_loss_human_errors(&loss, place, line);
+    dti_rewrite_errors(&file->job, &loss, line);
 }
 
-static void put_machine(const struct dti_quant_file_answer *answer, struct dti_line *line)
+static void put_machine(const struct dti_rewrite_job *job, struct dti_line *line)
 {
     char kernels[DTI_PLAN_TEXT_SIZE];
-    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s", dti_level_name(answer->level),
-                   answer->threads, answer->threads == 1 ? "" : "s");
-    if (answer->quant->plan_count > 0) {
-        put(line, gap);
+    dti_rewrite_machine(job, line);
+    if (job->rewrite->quant_plan_count > 0) {
+        put(line, "   ");
         dti_line_put(line, DTI_STYLE_DIM,
-                     dti_quant_plan_describe(answer->quant->plans[0], false, kernels));
+                     dti_quant_plan_describe(job->rewrite->quant_plans[0], false, kernels));
     }
     dti_line_end(line);
 }
 
-enum dti_status dti_quant_file_human(const struct dti_context *cx,
-                                     const struct dti_quant_file_answer *answer,
-                                     struct dti_error *reterr)
+static enum dti_status put_table(const struct quant_file *file, const size_t *list, size_t count,
+                                 struct dti_error *reterr)
 {
-    const struct dti_file_quant *const quant = answer->quant;
-    const bool ran = quant->quantized_count > 0 && !answer->dry_run;
-    const bool all = cx->verbose || quant->tensor_count <= FEW;
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    put_head(answer, &line);
-    put_recipe(answer, &line);
-    const enum dti_status status = put_kinds(cx, answer, reterr);
+    const struct dti_block_format *const block = file->target->scheme.block;
+    const bool dry = file->job.tensors->dry_run;
+    const bool scale =
+        block ? block->family == DTI_BLOCKS_NV : file->target->scheme.per == DTI_PER_TENSOR;
+    const struct dti_rewrite_column columns[] = {
+        {"bytes", DTI_COLUMN_BYTES, 0, false},
+        {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
+         dry || !scale},
+        {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
+         dry || !scale || !file->job.rewrite->zero_points},
+        {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry},
+        {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
+        {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
+         DTI_COLUMN_OF(quantized.count.special), dry},
+        {"max abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.max_absolute), dry},
+        {"mean abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.mean_absolute), dry},
+        {"SQNR dB", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.sqnr_db), dry},
+    };
+    return dti_rewrite_table(&file->job, columns, sizeof columns / sizeof *columns, list, count,
+                             reterr);
+}
+
+static bool is_changed(const struct dti_rewrite_tensor *tensor)
+{
+    return tensor->fate == DTI_FATE_CHANGED;
+}
+
+/* Whether a lost more than b: the weaker signal comes first. */
+static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
+{
+    const double one = isnan(a->sqnr_db) ? INFINITY : a->sqnr_db;
+    const double other = isnan(b->sqnr_db) ? INFINITY : b->sqnr_db;
+    return one < other;
+}
+
+static enum dti_status put_worst(const struct quant_file *file, struct dti_error *reterr)
+{
+    size_t worst[DTI_REWRITE_WORST + 1], count;
+    const size_t all = dti_rewrite_worst(file->job.rewrite, is_changed, is_worse, worst, &count);
+    const enum dti_status status = put_table(file, worst, count, reterr);
+    if (status == DTI_OK && count < all)
+        (void)fprintf(file->job.cx->out, "  the worst of %zu quantized tensors; -v shows all\n",
+                      all);
+    return status;
+}
+
+enum dti_status dti_quant_file_human(const struct quant_file *file, struct dti_error *reterr)
+{
+    const struct dti_rewrite_job *const job = &file->job;
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const bool ran = rewrite->changed_count > 0 && !job->tensors->dry_run;
+    struct dti_line line = dti_rewrite_line(job);
+    dti_rewrite_head(job, rewrite->input_bytes, &line);
+    put_recipe(file, &line);
+    const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
     if (ran)
-        put_loss(answer, &line);
-    if (ran && cx->verbose)
-        put_machine(answer, &line);
-    if (status != DTI_OK || quant->tensor_count == 0 || (!all && !ran))
+        put_loss(file, &line);
+    if (ran && job->cx->verbose)
+        put_machine(job, &line);
+    if (status != DTI_OK || rewrite->tensor_count == 0)
         return status;
-    return dti_quant_file_tensors(cx, answer, !all, reterr);
+    if (job->cx->verbose || rewrite->tensor_count <= FEW)
+        return put_table(file, NULL, rewrite->tensor_count, reterr);
+    return ran ? put_worst(file, reterr) : status;
 }

@@ -33,7 +33,7 @@ static void put_fp32(struct dti_line *line, const char *name, uint32_t code, con
 {
     char text[DTI_TEXT_SIZE];
     label(line, name);
-    dti_line_text(line, dti_quant_spell(text, code));
+    dti_line_text(line, dti_human_fp32(text, code));
     dti_line_to(line, BITS_COLUMN);
     dti_spell_code(text, code, 32);
     dti_line_text(line, text);
@@ -56,8 +56,8 @@ static void put_hexfloat(struct dti_line *line, uint32_t code)
 static void put_span(struct dti_line *line, uint32_t low, uint32_t high)
 {
     char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
-    dti_line_print(line, DTI_STYLE_PLAIN, "%s to %s", dti_quant_spell(from, low),
-                   dti_quant_spell(to, high));
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s to %s", dti_human_fp32(from, low),
+                   dti_human_fp32(to, high));
 }
 
 static void put_range(struct dti_line *line, const struct dti_quant_target *target,
@@ -122,9 +122,9 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
     label(line, "scale");
     if (block->family == DTI_BLOCKS_MX && scale.class == DTI_CLASS_FINITE)
         dti_line_print(line, DTI_STYLE_PLAIN, "2^%d = %s", (int)scale.exponent,
-                       dti_quant_spell(text, dti_fp32_round(&scale)));
+                       dti_human_fp32(text, dti_fp32_round(&scale)));
     else if (format->width == 32)
-        dti_line_text(line, dti_quant_spell(text, group->scale));
+        dti_line_text(line, dti_human_fp32(text, group->scale));
     else {
         dti_spell_stored(text, format, group->scale, &scale);
         dti_line_text(line, text);
@@ -171,7 +171,7 @@ static void spell_scaled(char text[DTI_TEXT_SIZE], const struct dti_value *value
     struct dti_value rounded;
     dti_fp32_value(code, &rounded);
     if (dti_value_compare(value, &rounded) == 0)
-        dti_quant_spell(text, code);
+        dti_human_fp32(text, code);
     else
         dti_spell_digits(text, value, 12);
 }
@@ -185,13 +185,13 @@ static bool put_element(struct dti_table *table, const struct dti_quant_facts *f
         spell_scaled(text, &facts->scaled);
     cell(table, text);
     if (nf)
-        dti_quant_spell(text, dti_fp32_round(&facts->element));
+        dti_human_fp32(text, dti_fp32_round(&facts->element));
     else
         dti_spell_text(text, &facts->element);
     cell(table, text);
     dti_spell_code(text, stored->code, facts->format->width);
     cell(table, text);
-    cell(table, dti_quant_spell(text, stored->back));
+    cell(table, dti_human_fp32(text, stored->back));
     const bool done = put_error(table, facts->number->x, stored->back);
     dti_table_cell(table, DTI_STYLE_WARN,
                    stored->clipped   ? "clipped"
@@ -337,7 +337,7 @@ enum dti_status dti_quant_human(const struct quant_args *args, const struct dti_
     put_head(args, cx, result);
     for (size_t at = 0; at < result->group_count; at++) {
         if (!put_group(args, cx, result, at))
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
     }
     put_total(cx, result);
     return DTI_OK;

@@ -249,7 +249,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
         return status;
     struct dti_quant_target *const list = calloc(QUANT_TARGETS_MAX, sizeof *list);
     if (!list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     size_t count = 0;
     for (const char *at = names; status == DTI_OK; at++) {
         const size_t length = strcspn(at, ",");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/quant/quant_values.h"
+#include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/text_numbers.h"
 
@@ -36,7 +37,9 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
         return dti_fail(reterr, DTI_USAGE,
                         "values have no channels; --per channel is for files, --block N for both");
     if (count == 1)
-        return dti_fail(reterr, DTI_USAGE, "%s stands alone; give values and a dtype, " EXAMPLE,
+        return dti_fail(reterr, DTI_USAGE,
+                        is_target(operands[0]) ? "the values are missing before %s, " EXAMPLE
+                                               : "the dtype is missing after %s, " EXAMPLE,
                         DTI_QUOTED(operands[0], strlen(operands[0])));
     for (int i = 0; i < count - 1; i++) {
         if (strcmp(operands[i], "-") == 0 && count > 2)
@@ -44,6 +47,15 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                             "'-' reads the values from standard input; give no others beside it");
     }
     const char *const last = operands[count - 1], *const first = operands[count - 2];
+    if (!is_target(first) && dti_operand_is_number(last)) {
+        const bool swapped = is_target(operands[0]);
+        const char *const word = swapped ? operands[0] : last;
+        return dti_fail(
+            reterr, DTI_USAGE,
+            swapped ? "%s is a dtype where a value should be; the dtype comes last, " EXAMPLE
+                    : "the dtype is missing after %s, " EXAMPLE,
+            DTI_QUOTED(word, strlen(word)));
+    }
     if (!is_target(first))
         return DTI_OK;
     if (is_target(last))
@@ -126,14 +138,14 @@ static enum dti_status check_range(const struct quant_values_job *job, size_t at
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
                     target->has_min ? "--min" : "--max", target->has_min ? "largest" : "least",
-                    dti_quant_spell(text, end), target->has_min ? "--max" : "--min");
+                    dti_human_fp32(text, end), target->has_min ? "--max" : "--min");
 }
 
 static enum dti_status show(struct quant_values_job *job, size_t at, struct dti_error *reterr)
 {
     struct dti_quant_result result;
     if (!dti_quant_result_make(&result, &job->targets[at], &job->numbers))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     job->events |= dti_quant_events(&result);
     if (at > 0 && !job->cx->quiet)
         (void)fputc('\n', job->cx->out);

@@ -18,8 +18,6 @@ const char *dti_quant_division_words(const struct dti_quant_target *target);
 /* How a block's scale came to be: "floor(log2 amax) - 2". */
 const char *dti_quant_scale_words(const struct dti_quant_target *target,
                                   char buffer[QUANT_WORDS_SIZE]);
-/* An fp32 number for people: integers with all digits, others with the fewest that tell it. */
-const char *dti_quant_spell(char buffer[DTI_TEXT_SIZE], uint32_t code);
 
 /* quant_human.c */
 enum dti_status dti_quant_human(const struct quant_args *args, const struct dti_context *cx,

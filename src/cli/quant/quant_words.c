@@ -4,20 +4,6 @@
 #include "cli/quant/quant_values.h"
 #include "core/quant_parts.h"
 
-const char *dti_quant_spell(char buffer[DTI_TEXT_SIZE], uint32_t code)
-{
-    struct dti_value value;
-    dti_fp32_value(code, &value);
-    /* of 24 bits: an integer, and not too long to read */
-    const bool integer = value.class == DTI_CLASS_FINITE && value.exponent >= 0 &&
-                         value.exponent < 24 && value.hi << (value.exponent + 1) == 0;
-    if (integer || value.class != DTI_CLASS_FINITE)
-        dti_spell_text(buffer, &value);
-    else
-        dti_spell_shortest(buffer, dti_format_get(DTI_FP32), code);
-    return buffer;
-}
-
 /* The codes that the largest magnitude is spread over: "127", "127.5". */
 static void spell_steps(char buffer[DTI_TEXT_SIZE], const struct dti_quant_target *target)
 {

@@ -70,7 +70,7 @@ enum dti_status dti_cast_device_take(struct dti_cast_device *device, struct dti_
     return status;
 }
 
-void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_file_cast *cast)
+void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_rewrite *cast)
 {
     if (!device->runner)
         return;

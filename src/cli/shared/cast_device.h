@@ -10,7 +10,7 @@
 
 #include "cli/shell/option.h"
 #include "dtinfo/cross_check.h"
-#include "dtinfo/file_cast.h"
+#include "dtinfo/rewrite.h"
 #include "dtinfo/runner.h"
 #include "dtinfo/table.h"
 
@@ -49,7 +49,7 @@ void dti_cast_device_close(struct dti_cast_device *device);
 /* Gives an array's plan to the device; and those of a file, which have been given to it. */
 enum dti_status dti_cast_device_take(struct dti_cast_device *device, struct dti_plan *plan,
                                      struct dti_error *reterr);
-void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_file_cast *cast);
+void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_rewrite *cast);
 /* Threads that should bring blocks: `wanted` where that is not 0 or the work is the CPU's. */
 size_t dti_cast_device_threads(const struct dti_cast_device *device, size_t wanted);
 

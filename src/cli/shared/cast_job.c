@@ -103,7 +103,7 @@ static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_ta
         struct dti_cast_target *const more =
             realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
         if (!more)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         job->targets = more;
     }
     *ret = memset(&job->targets[count], 0, sizeof **ret);
@@ -137,8 +137,7 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
         enum dti_stack stack = (enum dti_stack)args->like;
         target->rule = dti_stack_find(stack, &cast->dst);
         if (!target->rule && named)
-            return dti_fail(reterr, DTI_WRONG_KIND,
-                            "%s has no %s, or nothing is known of it; --stacks shows who has it",
+            return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s; --stacks shows who has it",
                             dti_stack_name(stack), dtype->name);
         if (!target->rule)
             return DTI_OK;

@@ -12,18 +12,23 @@
 #include "dtinfo/storage.h"
 
 #define ROW(value_, name_, help_)    {.name = name_, .value = value_, .help = help_},
+#define WORD(value_, name_)          {.name = name_, .value = value_, .help = ""},
 #define SEEDED(value_, name_, help_) ROW(value_, name_, help_ "; see --seed")
 
-const struct dti_choice dti_choice_round[] = {DTI_ROUNDS(ROW, SEEDED){.name = NULL}};
-const struct dti_choice dti_choice_overflow[] = {DTI_OVERFLOWS(ROW){.name = NULL}};
+const struct dti_choice dti_choice_round[] = {DTI_ROUNDS(ROW, SEEDED)
+                                                  DTI_ROUND_WORDS(WORD){.name = NULL}};
+const struct dti_choice dti_choice_overflow[] = {DTI_OVERFLOWS(ROW)
+                                                     DTI_OVERFLOW_WORDS(WORD){.name = NULL}};
 const struct dti_choice dti_choice_nan[] = {DTI_NANS(ROW){.name = NULL}};
 const struct dti_choice dti_choice_packing[] = {DTI_PACKINGS(ROW){.name = NULL}};
 
 const struct dti_choice dti_choice_stack[] = {
-#define STACK(id, nm, title) {.name = nm, .value = DTI_STACK_##id, .help = title},
+#define STACK(id, nm, title, version) \
+    {.name = nm, .value = DTI_STACK_##id, .help = title " (as of " version ")"},
 #include "dtinfo/stacks.def"
 #undef STACK
-    {.name = NULL},
+    WORD(DTI_STACK_TORCH, "pytorch") WORD(DTI_STACK_ML_DTYPES, "jax")
+        WORD(DTI_STACK_NUMPY, "np"){.name = NULL},
 };
 
 const struct dti_choice dti_choice_fail_on[] = {

@@ -14,8 +14,8 @@
 
 struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
-    int endian, packing;
-    bool endian_given, packing_given, lenient;
+    int endian, packing, progress; /* progress: enum dti_progress_when */
+    bool endian_given, packing_given, progress_given, lenient;
 };
 
 enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
@@ -26,9 +26,10 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
         DTI_ROW_PACKING(type, args.packing, "packing of sub-byte codes, raw or in safetensors"), \
         DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
-#define DTI_SCAN_OPTIONS(type, args)                \
-    DTI_ROW_THREADS(type, args.threads, "threads"), \
-        DTI_ROW_MAX_MEMORY(type, args.max_memory, "", "; the default is 16MiB")
+#define DTI_SCAN_OPTIONS(type, args)                                             \
+    DTI_ROW_THREADS(type, args.threads, "threads"),                              \
+        DTI_ROW_MAX_MEMORY(type, args.max_memory, "", "; the default is 16MiB"), \
+        DTI_ROW_PROGRESS(type, args.progress, "show a progress bar on standard error")
 
 /* The options for dti_container_open(). Points into itself: must not be copied. */
 struct dti_file_source {
@@ -47,6 +48,9 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
 struct dti_file_bar {
     struct dti_progress progress;
     FILE *out;
+    const struct dti_tensor *const *tensors; /* that are read, for their names */
+    size_t count, at;
+    uint64_t before; /* bytes of those in front of that one */
 };
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
                                       const struct dti_file_args *args,

@@ -92,7 +92,7 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     const bool named = dti_container_named(path) == DTI_CONTAINER_SHARDED && !is_folder(path);
     ret->folder = named ? strndup(path, length) : strdup(path);
     if (!ret->folder)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (named)
         ret->index = path + length;
     else if (input->index)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/quant_parts.h"
+
 enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20 };
 
 const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
@@ -177,5 +179,19 @@ const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path)
     const size_t length = strlen(buffer);
     memmove(buffer, buffer + 1, length - 2);
     buffer[length - 2] = '\0';
+    return buffer;
+}
+
+const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code)
+{
+    struct dti_value value;
+    dti_fp32_value(code, &value);
+    /* of 24 bits: an integer, and not too long to read */
+    const bool integer = value.class == DTI_CLASS_FINITE && value.exponent >= 0 &&
+                         value.exponent < 24 && value.hi << (value.exponent + 1) == 0;
+    if (integer || value.class != DTI_CLASS_FINITE)
+        dti_spell_text(buffer, &value);
+    else
+        dti_spell_shortest(buffer, dti_format_get(DTI_FP32), code);
     return buffer;
 }

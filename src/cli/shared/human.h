@@ -31,6 +31,9 @@ const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value 
 const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                                 const struct dti_buffer *exact, unsigned digits);
 
+/* An fp32 number: integers with all digits, others with the fewest that tell it. */
+const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code);
+
 /* A ratio as a percentage without its sign: "0.2057". */
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);

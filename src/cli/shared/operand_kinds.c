@@ -11,8 +11,9 @@
 
 #include "answers/cast.h"
 #include "dtinfo/input.h"
+#include "dtinfo/nearest.h"
 
-static size_t count_words(char **operands, int operand_count)
+size_t dti_dtype_words(char **operands, int operand_count)
 {
     size_t count = 0;
     for (int i = 0; i < operand_count; i++) {
@@ -45,11 +46,12 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
-    size_t capacity = operand_count > 0 ? count_words(operands, operand_count) : DTI_DTYPE_COUNT;
+    size_t capacity =
+        operand_count > 0 ? dti_dtype_words(operands, operand_count) : DTI_DTYPE_COUNT;
     struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
     size_t count = 0;
     if (!list)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
 
     for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
@@ -112,6 +114,14 @@ bool dti_operand_is_file(const char *operand)
 
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr)
 {
+    struct dti_format format;
+    const bool dtype =
+        dti_block_lookup(path) || dti_format_lookup(path, &format, NULL, NULL) == DTI_OK;
+    if (cause == ENOENT && dtype)
+        return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                             "%s is a dtype where a value or a file should be; the dtype comes "
+                             "last",
+                             DTI_QUOTED(path, strlen(path)));
     return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
 }
 

@@ -21,11 +21,20 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
                                        const struct dti_context *cx, struct dti_dtype_operand *ret,
                                        struct dti_error *reterr);
 
+/* How many names there are, blanks and commas between them. */
+size_t dti_dtype_words(char **operands, int operand_count);
+
 /* Looks the operands up and checks them; says their notes on stderr. The list is to be freed. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
                                         const struct dti_context *cx,
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr);
+
+/* One of IEEE P3109: "binary8p3se", "binary6p2". */
+static inline bool dti_format_is_p3109(const struct dti_format *f)
+{
+    return f->specials == DTI_SPECIALS_P3109E || f->specials == DTI_SPECIALS_P3109F;
+}
 
 /* Writes a table of dtypes as dti_put_table() does, and how many P3109 formats are not in it. */
 enum dti_status dti_table_without_p3109(const struct dti_context *cx, struct dti_table *table,
@@ -42,7 +51,8 @@ bool dti_operand_is_number(const char *operand);
 /* A file that is there, and no folder. */
 bool dti_operand_is_file(const char *operand);
 
-/* "cannot read 'in.bin': No such file or directory", or another errno value. */
+/* "cannot read 'in.bin': No such file or directory", or another errno value; or that the dtype,
+ * which stands there instead, comes last. */
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr);
 /* A file or standard input, of which --from must say what it holds. */
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr);

@@ -94,5 +94,5 @@ enum dti_status dti_table_finish(struct dti_table *table, bool whole, const stru
     if (whole)
         return dti_put_table(cx, table, 2, reterr);
     dti_table_free(table);
-    return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return dti_no_memory(reterr);
 }

@@ -63,7 +63,7 @@ static enum dti_status fill(struct dti_text_numbers *numbers, struct dti_error *
         const size_t capacity = numbers->capacity ? 2 * numbers->capacity : 2 * CHUNK;
         char *buffer = realloc(numbers->buffer, capacity);
         if (!buffer)
-            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+            return dti_no_memory(reterr);
         numbers->buffer = buffer;
         numbers->capacity = capacity;
     }

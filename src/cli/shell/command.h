@@ -141,6 +141,11 @@ void dti_help_overview(FILE *out, bool colour, int width);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
 
+/* help_topics.c: what `dtinfo help` explains apart from commands. A topic's value is its place. */
+extern const struct dti_choice dti_help_topics[];
+enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
+                               struct dti_error *reterr);
+
 enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
 
 /* What the commands that write files say beside their reports: of what killed runs have left, and

@@ -10,6 +10,7 @@
 #include "cli/shell/globals.h"
 #include "cli/shell/page.h"
 #include "cli/shell/standard.h"
+#include "dtinfo/dtype.h"
 #include "dtinfo/nearest.h"
 
 /* POSIX leaves the declaration to the program. */
@@ -44,8 +45,15 @@ static enum dti_status answer(const struct dti_command *command, void *args,
     }
     if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
         const size_t length = strlen(words[0]);
-        return dti_fail_word(reterr, DTI_USAGE, words[0], length, "takes no operands; %s is one",
-                             DTI_QUOTED(words[0], length));
+        struct dti_format format;
+        const bool device = dti_option_find_long(command->options, "device", 6) != NULL;
+        const bool dtype = dti_format_lookup(words[0], &format, NULL, NULL) == DTI_OK;
+        return dti_fail_word(reterr, DTI_USAGE, words[0], length,
+                             dtype    ? "takes no operands; for %s use 'dtinfo info %s'"
+                             : device ? "takes no operands; for %s use --device %.32s"
+                                      : "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length),
+                             dtype ? format.name : DTI_QUOTED(words[0], length));
     }
     return command->run(args, words, operand_count, cx, reterr);
 }
@@ -81,7 +89,7 @@ static bool has_json(struct dti_context *cx, struct dti_error *reterr)
     if (!cx->json)
         cx->json = dti_json_new();
     if (!cx->json)
-        (void)dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        (void)dti_no_memory(reterr);
     return cx->json != NULL;
 }
 
@@ -124,7 +132,7 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     void *const args = calloc(1, command->args_size > 0 ? command->args_size : 1);
     if (!args || !has_json(cx, reterr)) {
         free(args);
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     }
     status =
         run_command(command, args, &globals, words + leading + 1, count - leading - 1, cx, reterr);

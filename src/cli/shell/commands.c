@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "cli/shell/command.h"
+#include "cli/shell/hints.h"
+#include "dtinfo/dtype.h"
+#include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
+#include "dtinfo/number.h"
 
 #define COMMAND(id) extern const struct dti_command dti_command_##id;
 #include "cli/shell/commands.def"
@@ -27,6 +31,30 @@ const struct dti_command *dti_command_find(const char *name)
     return NULL;
 }
 
+/* Whether the word is what a command takes: the command was forgotten. */
+static bool is_operand(const char *name, struct dti_error *reterr)
+{
+    enum { SHOWN = 40 };
+    const size_t length = strlen(name);
+    struct dti_format format;
+    struct dti_value value;
+    if (dti_value_parse(&value, name, length, NULL) == DTI_OK)
+        dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
+                      "%s is a number, not a command; use 'dtinfo cast %s bf16' or another dtype",
+                      DTI_QUOTED(name, length), length <= SHOWN ? name : "VALUE");
+    else if (dti_format_lookup(name, &format, NULL, NULL) == DTI_OK)
+        dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
+                      "%s is a dtype, not a command; use 'dtinfo info %s'",
+                      DTI_QUOTED(name, length), format.name);
+    else if (dti_input_there(name) == 0)
+        dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
+                      "%s is a file, not a command; use dtinfo inspect %s",
+                      DTI_QUOTED(name, length), DTI_QUOTED(name, length));
+    else
+        return false;
+    return true;
+}
+
 enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
                                    struct dti_error *reterr)
 {
@@ -36,6 +64,15 @@ enum dti_status dti_command_lookup(const char *name, const struct dti_command **
         return DTI_OK;
     }
     const size_t length = strlen(name);
+    const char *const use = dti_hint_command(name);
+    if (use) {
+        dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
+                      "unknown command %s; use 'dtinfo %s'", DTI_QUOTED(name, length), use);
+        dti_error_suggest(reterr, use);
+        return DTI_UNKNOWN_COMMAND;
+    }
+    if (is_operand(name, reterr))
+        return DTI_UNKNOWN_COMMAND;
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, length);
     for (size_t i = 0; i < dti_command_count; i++) {

@@ -26,14 +26,15 @@ const struct dti_option dti_global_options[] = {
     DTI_OPTION(CHOICE, 0, "color", "WHEN", "when to use colour", struct dti_globals, colour, int,
                .given_offset = DTI_NO_GIVEN, .choices = colours),
     OPT_UINT(0, "width", struct dti_globals, width, width_given, 0, WIDEST, "COLS",
-             "make tables and lines fit COLS columns; 0: no limit"),
-    OPT_FLAG(0, "wide", struct dti_globals, wide, "show tables and lines in full; --width 0"),
+             "columns that tables and lines fit; 0: no limit"),
+    OPT_FLAG(0, "wide", struct dti_globals, wide,
+             "show tables and lines in full, as --width 0 does"),
     OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
              "show these columns of tables, by their heads"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),
-    OPT_FLAG(0, "version", struct dti_globals, version, "print the version and exit"),
+    OPT_FLAG('V', "version", struct dti_globals, version, "print the version and exit"),
     OPT_END,
 };
 

@@ -98,13 +98,13 @@ static size_t option_column(const struct dti_option *options)
 static void put_choices(struct page *page, const struct dti_choice *choices, size_t column)
 {
     size_t widest = 0;
-    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+    for (const struct dti_choice *choice = choices; dti_choice_shown(choice); choice++) {
         const size_t length = strlen(choice->name);
         widest = length > widest ? length : widest;
     }
     const size_t needed = CHOICE_COLUMN + widest + 2;
     const size_t help_column = needed > column ? needed : column;
-    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+    for (const struct dti_choice *choice = choices; dti_choice_shown(choice); choice++) {
         indent_to(page, CHOICE_COLUMN);
         dti_line_put(&page->line, DTI_STYLE_BOLD, choice->name);
         if (choice->help) {
@@ -200,8 +200,9 @@ void dti_help_overview(FILE *out, bool colour, int width)
     dti_line_end(&page.line);
     put_commands(&page);
     dti_line_end(&page.line);
-    put(&page, "'dtinfo COMMAND --help' explains a command.");
+    put(&page, "'dtinfo COMMAND --help' explains a command, 'dtinfo help TOPIC' a topic:");
     dti_line_end(&page.line);
+    put_choices(&page, dti_help_topics, 0);
 }
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)

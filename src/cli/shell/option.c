@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/shell/option.h"
+#include "cli/shell/hints.h"
 #include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 
@@ -105,6 +105,13 @@ static enum dti_status unknown_option(const struct parser *parser, const char *s
                                       size_t shown_length, const char *name, size_t length,
                                       struct dti_error *reterr)
 {
+    const char *const use = dti_hint_option(parser->options, parser->globals, name, length);
+    if (use) {
+        dti_fail_word(reterr, DTI_UNKNOWN_OPTION, shown, shown_length, "unknown option %s; use %s",
+                      DTI_QUOTED(shown, shown_length), use);
+        dti_hint_suggest(use, reterr);
+        return DTI_UNKNOWN_OPTION;
+    }
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, length);
     nearest.prefix = "--";
@@ -150,7 +157,7 @@ const struct dti_choice *dti_choice_find(const struct dti_choice *choices, const
                                          size_t length)
 {
     for (; choices->name; choices++) {
-        if (strncmp(choices->name, name, length) == 0 && choices->name[length] == '\0')
+        if (strlen(choices->name) == length && dti_ascii_equal_start(choices->name, name, length))
             return choices;
     }
     return NULL;
@@ -160,7 +167,7 @@ const char *dti_choices_list(char list[DTI_CHOICES_SIZE], const struct dti_choic
 {
     size_t used = 0;
     list[0] = '\0';
-    for (const struct dti_choice *choice = choices; choice->name; choice++) {
+    for (const struct dti_choice *choice = choices; dti_choice_shown(choice); choice++) {
         const int added = snprintf(list + used, DTI_CHOICES_SIZE - used, "%s%s",
                                    used > 0 ? ", " : "", choice->name);
         if (added > 0 && (size_t)added < DTI_CHOICES_SIZE - used)
@@ -176,7 +183,7 @@ void dti_choices_suggest(const struct dti_choice *choices, const char *word, siz
 {
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, word, length);
-    for (; choices->name; choices++)
+    for (; dti_choice_shown(choices); choices++)
         dti_nearest_offer(&nearest, choices->name);
     for (size_t i = 0; i < nearest.count; i++)
         dti_error_suggest(reterr, nearest.names[i]);

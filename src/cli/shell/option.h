@@ -28,9 +28,14 @@ enum dti_option_kind {
 struct dti_choice {
     const char *name; /* NULL closes a table */
     int value;
-    const char *help;
+    const char *help; /* or NULL; "": another word for a choice above it, taken but not shown */
 };
+static inline bool dti_choice_shown(const struct dti_choice *choice)
+{
+    return choice->name && !(choice->help && choice->help[0] == '\0');
+}
 
+/* In any case of letters. */
 const struct dti_choice *dti_choice_find(const struct dti_choice *choices, const char *name,
                                          size_t length); /* NULL when there is none */
 /* "nearest-even, zero" */

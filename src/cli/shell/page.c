@@ -24,7 +24,7 @@ enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, con
         return DTI_OK;
     page->stream = open_memstream(&page->text, &page->length);
     if (!page->stream)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     cx->out = page->stream;
     cx->page = page;
     return DTI_OK;
@@ -35,7 +35,7 @@ static enum dti_status turn(const struct dti_context *cx, struct dti_error *rete
 {
     struct dti_page *const page = cx->page;
     if (fflush(page->stream) != 0 || ferror(page->stream))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     if (!dti_fit_lines(cx->raw, page->text, page->length, (size_t)cx->limit))
         dti_standard_note_failure();
     rewind(page->stream);
@@ -105,5 +105,5 @@ enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *ta
     const bool whole = written && !heads.failed;
     dti_buffer_free(&heads);
     dti_table_free(table);
-    return whole ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+    return whole ? DTI_OK : dti_no_memory(reterr);
 }

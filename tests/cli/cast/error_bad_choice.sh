@@ -1,1 +1,1 @@
-dtinfo cast 1 bf16 --round nearest
+dtinfo cast 1 bf16 --round nearly

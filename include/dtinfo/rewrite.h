@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A container rewritten into new files: which of its tensors are written, what becomes of each, how
+ * the new files are laid out, the work itself, and the moment at which they take their names. Until
+ * then nothing that anybody sees has changed. What becomes of tensors is the recipe of the request;
+ * all else is the same for every recipe. */
+#ifndef DTINFO_REWRITE_H
+#define DTINFO_REWRITE_H
+
+#include "dtinfo/file_dequant.h"
+#include "dtinfo/loss_summary.h"
+#include "dtinfo/new_files.h"
+#include "dtinfo/parallel.h"
+#include "dtinfo/quant_layout.h"
+#include "dtinfo/quant_plan.h"
+#include "dtinfo/runner.h"
+
+/* What becomes of a tensor that is written, and why it is none of the recipe's. */
+enum dti_fate {
+    DTI_FATE_CHANGED, /* it is cast, quantized */
+    DTI_FATE_SAME,    /* it is of the dtype already, and no policy changes a number */
+    DTI_FATE_KEEP,    /* --keep names it */
+    DTI_FATE_ONLY,    /* --only does not */
+    DTI_FATE_INTEGER, /* integers and bool: not cast without `ints`, nor quantized */
+    DTI_FATE_COMPLEX,
+    DTI_FATE_NARROW, /* floats of 8 bits or less: there is nothing to be gained, and they may be
+                      * codes that have scales */
+    DTI_FATE_SCALAR, /* no dimensions: one number is not quantized */
+    DTI_FATE_PART,   /* scales or the like of a tensor that is quantized already */
+    DTI_FATE_COUNT
+};
+
+/* DTI_RECIPE_DEQUANTIZE is the cast of a view: see file_dequant.h. */
+enum dti_recipe { DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE, DTI_RECIPE_QUANTIZE };
+
+/* Of casts, and of floats that were codes. */
+struct dti_cast_recipe {
+    struct dti_cast cast;              /* destination (not complex), route, policies */
+    const struct dti_stack_rule *rule; /* --like, else NULL */
+    struct dti_runner *runner;         /* where plans run; NULL: on the CPU. Lives longer */
+    bool ints;                         /* integers and bool are cast too */
+    bool flags;                        /* as in struct dti_request */
+    /* How codes of less than 8 bits lie, where the file's format does not say. */
+    bool packing_given, from_packing_given;
+    enum dti_packing packing, from_packing;
+};
+
+struct dti_quantize_recipe {
+    struct dti_quant_scheme scheme; /* blocks.tensor_scale: that of nvfp4 unless it is looked for */
+    const char *dtype;              /* the name of the block format or of the codes' dtype */
+    enum dti_quant_layout layout;
+    bool has_axis; /* otherwise channels lie along axis 0, blocks and groups along the last */
+    int64_t axis;  /* negative: from the end */
+    bool pad;      /* rows are filled up with zeros to whole blocks and groups */
+    bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
+};
+
+struct dti_rewrite_request {
+    enum dti_recipe recipe;
+    struct dti_cast_recipe cast;         /* DTI_RECIPE_CAST, DTI_RECIPE_DEQUANTIZE */
+    struct dti_file_dequant *dequant;    /* DTI_RECIPE_DEQUANTIZE: whose view the container is; made
+                                          * with the same patterns. Lives longer. Else NULL */
+    struct dti_quantize_recipe quantize; /* DTI_RECIPE_QUANTIZE */
+    enum dti_level level;                /* the highest to use */
+    const char *only, *keep, *select;    /* lists of patterns, or NULL */
+    bool counted;                        /* losses are counted where nothing demands it */
+    enum dti_container_kind kind;        /* of the output */
+    const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
+    dti_warn_fn *warn; /* of what is odd: a pattern that fits nothing; or NULL */
+    void *warn_context;
+};
+
+/* One of the tensors that a tensor becomes. */
+struct dti_rewrite_part {
+    bool there;
+    size_t file;            /* of the output */
+    uint64_t bytes, offset; /* in it */
+};
+
+/* What came of a quantized tensor. */
+struct dti_quantized_tensor {
+    struct dti_quant_count count;
+    float scale; /* of the tensor: that of an affine one, or nvfp4's; 0: there is none */
+    int32_t zero_point;
+    float min, max; /* of its finite numbers, where they were looked for; else min > max */
+};
+
+struct dti_rewrite_tensor {
+    size_t source; /* which of the container */
+    enum dti_fate fate;
+    const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
+    const struct dti_quant_plan *quant; /* it is quantized, along an axis */
+    unsigned axis;
+    const struct dti_format *format; /* of what is written, one tensor; NULL: it is quantized */
+    struct dti_layout layout;        /* likewise */
+    struct dti_rewrite_part *part;   /* by enum dti_quant_part; one tensor has the first alone */
+    uint64_t bytes;                  /* of all its parts */
+    struct dti_loss_summary loss;    /* DTI_FATE_CHANGED, once it has been done */
+    struct dti_quantized_tensor quantized;
+};
+
+struct dti_rewrite {
+    struct dti_rewrite_request request;
+    struct dti_container *container;
+    size_t tensor_count; /* quantize: in the order of the container; else of the new files' data */
+    struct dti_rewrite_tensor *tensors;
+    struct dti_rewrite_part *parts; /* of all tensors */
+    /* Shards that got tensors, then the index if any; or one; of npy OUT.npy comes last. */
+    struct dti_new_files files;
+    size_t plan_count, quant_plan_count;
+    struct dti_plan **plans;             /* one for each pair of dtypes and layouts */
+    struct dti_quant_plan **quant_plans; /* one for each dtype and shape */
+    const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
+    const struct dti_quant_row *row;        /* quantize: of the table of layouts */
+    bool zero_points;                       /* and its codes have some */
+    uint64_t input_bytes, output_bytes;     /* of data: what is read, what is written */
+    uint64_t work_bytes;                    /* that are read, some twice: what progress counts */
+    size_t changed_count;                   /* tensors with DTI_FATE_CHANGED */
+    uint64_t changed_input, changed_output; /* their bytes */
+    bool counts; /* losses are: as wanted, or since a NaN may have no code */
+    /* of the tensors that were changed */
+    struct dti_quant_count count;
+    struct dti_loss loss;
+    size_t max_tensor; /* which one has loss.max_absolute */
+};
+
+/* Decides all that can be known from headers: nothing is opened or made. The container must live
+ * longer. Fails with DTI_USAGE (patterns, packing, a layout without the dtype), DTI_WRONG_KIND (the
+ * output has no name for a dtype; a tensor that is no whole blocks), DTI_BAD_INPUT (tensors without
+ * values that can be read, names that the output cannot hold), DTI_NO_MEMORY. What
+ * dti_rewrite_open() would say, dti_new_files_check() does. */
+enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *container,
+                                const struct dti_rewrite_request *request,
+                                struct dti_error *reterr);
+
+/* A tensor of the container by its place among those that are written. */
+static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewrite *rewrite,
+                                                          size_t tensor)
+{
+    return &rewrite->container->tensors[rewrite->tensors[tensor].source];
+}
+
+static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
+{
+    return !tensor->format;
+}
+
+/* The dtype or block format that a tensor gets. */
+static inline const char *dti_rewrite_dtype(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_format *const format = rewrite->tensors[tensor].format;
+    return format ? format->name : rewrite->request.quantize.dtype;
+}
+
+/* How the parts of a quantized tensor look. */
+void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
+                        struct dti_quant_stored *ret);
+
+/* What was lost in all; max_index is the place in the tensor max_tensor. */
+void dti_rewrite_loss(const struct dti_rewrite *rewrite, struct dti_loss_summary *ret);
+
+/* Opens the new files: see dti_new_files_open(). Codes and scales are written side by side, and go
+ * to regular files alone. */
+enum dti_status dti_rewrite_open(struct dti_rewrite *rewrite, bool force, struct dti_error *reterr);
+
+struct dti_rewrite_options {
+    struct dti_team *team;                          /* NULL: this thread alone */
+    uint64_t max_memory;                            /* for buffers, 0 for the default */
+    void (*progress)(void *context, uint64_t done); /* bytes of work_bytes; may be NULL */
+    void *progress_context;
+};
+/* Reads, changes and writes everything, and fills what came of it; then dti_new_files_commit()
+ * gives the files their names. The same bytes and figures whatever the team and the memory. Fails
+ * as dti_batch_run() does, and with DTI_NOT_REPRESENTABLE for a NaN that the destination has no
+ * code for. */
+enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
+                                const struct dti_rewrite_options *options,
+                                struct dti_error *reterr);
+
+/* Instead of opening, running and committing, where the one tensor of a DTI_CONTAINER_RAW output is
+ * cast and not complex: hands over its codes in order, a block at a time. */
+typedef enum dti_status dti_rewrite_take(void *context, const struct dti_format *format,
+                                         const struct dti_layout *layout, const void *codes,
+                                         size_t n, struct dti_error *reterr);
+enum dti_status dti_rewrite_each(struct dti_rewrite *rewrite,
+                                 const struct dti_rewrite_options *options, dti_rewrite_take *take,
+                                 void *context, struct dti_error *reterr);
+
+/* Removes what was not committed by dti_new_files_commit(); NULL is fine. */
+void dti_rewrite_free(struct dti_rewrite *rewrite);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo info: finfo or iinfo, as the dtype needs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ask/info_forms.h"
+
+static bool is_integer(const char *name)
+{
+    struct dti_format format;
+    return dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_format_is_integer(&format);
+}
+
+/* The dtypes in their order, neighbours of one kind by the command for it. */
+static enum dti_status show(const void *args, char **names, size_t count, struct dti_context *cx,
+                            struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) /* before anything is printed */
+        status = dti_format_lookup(names[i], &(struct dti_format){.width = 0}, NULL, reterr);
+    for (size_t first = 0, end; first < count && status == DTI_OK; first = end) {
+        const bool integer = is_integer(names[first]);
+        for (end = first + 1; end < count && is_integer(names[end]) == integer;)
+            end++;
+        if (end - first < count && cx->output == DTI_OUTPUT_JSON)
+            return dti_fail(reterr, DTI_USAGE,
+                            "a document has floats or integers, not both; use --jsonl, or ask "
+                            "for one kind");
+        if (first > 0 && cx->output == DTI_OUTPUT_HUMAN)
+            (void)fputc('\n', cx->out);
+        const struct dti_command *const command = dti_command_find(integer ? "iinfo" : "finfo");
+        status = command->run(args, names + first, (int)(end - first), cx, reterr);
+    }
+    return status;
+}
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    size_t count = 0;
+    if (operand_count == 0)
+        return dti_fail(reterr, DTI_USAGE,
+                        "needs a DTYPE, as in 'dtinfo info bf16'; 'dtinfo list' shows them all");
+    char **const names = calloc(dti_dtype_words(operands, operand_count), sizeof *names);
+    if (!names)
+        return dti_no_memory(reterr);
+    for (int i = 0; i < operand_count; i++) {
+        for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
+            comma = strchr(name, ',');
+            if (comma)
+                *comma = '\0';
+            names[count++] = name;
+        }
+    }
+    const enum dti_status status = show(args, names, count, cx, reterr);
+    free(names);
+    return status;
+}
+
+const struct dti_command dti_command_info = {
+    .name = "info",
+    .group = "ask",
+    .summary = "limits of any dtype: finfo or iinfo",
+    .synopsis = "DTYPE...",
+    .details = "Floats are shown as by 'dtinfo finfo', integers as by 'dtinfo iinfo'.",
+    .examples = "dtinfo info bf16\n"
+                "dtinfo info fp16 int8\n"
+                "dtinfo info uint64 --json",
+    .schema = "dtinfo.finfo/1",
+    .other_schemas = {"dtinfo.iinfo/1"},
+    .operands = DTI_OPERANDS_DTYPES,
+    .options = dti_info_options + 1, /* without --all */
+    .args_size = sizeof(struct dti_info_args),
+    .run = run,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of the reports on rewritten files: where the report goes, its head, kinds of tensors,
+ * tables of them. */
+#include <string.h>
+
+#include "answers/tensors.h"
+#include "cli/shared/human.h"
+#include "cli/shared/loss_human.h"
+#include "cli/shared/rewrite_job.h"
+#include "cli/shared/tensor_cells.h"
+
+bool dti_rewrite_aside(const struct dti_rewrite_job *job)
+{
+    return job->to_stdout && !job->tensors->dry_run;
+}
+
+struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job)
+{
+    const struct dti_context *const cx = job->cx;
+    const bool aside = dti_rewrite_aside(job);
+    return (struct dti_line){.out = aside ? cx->err : cx->out,
+                             .colour = aside ? cx->colour_error : cx->colour};
+}
+
+void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
+                      struct dti_line *line)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    const struct dti_new_files *const files = &rewrite->files;
+    const bool dry_text = job->to_text && job->tensors->dry_run;
+    char from[DTI_QUOTE_SIZE], to[DTI_QUOTE_SIZE], read[DTI_TEXT_SIZE], written[DTI_TEXT_SIZE];
+    char tensors[DTI_PLURAL_SIZE], shards[DTI_PLURAL_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%s -> %s   %s",
+                   strcmp(job->path, "-") == 0 ? "standard input" : dti_human_path(from, job->path),
+                   !job->out_path   ? dti_container_name(job->target.kind)
+                   : job->to_stdout ? "standard output"
+                                    : dti_human_path(to, job->out_path),
+                   dti_plural_words(tensors, rewrite->tensor_count, "tensor"));
+    if (rewrite->request.recipe == DTI_RECIPE_QUANTIZE ? files->count > 1
+                                                       : files->kind == DTI_CONTAINER_SHARDED)
+        dti_line_print(line, DTI_STYLE_PLAIN, " in %s",
+                       dti_plural_words(shards, files->count - files->has_index, "file"));
+    dti_human_bytes(written, job->to_text ? job->output_bytes : rewrite->output_bytes);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s -> %s", dti_human_bytes(read, input_bytes),
+                   dry_text ? "text" : written);
+    if (job->tensors->dry_run)
+        dti_line_put(line, DTI_STYLE_PLAIN, "   (nothing is written)");
+    dti_line_end(line);
+}
+
+enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
+                                  struct dti_error *reterr)
+{
+    const struct dti_line line = dti_rewrite_line(job);
+    struct dti_tensor_kinds kinds = {.count = 0};
+    for (size_t i = 0; i < job->rewrite->tensor_count; i++) {
+        const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[i];
+        const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, i);
+        const bool changed = tensor->fate == DTI_FATE_CHANGED;
+        struct dti_tensor_kind kind = {.first = changed,
+                                       .from = source->format->name,
+                                       .to = changed ? dti_rewrite_dtype(job->rewrite, i) : NULL,
+                                       .same_bytes = !changed || job->to_text,
+                                       .count = 1,
+                                       .input = source->bytes,
+                                       .output = tensor->bytes};
+        (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
+        if (form)
+            form(job, i, &kind);
+        dti_kinds_add(&kinds, &kind);
+    }
+    return dti_kinds_write(&kinds, line.out, line.colour, reterr);
+}
+
+void dti_rewrite_errors(const struct dti_rewrite_job *job, const struct dti_loss_summary *loss,
+                        struct dti_line *line)
+{
+    const struct dti_rewrite *const rewrite = job->rewrite;
+    char place[DTI_LOSS_PLACE_SIZE] = "";
+    if (loss->max_absolute > 0)
+        dti_loss_place(place, dti_rewrite_source(rewrite, rewrite->max_tensor), loss->max_index);
+    dti_loss_human_errors(loss, place, line);
+}
+
+void dti_rewrite_machine(const struct dti_rewrite_job *job, struct dti_line *line)
+{
+    dti_line_print(line, DTI_STYLE_DIM, "  level %s   %zu thread%s",
+                   dti_level_name(job->request.level), job->threads, job->threads == 1 ? "" : "s");
+}
+
+bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source, const char *from,
+                       const char *to)
+{
+    char shape[DTI_SHAPE_SIZE];
+    if (!dti_tensor_cell(table, source))
+        return false;
+    dti_table_print(table, DTI_STYLE_PLAIN, to ? "%s -> %s" : "%s", from, to);
+    dti_table_cell(table, DTI_STYLE_PLAIN, dti_shape_words(shape, source));
+    return true;
+}
+
+static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_table *table)
+{
+    const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
+    const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE;
+    char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
+    dti_human_bytes(from, dti_rewrite_source(job->rewrite, at)->bytes);
+    dti_human_bytes(to, tensor->bytes);
+    dti_table_print(table, DTI_STYLE_PLAIN, dti_is_quantized(tensor) ? "%s -> %s" : "%s",
+                    quantizes ? from : to, to);
+}
+
+static void put_figure(const struct dti_rewrite_tensor *tensor,
+                       const struct dti_rewrite_column *column, struct dti_table *table)
+{
+    const void *const figure = (const char *)tensor + column->offset;
+    const struct dti_loss_summary *const loss = &tensor->loss;
+    char text[DTI_TEXT_SIZE];
+    uint32_t code;
+    switch (column->type) {
+    case DTI_COLUMN_BYTES:
+        break;
+    case DTI_COLUMN_COUNT:
+        dti_count_cell(table, *(const uint64_t *)figure);
+        break;
+    case DTI_COLUMN_LOSS:
+        dti_loss_cell(table, loss, *(const double *)figure);
+        break;
+    case DTI_COLUMN_RELATIVE:
+        dti_table_cell(table, DTI_STYLE_PLAIN,
+                       loss->compared > 0 ? dti_percent_words(text, *(const double *)figure, 3)
+                                          : "-");
+        break;
+    case DTI_COLUMN_FLOAT:
+        memcpy(&code, figure, sizeof code);
+        dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_fp32(text, code));
+        break;
+    case DTI_COLUMN_INT:
+        dti_table_print(table, DTI_STYLE_PLAIN, "%ld", (long)*(const int32_t *)figure);
+        break;
+    }
+}
+
+static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_table *table,
+                    const struct dti_rewrite_column *columns, size_t column_count)
+{
+    const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
+    const struct dti_tensor *const source = dti_rewrite_source(job->rewrite, at);
+    const bool changed = tensor->fate == DTI_FATE_CHANGED;
+    if (!dti_rewrite_cells(table, source, source->format->name,
+                           changed ? dti_rewrite_dtype(job->rewrite, at) : NULL))
+        return false;
+    for (size_t i = 0; i < column_count; i++) {
+        if (columns[i].hidden)
+            continue;
+        if (columns[i].type == DTI_COLUMN_BYTES)
+            put_bytes(job, at, table);
+        else if (changed)
+            put_figure(tensor, &columns[i], table);
+        else
+            dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    }
+    return true;
+}
+
+/* The page is that of stdout: beside it a table is written in full. */
+enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
+                                      bool whole, struct dti_error *reterr)
+{
+    struct dti_context cx = *job->cx;
+    if (dti_rewrite_aside(job)) {
+        cx.out = cx.err;
+        cx.colour = cx.colour_error;
+        cx.limit = 0;
+    }
+    return dti_table_finish(table, whole, &cx, reterr);
+}
+
+enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
+                                  const struct dti_rewrite_column *columns, size_t column_count,
+                                  const size_t *list, size_t count, struct dti_error *reterr)
+{
+    static const char *const first[] = {"name", "dtype", "shape"};
+    enum { FIRST = sizeof first / sizeof *first };
+    size_t shown = FIRST;
+    for (size_t i = 0; i < column_count; i++)
+        shown += !columns[i].hidden;
+    struct dti_table *const table = dti_table_new(shown);
+    bool whole = true;
+    for (size_t i = 0; i < FIRST; i++)
+        dti_table_cell(table, DTI_STYLE_BOLD, first[i]);
+    for (size_t i = 0; i < column_count; i++) {
+        if (!columns[i].hidden)
+            dti_table_cell(table, DTI_STYLE_BOLD, columns[i].title);
+    }
+    dti_table_heads(table, "964"); /* name, dtype, shape */
+    for (size_t i = 0; i < count && whole; i++)
+        whole = put_row(job, list ? list[i] : i, table, columns, column_count);
+    return dti_rewrite_table_end(job, table, whole, reterr);
+}
+
+size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,
+                         bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                         bool (*is_worse)(const struct dti_loss_summary *a,
+                                          const struct dti_loss_summary *b),
+                         size_t ret_list[DTI_REWRITE_WORST + 1], size_t *ret_count)
+{
+    size_t count = 0, all = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        size_t at = count;
+        if (!lost(&rewrite->tensors[i]))
+            continue;
+        all++;
+        for (; at > 0 &&
+               is_worse(&rewrite->tensors[i].loss, &rewrite->tensors[ret_list[at - 1]].loss);
+             at--)
+            ret_list[at] = ret_list[at - 1];
+        ret_list[at] = i;
+        count += count < DTI_REWRITE_WORST;
+    }
+    *ret_count = count;
+    return all;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The work of a rewrite: open the input, decide, open the output, rewrite, give it its name,
+ * report.
+ */
+#include "cli/shared/rewrite_job.h"
+
+#include "cli/shared/amount.h"
+
+static enum dti_container_kind form_of(const struct dti_transfer_args *args)
+{
+    return !args->as_given                  ? DTI_CONTAINER_COUNT
+           : args->as == DTI_AS_NPY         ? DTI_CONTAINER_NPY
+           : args->as == DTI_AS_SAFETENSORS ? DTI_CONTAINER_SAFETENSORS
+                                            : DTI_CONTAINER_RAW;
+}
+
+static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_file_target_choose(
+        job->container, job->out_path, form_of(job->transfer), &job->target, reterr);
+    if (status != DTI_OK || job->request.recipe != DTI_RECIPE_QUANTIZE ||
+        job->target.kind != DTI_CONTAINER_RAW)
+        return status;
+    return dti_fail(reterr, DTI_USAGE,
+                    "codes and scales are written as safetensors or npy; give a name that ends in "
+                    ".safetensors or .npy, or say --as");
+}
+
+/* Decides what becomes of each tensor and what the new files are. */
+static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_rewrite_request *const request = &job->request;
+    enum dti_status status = choose_target(job, reterr);
+    if (status != DTI_OK)
+        return status;
+    request->only = job->tensors->only;
+    request->keep = job->tensors->keep;
+    request->select = job->tensors->select;
+    request->counted = job->shown || (request->recipe == DTI_RECIPE_QUANTIZE && job->fail_on != 0);
+    request->kind = job->target.kind;
+    request->path = dti_file_target_path(&job->target, job->out_path);
+    request->index = job->target.index;
+    request->warn = dti_cast_job_warn;
+    request->warn_context = &job->job;
+    request->cast.runner = job->job.device.runner;
+    for (size_t i = 0; i < job->container->note_count; i++)
+        dti_cast_job_warn(&job->job, &job->container->notes[i]);
+    status = dti_rewrite_new(&job->rewrite,
+                             request->dequant ? dti_file_dequant_container(request->dequant)
+                                              : job->container,
+                             request, reterr);
+    if (status == DTI_OK)
+        dti_cast_device_plans(&job->job.device, job->rewrite);
+    if (status != DTI_OK || !job->to_text)
+        return status;
+    job->rewrite->files.list[0].size = job->rewrite->files.bytes = 0; /* not known */
+    if (job->rewrite->tensors[0].format->kind == DTI_KIND_COMPLEX)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "complex numbers are not written as text; --as npy keeps them");
+    return DTI_OK;
+}
+
+/* Tensors are worked off in their order: how far that is, for a bar that only goes on. */
+struct at_hand {
+    const struct dti_rewrite *rewrite;
+    size_t tensor;
+    uint64_t before; /* bytes of those in front of it */
+};
+
+static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length)
+{
+    struct at_hand *const at = context;
+    const struct dti_rewrite *const rewrite = at->rewrite;
+    const double share = rewrite->work_bytes > 0 ? (double)done / (double)rewrite->work_bytes : 0;
+    const uint64_t bytes = (uint64_t)(share * (double)rewrite->input_bytes);
+    const struct dti_tensor *source = NULL;
+    for (; at->tensor < rewrite->tensor_count; at->tensor++) {
+        source = dti_rewrite_source(rewrite, at->tensor);
+        if (at->before + source->bytes > bytes)
+            break;
+        at->before += source->bytes;
+    }
+    if (!source || at->tensor == rewrite->tensor_count)
+        return NULL;
+    *ret_length = source->name_length;
+    return source->name;
+}
+
+static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_team *team = NULL;
+    struct dti_progress progress;
+    if (job->to_text)
+        job->threads = 1;
+    else if (job->threads == 0)
+        job->threads = dti_cast_device_threads(&job->job.device, 0);
+    if (job->threads == 0)
+        job->threads = dti_amount_useful_threads(job->rewrite->input_bytes);
+    enum dti_status status = DTI_OK;
+    if (job->threads > 1)
+        status = dti_team_new(&team, job->threads, DTI_WAIT_SLEEP, false, reterr);
+    if (status != DTI_OK)
+        return status;
+    const bool bar = dti_progress_wanted((enum dti_progress_when)job->transfer->progress, job->cx,
+                                         job->to_stdout);
+    dti_progress_start(&progress, bar ? job->cx->err : NULL, job->rewrite->work_bytes, "bytes");
+    struct at_hand at_hand = {.rewrite = job->rewrite};
+    progress.name = name_at_hand;
+    progress.name_context = &at_hand;
+    const struct dti_rewrite_options options = {.team = team,
+                                                .max_memory = job->max_memory,
+                                                .progress = dti_progress_show,
+                                                .progress_context = &progress};
+    status = job->to_text ? dti_rewrite_text(job, &options, reterr)
+                          : dti_rewrite_run(job->rewrite, &options, reterr);
+    dti_progress_end(&progress);
+    dti_team_free(team);
+    return status;
+}
+
+/* Tells of what killed runs have left, and with --force removes it. */
+static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_output_leftovers leftovers = {.count = {0}};
+    const enum dti_status status =
+        dti_new_files_leftovers(&job->rewrite->files, job->transfer->force, &leftovers, reterr);
+    if (status == DTI_OK)
+        dti_output_warn_leftovers(&leftovers, job->out_path, dti_cast_job_warn, &job->job);
+    return status;
+}
+
+static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_new_files *const files = &job->rewrite->files;
+    const bool force = job->transfer->force;
+    job->output_bytes = files->bytes;
+    if (job->tensors->dry_run)
+        return job->out_path ? dti_new_files_check(files, force, reterr) : DTI_OK;
+    enum dti_status status = DTI_OK;
+    dti_output_guard_signals();
+    if (!job->to_text || !job->to_stdout) { /* text goes through the buffer of stdout */
+        status = clear(job, reterr);
+        if (status == DTI_OK)
+            status = dti_rewrite_open(job->rewrite, force, reterr);
+    }
+    if (status == DTI_OK)
+        status = run(job, reterr);
+    if (status == DTI_OK && files->list[0].output) {
+        status = dti_new_files_commit(files, reterr);
+        job->complete = status == DTI_OK;
+    }
+    if (job->complete)
+        dti_output_is_complete(job->out_path);
+    return status;
+}
+
+static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    dti_cast_device_warn(&job->job);
+    if (job->cx->output != DTI_OUTPUT_HUMAN)
+        status = job->command->answer(job, reterr);
+    else if (job->shown)
+        status = job->command->human(job, reterr);
+    return job->complete ? dti_output_report_end(job->cx, job->out_path, status, reterr) : status;
+}
+
+static void end(struct dti_rewrite_job *job)
+{
+    dti_rewrite_free(job->rewrite); /* before what it reads */
+    dti_file_dequant_free(job->request.dequant);
+    dti_container_free(job->container);
+    dti_file_target_free(&job->target);
+    dti_cast_job_free(&job->job);
+}
+
+enum dti_status dti_rewrite_job_run(struct dti_rewrite_job *job, enum dti_status status,
+                                    struct dti_error *reterr)
+{
+    if (status == DTI_OK)
+        status = dti_container_open(&job->container, job->path, &job->source.options, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_device_open(&job->job.device, reterr);
+    if (status == DTI_OK && job->command->open)
+        status = job->command->open(job, reterr);
+    if (status == DTI_OK)
+        status = plan(job, reterr);
+    if (status == DTI_OK)
+        status = work(job, reterr);
+    if (status == DTI_OK)
+        status = report(job, reterr);
+    const bool fails = status == DTI_OK && job->command->fails(job);
+    end(job);
+    return fails ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
+}

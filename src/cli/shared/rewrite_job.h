@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file of tensors rewritten, for the commands whose work it is: what the options ask for, where
+ * the output goes, the work, and what the reports on it share. */
+#ifndef DTINFO_CLI_REWRITE_JOB_H
+#define DTINFO_CLI_REWRITE_JOB_H
+
+#include "cli/shared/cast_job.h"
+#include "cli/shared/file_source.h"
+#include "cli/shared/file_target.h"
+#include "cli/shared/tensor_kinds.h"
+#include "dtinfo/rewrite.h"
+
+/* Options of what is read and written, be it an array or tensors. */
+struct dti_transfer_args {
+    const char *from, *input, *output;
+    int as, packing, from_packing, endian, progress; /* enum dti_as, dti_progress_when */
+    const char *threads;                             /* a number, or "all" */
+    uint64_t count;
+    bool as_given, packing_given, from_packing_given, endian_given, count_given, progress_given;
+    bool force, report;
+};
+
+/* Options of tensors alone. */
+struct dti_tensor_args {
+    const char *shape, *assume, *only, *keep, *select, *max_memory;
+    bool ints, dry_run, lenient;
+};
+
+struct dti_rewrite_job;
+
+/* What differs between the commands. */
+struct dti_rewrite_command {
+    const char *verb, *example; /* "quantized"; "as in 'dtinfo ...'" */
+    const char *no_file;        /* said where there is no file; or NULL: there is one */
+    bool regular;               /* input and output are: they are read and written in any order */
+    const char *const *kept;    /* by enum dti_fate: why a tensor is what it was */
+    /* Fills what the recipe needs of the open container; or NULL. */
+    enum dti_status (*open)(struct dti_rewrite_job *job, struct dti_error *reterr);
+    /* The answer as JSON, and for people. */
+    enum dti_status (*answer)(struct dti_rewrite_job *job, struct dti_error *reterr);
+    enum dti_status (*human)(struct dti_rewrite_job *job, struct dti_error *reterr);
+    /* Whether --fail-on names something that happened. */
+    bool (*fails)(const struct dti_rewrite_job *job);
+};
+
+struct dti_rewrite_job {
+    const struct dti_rewrite_command *command;
+    const void *args; /* the command's own */
+    const struct dti_transfer_args *transfer;
+    const struct dti_tensor_args *tensors;
+    const struct dti_context *cx;
+    struct dti_cast_job job; /* warnings; of casts destination, policies, device */
+    unsigned fail_on;
+    const char *path;     /* of the input */
+    const char *out_path; /* NULL with --dry-run only */
+    bool to_text, to_stdout;
+    bool shown; /* the report is printed: on stdout, or on stderr when the data goes to stdout */
+    struct dti_file_source source;
+    uint64_t max_memory; /* 0 for the default */
+    size_t threads;      /* 0 until chosen */
+    struct dti_container *container;
+    struct dti_file_target target; /* of kind DTI_CONTAINER_RAW for text */
+    struct dti_rewrite_request request;
+    struct dti_rewrite *rewrite;
+    uint64_t output_bytes; /* of the new files, as they came to be */
+    bool complete;         /* they have their names */
+};
+
+/* rewrite_options.c: from operands, options and the environment; in this order. No tensor file is
+ * opened, save to see whether an operand is one. */
+void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
+                          const struct dti_transfer_args *transfer,
+                          const struct dti_tensor_args *tensors, const struct dti_context *cx);
+enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operands, int count,
+                                     const char **ret_dtype, struct dti_error *reterr);
+/* surplus: an option that was given and is for values alone, or NULL. */
+enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *surplus,
+                                    struct dti_error *reterr);
+/* The destination and the policies of a cast. */
+enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_policy_args *policy,
+                                 const char *dtype, struct dti_error *reterr);
+/* What the input is, where it does not say so itself. */
+enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr);
+
+/* The refusals of an operand behind the dtype, and of none. */
+enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr);
+enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
+                                     struct dti_error *reterr);
+/* The options of these names; an amount stays as it is where its text is NULL or, of threads,
+ * "all". level: the highest to use, of the environment. */
+enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
+                                     size_t *ret_threads, uint64_t *ret_memory,
+                                     enum dti_level *ret_level, struct dti_error *reterr);
+
+/* rewrite_job.c: all the work from opening the input to the report; then frees the job, whose
+ * status so far is given. */
+enum dti_status dti_rewrite_job_run(struct dti_rewrite_job *job, enum dti_status status,
+                                    struct dti_error *reterr);
+
+/* text_sink.c: the numbers of the one tensor as text, to the output or to standard output. */
+enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
+                                 const struct dti_rewrite_options *options,
+                                 struct dti_error *reterr);
+
+/* Text on its way to the output, a good deal at once. */
+struct dti_text_sink {
+    struct dti_output_file *output; /* NULL: out, which is standard output */
+    FILE *out;
+    uint64_t *ret_bytes; /* grows by what was written */
+    size_t used;
+    char bytes[64 << 10];
+};
+/* A number on a line; bytes, at most as many as there is room for; then what is left. */
+enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
+                                uint64_t code, struct dti_error *reterr);
+enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
+                             struct dti_error *reterr);
+enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
+
+/* rewrite_human.c: parts of the reports. The line is of standard error where the data goes to
+ * standard output. */
+bool dti_rewrite_aside(const struct dti_rewrite_job *job);
+struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job);
+/* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
+void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
+                      struct dti_line *line);
+/* A line for each kind of tensors. form (may be NULL) changes what is said of one. */
+typedef void dti_rewrite_form(const struct dti_rewrite_job *job, size_t at,
+                              struct dti_tensor_kind *kind);
+enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
+                                  struct dti_error *reterr);
+/* What was lost in all, and where most: a line. */
+void dti_rewrite_errors(const struct dti_rewrite_job *job, const struct dti_loss_summary *loss,
+                        struct dti_line *line);
+/* "  level x86-64-v3   2 threads" */
+void dti_rewrite_machine(const struct dti_rewrite_job *job, struct dti_line *line);
+
+/* A column of a table of tensors behind their names, dtypes and shapes. */
+struct dti_rewrite_column {
+    const char *title;
+    enum {
+        DTI_COLUMN_BYTES,    /* of all tensors: "1.00 MiB", or "2.00 MiB -> 1.00 MiB" */
+        DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_tensor */
+        DTI_COLUMN_LOSS,     /* a double of its loss */
+        DTI_COLUMN_RELATIVE, /* likewise, a ratio */
+        DTI_COLUMN_FLOAT,    /* a float */
+        DTI_COLUMN_INT,      /* an int32_t */
+    } type;
+    size_t offset;
+    bool hidden;
+};
+#define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_tensor, member)
+/* Writes and frees a table of the report, or only frees it when it is not whole. */
+enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
+                                      bool whole, struct dti_error *reterr);
+/* The tensors of a list, or all where it is NULL. */
+enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
+                                  const struct dti_rewrite_column *columns, size_t column_count,
+                                  const size_t *list, size_t count, struct dti_error *reterr);
+/* The first cells: name, dtypes (to: NULL where it stays), shape. False when memory ran out. */
+bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source, const char *from,
+                       const char *to);
+/* The places of those that lost most, at most DTI_REWRITE_WORST; returns how many lost something.
+ */
+enum { DTI_REWRITE_WORST = 5 };
+size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,
+                         bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                         bool (*is_worse)(const struct dti_loss_summary *a,
+                                          const struct dti_loss_summary *b),
+                         size_t ret_list[DTI_REWRITE_WORST + 1], size_t *ret_count);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a rewrite of a file is asked to do, from operands, options and the environment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/shared/amount.h"
+#include "cli/shared/operand_kinds.h"
+#include "cli/shared/rewrite_job.h"
+
+void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
+                          const struct dti_transfer_args *transfer,
+                          const struct dti_tensor_args *tensors, const struct dti_context *cx)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->command = command;
+    ret->transfer = transfer;
+    ret->tensors = tensors;
+    ret->cx = ret->job.cx = cx;
+    ret->to_text = transfer->as_given && transfer->as == DTI_AS_TEXT;
+    ret->out_path = transfer->output ? transfer->output : ret->to_text ? "-" : NULL;
+    ret->to_stdout = ret->out_path && !command->regular && dti_output_is_standard(ret->out_path);
+}
+
+enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail(reterr, DTI_USAGE,
+                   "one file goes to one dtype at a time; %s is one operand too many",
+                   dti_quote(quoted, operand, strlen(operand)));
+    dti_error_argument(reterr, operand, strlen(operand));
+    return DTI_USAGE;
+}
+
+enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
+                                     struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be %s to; give one, %s",
+                    dti_quote(quoted, path, strlen(path)), command->verb, command->example);
+}
+
+enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operands, int count,
+                                     const char **ret_dtype, struct dti_error *reterr)
+{
+    const int files = job->transfer->input ? 0 : 1;
+    if (count < files)
+        return dti_fail(reterr, DTI_USAGE, "%s; give one, %s", job->command->no_file,
+                        job->command->example);
+    job->path = job->transfer->input ? job->transfer->input : operands[0];
+    const bool standard = strcmp(job->path, "-") == 0;
+    if (standard && job->command->regular)
+        return dti_fail(reterr, DTI_USAGE,
+                        "files are read more than once, which standard input may not allow; give "
+                        "the name of a file");
+    if (!standard && access(job->path, F_OK) != 0)
+        return dti_no_such_file(job->path, errno, reterr);
+    if (count > files + 1)
+        return dti_rewrite_surplus(operands[files + 1], reterr);
+    if (count == files)
+        return dti_rewrite_no_dtype(job->command, job->path, reterr);
+    *ret_dtype = operands[files];
+    return DTI_OK;
+}
+
+enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
+                                     size_t *ret_threads, uint64_t *ret_memory,
+                                     enum dti_level *ret_level, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (threads && strcmp(threads, "all") != 0)
+        status = dti_amount_threads(threads, strlen(threads), ret_threads, reterr);
+    if (status == DTI_OK && max_memory)
+        status =
+            dti_amount_bytes("--max-memory", max_memory, strlen(max_memory), ret_memory, reterr);
+    return status == DTI_OK ? dti_level_choose(getenv("DTINFO_CPU"), ret_level, reterr) : status;
+}
+
+enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *surplus,
+                                    struct dti_error *reterr)
+{
+    const struct dti_transfer_args *const args = job->transfer;
+    const struct dti_tensor_args *const tensors = job->tensors;
+    if (surplus)
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for files; leave it out",
+                        surplus);
+    if (job->cx->quiet && args->report)
+        return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
+    if (!job->out_path && !tensors->dry_run)
+        return dti_fail(reterr, DTI_USAGE,
+                        "no place for the result; give -o FILE, or --dry-run to see what it would "
+                        "be");
+    if (job->to_stdout && !tensors->dry_run && job->cx->output != DTI_OUTPUT_HUMAN)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--json answers on standard output, where the data goes; give -o FILE");
+    if (args->count_given && (!args->from || tensors->shape))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--count is for raw codes without --shape; leave it out");
+    if (args->threads && job->to_text)
+        return dti_fail(reterr, DTI_USAGE, "text is written by one thread; leave out --threads");
+    const bool json = job->cx->output != DTI_OUTPUT_HUMAN;
+    job->shown = json || (!job->cx->quiet && (!dti_rewrite_aside(job) || args->report));
+    return dti_transfer_amounts(args->threads, tensors->max_memory, &job->threads, &job->max_memory,
+                                &job->request.level, reterr);
+}
+
+enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    struct dti_file_source *const source = &job->source;
+    const struct dti_file_args how = {
+        .from = job->transfer->from,
+        .shape = job->tensors->shape,
+        .assume = job->tensors->assume,
+        .lenient = job->tensors->lenient,
+        .endian = job->transfer->endian,
+        .endian_given = job->transfer->endian_given,
+        .packing = job->transfer->from_packing_given ? job->transfer->from_packing
+                                                     : job->transfer->packing,
+    };
+    const enum dti_status status = dti_file_source_init(source, &how, job->cx, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (job->transfer->count_given) {
+        source->raw.shaped = true;
+        source->raw.rank = 1;
+        source->shape[0] = job->transfer->count;
+    }
+    for (size_t i = 0; i < source->note_count; i++)
+        dti_warnings_add(&job->job.warnings, "dtype_name", NULL, 0, source->notes[i]);
+    return DTI_OK;
+}
+
+static enum dti_status check_target(const struct dti_rewrite_job *job, const char *dtype,
+                                    struct dti_error *reterr)
+{
+    const struct dti_cast_job *const cast = &job->job;
+    char quoted[DTI_QUOTE_SIZE];
+    if (cast->target_count != 1 || !cast->targets[0].named)
+        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; %s stands for several",
+                        dti_quote(quoted, dtype, strlen(dtype)));
+    const struct dti_format *const format = &cast->targets[0].dtype;
+    if (format->kind != DTI_KIND_COMPLEX)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_WRONG_KIND,
+                    "tensors are not cast to %s; complex ones keep their dtype, and others go to "
+                    "real dtypes such as %s",
+                    format->name, dti_format_get(format->component)->name);
+}
+
+enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_policy_args *policy,
+                                 const char *dtype, struct dti_error *reterr)
+{
+    const struct dti_transfer_args *const args = job->transfer;
+    enum dti_status status = dti_cast_job_init(&job->job, policy, job->cx, dtype, reterr);
+    if (status == DTI_OK)
+        status = check_target(job, dtype, reterr);
+    if (status != DTI_OK)
+        return status;
+    job->fail_on = (unsigned)policy->fail_on;
+    job->request.cast = (struct dti_cast_recipe){
+        .cast = job->job.targets[0].cast,
+        .rule = job->job.targets[0].rule,
+        .ints = job->tensors->ints,
+        .flags = job->fail_on != 0,
+        .packing_given = args->packing_given,
+        .from_packing_given = args->from_packing_given,
+        .packing = (enum dti_packing)args->packing,
+        .from_packing = (enum dti_packing)args->from_packing,
+    };
+    return DTI_OK;
+}

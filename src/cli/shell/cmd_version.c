@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo version: what --version prints, for those who ask in words; not shown. */
+#include "cli/shell/command.h"
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    (void)args, (void)operands, (void)operand_count;
+    return dti_version_print(cx, reterr);
+}
+
+const struct dti_command dti_command_version = {
+    .name = "version",
+    .summary = "print the version",
+    .operands = DTI_OPERANDS_NONE,
+    .run = run,
+};

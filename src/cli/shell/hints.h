@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What to say to words that people bring from elsewhere: rows of hints.def, which come before the
+ * nearest spelling. */
+#ifndef DTINFO_CLI_HINTS_H
+#define DTINFO_CLI_HINTS_H
+
+#include "cli/shell/option.h"
+
+/* What to use in place of an option that no table has ("limit"): "--top N", or NULL. */
+const char *dti_hint_option(const struct dti_option *options, const struct dti_option *globals,
+                            const char *name, size_t length);
+/* What to use in place of a command: "cast", or NULL. */
+const char *dti_hint_command(const char *name);
+/* Adds the option of "--top N" to the error's suggestions. */
+void dti_hint_suggest(const char *use, struct dti_error *reterr);
+
+#endif

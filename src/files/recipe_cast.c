@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recipes whose elements are cast one by one: to a dtype, and from codes with scales, which a
+ * view of the file makes numbers of. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dtinfo/scaled_codes.h"
+#include "files/dequant_parts.h"
+#include "files/rewrite_parts.h"
+
+/* Whether a NaN may meet a dtype that has none: found by counting. */
+static bool may_refuse(const struct dti_cast *cast)
+{
+    return cast->via_count > 0 ||
+           (dti_format_is_float(&cast->dst) && !dti_format_has_nan(&cast->dst) &&
+            cast->policy.overflow == DTI_OVERFLOW_NATIVE);
+}
+
+static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    (void)reterr;
+    rewrite->counts = rewrite->counts || recipe->flags || may_refuse(&recipe->cast);
+    return DTI_OK;
+}
+
+static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                            size_t tensor)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
+    (void)names;
+    if (dti_format_is_integer(format) && !recipe->ints)
+        return DTI_FATE_INTEGER;
+    /* in every stack a cast to the same dtype returns the tensor as it is */
+    if (recipe->rule && format->id < DTI_DTYPE_COUNT && format->id == recipe->cast.dst.id)
+        return DTI_FATE_SAME;
+    const struct dti_request plan = {.src = *format, .cast = recipe->cast, .rule = recipe->rule};
+    return dti_request_is_copy(&plan) ? DTI_FATE_SAME : DTI_FATE_CHANGED;
+}
+
+/* Said once, where otherwise nothing would seem to have happened. */
+static void warn_of_no_cast(const struct dti_rewrite *rewrite)
+{
+    bool integers = true;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        if (rewrite->tensors[i].fate == DTI_FATE_SAME)
+            return;
+        integers = integers && rewrite->tensors[i].fate == DTI_FATE_INTEGER;
+    }
+    const struct dti_note note = {
+        .code = "nothing_cast",
+        .text = integers ? "nothing is cast: there are integers alone"
+                         : "nothing is cast: all tensors keep their dtypes",
+        .remedy = integers ? DTI_REMEDY_CAST_INTEGERS : DTI_REMEDY_NONE,
+    };
+    if (rewrite->tensor_count > 0 && rewrite->changed_count == 0)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Codes are cast as they are. */
+static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    struct dti_scaled_codes codes = {.count = 0};
+    char text[DTI_SCALED_CODES_TEXT];
+    size_t count = 0;
+    const struct dti_tensor **const those = calloc(rewrite->tensor_count + 1, sizeof *those);
+    for (size_t i = 0; i < rewrite->tensor_count && those; i++) {
+        if (rewrite->tensors[i].fate == DTI_FATE_CHANGED)
+            those[count++] = dti_rewrite_source(rewrite, i);
+    }
+    const bool done = those && dti_scaled_codes_find(&codes, rewrite->container, those, count);
+    free((void *)those);
+    if (!done)
+        return dti_no_memory(reterr);
+    if (codes.count == 0)
+        return DTI_OK;
+    const struct dti_note note = dti_scaled_codes_note(&codes, text);
+    rewrite->request.warn(rewrite->request.warn_context, &note);
+    return DTI_OK;
+}
+
+static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    warn_of_no_cast(rewrite);
+    return warn_of_codes(rewrite, reterr);
+}
+
+/* Those of a view are numbers. */
+static enum dti_status warn_of_view(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    (void)reterr;
+    warn_of_no_cast(rewrite);
+    return DTI_OK;
+}
+
+static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
+{
+    return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
+}
+
+/* The request says how codes lie, and no code has a choice. */
+static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const enum dti_container_kind from = rewrite->container->kind, to = rewrite->request.kind;
+    bool source = false, result = false;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        source = source || dti_rewrite_source(rewrite, i)->format->width < 8;
+        result = result || rewrite->tensors[i].format->width < 8;
+    }
+    source = source && (dti_holds_texts(from) || from == DTI_CONTAINER_RAW);
+    if (recipe->from_packing_given && !source)
+        return dti_fail_remedy(
+            reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
+            "there are no codes of less than 8 bits whose file does not say how they lie");
+    if (recipe->packing_given && result && to == DTI_CONTAINER_NPY &&
+        recipe->packing != DTI_PACKING_BYTES)
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
+                               "npy files hold one code a byte");
+    if (recipe->packing_given && !source && !result)
+        return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
+                               "there are no codes of less than 8 bits");
+    const bool bytes = (recipe->packing_given && recipe->packing == DTI_PACKING_BYTES && result &&
+                        dti_holds_texts(to)) ||
+                       (recipe->from_packing_given && dti_holds_texts(from) &&
+                        recipe->from_packing == DTI_PACKING_BYTES);
+    if (bytes)
+        return dti_fail(reterr, DTI_USAGE,
+                        "safetensors files pack codes of less than 8 bits without gaps; say low or "
+                        "high");
+    return DTI_OK;
+}
+
+static enum dti_status check_nan(const struct dti_rewrite *rewrite, size_t at,
+                                 const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
+    const struct dti_format *const without =
+        dti_loss_without_nan(loss, &recipe->cast, recipe->rule);
+    char place[DTI_TENSOR_PLACE], element[48] = "a NaN";
+    if (!without)
+        return DTI_OK;
+    if (loss->first_no_code != UINT64_MAX)
+        (void)snprintf(element, sizeof element, "element %llu is NaN",
+                       (unsigned long long)loss->first_no_code);
+    return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_SATURATE,
+                           "%s: %s; %s has no NaN",
+                           dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place),
+                           element, without->name);
+}
+
+enum dti_status dti_rewrite_add_cast(struct dti_rewrite *rewrite, size_t at,
+                                     const struct dti_loss *loss, struct dti_error *reterr)
+{
+    const enum dti_status status = check_nan(rewrite, at, loss, reterr);
+    if (status == DTI_OK)
+        dti_rewrite_add_loss(rewrite, at, loss);
+    return status;
+}
+
+const struct dti_recipe_ops dti_recipe_cast = {
+    .elementwise = true,
+    .unnamed = DTI_REMEDY_CAST_OR_LEAVE_OUT,
+    .begin = begin,
+    .choose = choose,
+    .warn = warn_of_cast,
+    .plan = plan,
+    .planned = check_packing,
+};
+
+static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
+{
+    const enum dti_dequant_state state = dti_dequant_state_of(rewrite->request.dequant, tensor);
+    *ret_fate = state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
+    return state == DTI_DEQUANT_ONLY || state == DTI_DEQUANT_KEPT;
+}
+
+static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    return dti_dequant_fits(rewrite->request.dequant, pattern, length);
+}
+
+static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
+                            const struct dti_batch_source **ret_source,
+                            const struct dti_input **ret_input, uint64_t *ret_offset,
+                            struct dti_error *reterr)
+{
+    return dti_file_dequant_data(rewrite->request.dequant, tensor, ret_source, ret_input,
+                                 ret_offset, reterr);
+}
+
+const struct dti_recipe_ops dti_recipe_dequantize = {
+    .elementwise = true,
+    .unnamed = DTI_REMEDY_CAST_OR_LEAVE_OUT,
+    .begin = begin,
+    .keeps = keeps,
+    .choose = choose,
+    .fits = fits,
+    .warn = warn_of_view,
+    .plan = plan,
+    .planned = check_packing,
+    .data = data,
+};

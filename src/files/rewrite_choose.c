@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which tensors of a file are written, and which of those have the recipe. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtinfo/glob.h"
+#include "files/rewrite_parts.h"
+
+static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
+{
+    const struct dti_container *const container = rewrite->container;
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
+            return true;
+    }
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    return ops->fits && ops->fits(rewrite, pattern, length);
+}
+
+/* Patterns that fit nothing are most likely misspelt. */
+static void warn_of_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
+                         const char *list)
+{
+    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
+    for (const char *at = list; at;) {
+        const size_t length = dti_glob_list_item(at);
+        if (!is_used(rewrite, at, length)) {
+            (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
+            const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = remedy};
+            rewrite->request.warn(rewrite->request.warn_context, &note);
+        }
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+}
+
+/* Names the first of `count` tensors whose values are out of reach. */
+static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
+                                         size_t count, struct dti_error *reterr)
+{
+    const struct dti_tensor *const tensor = &container->tensors[first];
+    const bool rest = container->tensor_count > count;
+    char place[DTI_TENSOR_PLACE], such[48] = "", why[DTI_QUOTE_SIZE];
+    if (tensor->refusal)
+        (void)snprintf(why, sizeof why, "%s", tensor->refusal);
+    else
+        (void)snprintf(why, sizeof why, "holds %s, which is not read", tensor->stored_as);
+    if (count > 1)
+        (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
+    const bool advised = tensor->remedy != DTI_REMEDY_NONE;
+    enum dti_remedy remedy = tensor->remedy;
+    if (!advised && tensor->block)
+        remedy = rest ? DTI_REMEDY_DEQUANTIZE_OR_SELECT : DTI_REMEDY_DEQUANTIZE;
+    else if (!advised && rest)
+        remedy = DTI_REMEDY_SELECT_OTHERS;
+    return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s %s%s",
+                           dti_tensor_place(container, first, place), why, advised ? "" : such);
+}
+
+static enum dti_status refuse_selection(const struct dti_container *container, const char *list,
+                                        struct dti_error *reterr)
+{
+    char quoted[DTI_QUOTE_SIZE];
+    (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_SELECT,
+                          "%s fits none of %zu tensors", dti_quote(quoted, list, strlen(list)),
+                          container->tensor_count);
+    dti_error_argument(reterr, list, strlen(list));
+    return DTI_USAGE;
+}
+
+/* Those that fit `select`. */
+static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_container *const container = rewrite->container;
+    const char *const select = rewrite->request.select;
+    size_t unreadable = 0, first = 0;
+    rewrite->tensors = calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
+    if (!rewrite->tensors)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (select && !dti_tensor_fits(select, tensor))
+            continue;
+        if (!tensor->format || tensor->refusal)
+            first = unreadable++ == 0 ? i : first;
+        else
+            rewrite->tensors[rewrite->tensor_count++].source = i;
+    }
+    if (unreadable > 0)
+        return refuse_unreadable(container, first, unreadable, reterr);
+    if (select && rewrite->tensor_count == 0)
+        return refuse_selection(container, select, reterr);
+    return DTI_OK;
+}
+
+/* Patterns come first; what is left is the recipe's. */
+static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
+                             size_t tensor)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
+    enum dti_fate fate;
+    if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
+        return fate;
+    if (dti_tensor_fits(request->keep, source))
+        return DTI_FATE_KEEP;
+    if (request->only && !dti_tensor_fits(request->only, source))
+        return DTI_FATE_ONLY;
+    if (source->format->kind == DTI_KIND_COMPLEX)
+        return DTI_FATE_COMPLEX;
+    return ops->choose(rewrite, names, tensor);
+}
+
+enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_recipe_ops *const ops = dti_rewrite_ops(rewrite);
+    struct dti_quant_names names = {.buffer = NULL};
+    enum dti_status status = select_tensors(rewrite, reterr);
+    if (status == DTI_OK && ops->names && !dti_quant_names_init(&names, rewrite->container))
+        status = dti_no_memory(reterr);
+    for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
+        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        tensor->fate = fate_of(rewrite, &names, tensor->source);
+        rewrite->changed_count += tensor->fate == DTI_FATE_CHANGED;
+    }
+    dti_quant_names_free(&names);
+    if (status != DTI_OK || !request->warn)
+        return status;
+    warn_of_idle(rewrite, DTI_REMEDY_CORRECT_SELECT, request->select);
+    warn_of_idle(rewrite, DTI_REMEDY_CORRECT_ONLY, request->only);
+    warn_of_idle(rewrite, DTI_REMEDY_CORRECT_KEEP, request->keep);
+    return ops->warn(rewrite, reterr);
+}

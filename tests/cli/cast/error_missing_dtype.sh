@@ -1,0 +1,1 @@
+dtinfo cast 1 2 3

@@ -1,0 +1,1 @@
+dtinfo quant 1 2 3
