@@ -35,7 +35,7 @@ static void a_bar_has_rate_rest_and_name(void)
         {100, 50, 1000, 50, "bytes", "model.layers.0.weight",
          "  [#####.....]  50 %  50 bytes/s  0:02 left"},
         {100, 50, 1000, 59, "bytes", "model.layers.0.weight",
-         "  [#####.....]  50 %  50 bytes/s  0:02 left  model.laye..."},
+         "  [#####.....]  50 %  50 bytes/s  0:02 left  model.layer..."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[DTI_PROGRESS_SIZE], context[64];

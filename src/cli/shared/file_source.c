@@ -132,6 +132,7 @@ enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_b
 {
     enum dti_status status = DTI_OK;
     const enum dti_progress_when when = (enum dti_progress_when)args->progress;
+    bar->tensors = NULL;
     bar->out = dti_progress_wanted(when, cx, false) ? cx->err : NULL;
     *ret = (struct dti_reading){
         .begin = begin_bar, .show = show_bar, .end = end_bar, .list = list_bar, .context = bar};
