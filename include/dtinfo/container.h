@@ -40,6 +40,7 @@ enum dti_container_kind dti_container_named(const char *path);
 
 /* One tensor as its file describes it. A length stands beside every text that comes from a file:
  * it may hold NUL; it is followed by a NUL all the same. */
+struct dti_dequant_form;
 struct dti_tensor {
     const char *name;
     size_t name_length;
@@ -48,13 +49,17 @@ struct dti_tensor {
     const struct dti_block_format *block; /* q8_0, mxfp4 ...: a row of ours; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
-    const uint64_t *shape;  /* rank dimensions in elements, slowest first */
-    bool fortran;           /* the first dimension varies fastest; only where that differs */
-    bool compressed;        /* dti_container_data() must unpack it first */
-    uint64_t elements;      /* product of shape; 1 for rank 0 */
-    uint64_t bytes;         /* as stored in memory, that is after unpacking */
-    unsigned file;          /* index into files */
-    uint64_t offset;        /* of its first byte in that file */
+    const uint64_t *shape; /* rank dimensions in elements, slowest first */
+    bool fortran;          /* the first dimension varies fastest; only where that differs */
+    bool compressed;       /* dti_container_data() must unpack it first */
+    uint64_t elements;     /* product of shape; 1 for rank 0 */
+    uint64_t bytes;        /* as stored in memory, that is after unpacking */
+    unsigned file;         /* index into files */
+    uint64_t offset;       /* of its first byte in that file */
+    /* A tensor of a view (logical_tensors.h) that the file has in parts: how it is stored. format
+     * is then that of its numbers (fp32), bytes are those of all parts, file and offset those of
+     * its codes. NULL: it is a tensor of the file as it stands. */
+    const struct dti_dequant_form *quantized;
     const char *refusal;    /* why its values cannot be read ("holds Python objects"), else NULL */
     enum dti_remedy remedy; /* what makes them readable, beside a refusal */
 };
@@ -96,7 +101,10 @@ struct dti_container {
     struct dti_metadata *metadata;
     size_t note_count;
     struct dti_note *notes;
-    void *own; /* what the reader keeps */
+    void *own; /* what the reader, or the view, keeps */
+    /* Of a view of another container: that one, and the places of the view's tensors in it. */
+    struct dti_container *stored;
+    const size_t *stored_at;
 };
 
 /* What the operand is when the file itself does not tell. */

@@ -24,9 +24,14 @@ struct dti_file_dequant_request {
     const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a rewrite */
     enum dti_level level;              /* the highest to use */
     struct dti_container_options open; /* how npy files beside the first one are opened */
+    /* The view is for looking at (logical_tensors.h): its tensors have the bytes that they take in
+     * the file, metadata and files are those of the container, and what would be refused stays as
+     * it is stored, with a note. */
+    bool logical;
 };
 
 /* How the numbers of a tensor of the view were stored. */
+struct dti_dequant_tensor;
 struct dti_dequant_form {
     const char *dtype;      /* "int8", "nvfp4"; NULL: the tensor is one of the file as it is */
     const char *layout;     /* "compressed-tensors", "gguf" */
@@ -37,6 +42,8 @@ struct dti_dequant_form {
     bool zero_points, tensor_scale;
     uint64_t stored_bytes; /* of all its parts */
     size_t part_count;
+    const struct dti_tensor *parts[DTI_PART_COUNT]; /* by enum dti_quant_part, or NULL */
+    struct dti_dequant_tensor *how;                 /* for those who read it, in the layer */
 };
 
 struct dti_file_dequant;

@@ -12,6 +12,12 @@
 #include "dtinfo/parallel.h"
 #include "dtinfo/stats.h"
 
+/* The bytes of its numbers: as they are read, or as they come out of codes. */
+static inline uint64_t dti_scan_bytes_of(const struct dti_tensor *tensor)
+{
+    return tensor->quantized ? tensor->elements * sizeof(float) : tensor->bytes;
+}
+
 struct dti_scan_options {
     struct dti_team *team; /* NULL: this thread alone */
     enum dti_level level;  /* the highest to use */
@@ -37,7 +43,8 @@ struct dti_tensor_pair {
     size_t a, b; /* filled by the caller */
     struct dti_comparison_rule rule;
     struct dti_comparison comparison;
-    bool identical; /* the same dtype, and not a bit differs; between different byte orders or
+    bool identical; /* the same dtype, and not a bit differs, of quantized tensors none of their
+                     * numbers; between different byte orders or
                      * packings, NaNs that differ in their signalling bit alone are the same */
 };
 /* Whether two tensors can be held against each other: equal shapes, values that can be read, both

@@ -7,6 +7,7 @@
 #include "answers/reading.h"
 #include "dtinfo/file_digest.h"
 #include "dtinfo/json.h"
+#include "dtinfo/logical_tensors.h"
 
 /* In the order in which they are told. Those from DTI_CHECK_NO_NAN on need the data. */
 enum dti_check_kind {
@@ -42,7 +43,7 @@ struct dti_check_assertion {
 enum { DTI_CHECK_ASSERTIONS = 64 };
 
 struct dti_check_request {
-    const struct dti_container_options *container;
+    const struct dti_logical_options *container;
     struct dti_reading reading;
     dti_remedy_words_fn *words; /* around what readers of files say */
     const char *only;           /* names of tensors, or NULL */

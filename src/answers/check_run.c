@@ -99,9 +99,8 @@ static bool names_fit(const struct dti_check_assertion *assertion, const struct 
 
 static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
-    if (item->block)
-        return tensor->block == item->block;
-    return tensor->format && strcmp(tensor->format->name, item->format.name) == 0;
+    const char *const name = item->block ? item->block->name : item->format.name;
+    return (tensor->format || tensor->block) && strcmp(dti_tensor_dtype(tensor), name) == 0;
 }
 
 /* The last item with a pattern that fits decides; without one, any of those that have none. */
@@ -215,7 +214,7 @@ void dti_check_report_free(struct dti_check_report *report)
 {
     free(report->digests);
     free(report->failures);
-    dti_container_free(report->container);
+    dti_logical_close(report->container);
 }
 
 /* Of a file that cannot be opened as what it seems to be. */
@@ -298,7 +297,7 @@ static enum dti_status run(struct dti_check_report *report, struct dti_error *re
     const char *const only = report->request->only;
     size_t count;
     enum dti_status status =
-        dti_container_open(&report->container, report->path, report->request->container, reterr);
+        dti_logical_open(&report->container, report->path, report->request->container, reterr);
     if (status != DTI_OK) {
         report->container = NULL;
         return status;

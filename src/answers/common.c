@@ -219,5 +219,21 @@ static void put_more(struct dti_json *json, size_t count)
                     &(struct dti_warning_answer){.code = "more_warnings", .message = text});
 }
 
+DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "scale_inv", "scale", "gguf")
+DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
+          [DTI_PER_GROUP] = "group")
+
 #define DTI_ROWS "answers/common.def"
 #include "answers/rows.h"
+
+void dti_put_logical_warnings(struct dti_json *json, const struct dti_container *container,
+                              dti_remedy_words_fn *words)
+{
+    size_t count = 0;
+    const struct dti_note *const notes = container ? dti_logical_notes(container, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        char buffer[DTI_REMEDY_WORDS];
+        const char *const message = words(buffer, notes[i].remedy, notes[i].text);
+        dti_put_warning(json, NULL, &(struct dti_warning_answer){notes[i].code, NULL, message, 0});
+    }
+}

@@ -11,6 +11,7 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/json.h"
 #include "dtinfo/limits.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
@@ -18,7 +19,7 @@
 extern const struct dti_object dti_object_number, dti_object_neighbour, dti_object_fields,
     dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,
     dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
-    dti_object_loss, dti_object_cast_options;
+    dti_object_loss, dti_object_cast_options, dti_object_quantized, dti_object_logical_options;
 
 /* A figure that was computed in fp64, as the number that it is. */
 void dti_double_value(double figure, struct dti_value *ret_value);
@@ -77,6 +78,15 @@ struct dti_warning_answer {
 };
 void dti_put_warning(struct dti_json *json, const char *key,
                      const struct dti_warning_answer *warning);
+
+/* How quantized tensors are to be seen, as members of options; how one is stored; and what a
+ * container (or NULL) has to say about those that stay as they are stored, as warnings of an open
+ * list. */
+void dti_put_members_logical_options(struct dti_json *json,
+                                     const struct dti_logical_options *options);
+void dti_put_quantized(struct dti_json *json, const char *key, const struct dti_dequant_form *form);
+void dti_put_logical_warnings(struct dti_json *json, const struct dti_container *container,
+                              dti_remedy_words_fn *words);
 
 /* Names of a dtype in other systems, the member "names". */
 void dti_put_members_dtype_names(struct dti_json *json, const struct dti_format *format);

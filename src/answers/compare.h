@@ -9,6 +9,7 @@
 
 #include "answers/reading.h"
 #include "dtinfo/json.h"
+#include "dtinfo/logical_tensors.h"
 
 enum dti_compare_way {
     DTI_COMPARE_NUMBERS, /* figures are filled */
@@ -56,8 +57,9 @@ struct dti_compare {
     struct dti_container *a, *b;
     struct dti_compare_bound atol, rtol, max_ulp;
     bool bitwise, ignore_missing;
-    dti_remedy_words_fn *words; /* around what readers of files say */
-    const char *only;           /* names of tensors, or NULL */
+    struct dti_logical_options options; /* how the files are opened */
+    dti_remedy_words_fn *words;         /* around what readers of files say */
+    const char *only;                   /* names of tensors, or NULL */
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;

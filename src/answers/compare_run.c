@@ -100,8 +100,8 @@ out:
 void dti_compare_free(struct dti_compare *compare)
 {
     free(compare->results);
-    dti_container_free(compare->a);
-    dti_container_free(compare->b);
+    dti_logical_close(compare->a);
+    dti_logical_close(compare->b);
 }
 
 static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t size)
@@ -236,7 +236,8 @@ static enum dti_status scan_group(struct comparison_run *run, struct dti_error *
 
 static uint64_t bytes_of(const struct dti_compare *compare, const struct dti_compare_result *result)
 {
-    return compare->a->tensors[result->a].bytes + compare->b->tensors[result->b].bytes;
+    return dti_scan_bytes_of(&compare->a->tensors[result->a]) +
+           dti_scan_bytes_of(&compare->b->tensors[result->b]);
 }
 
 /* One of them takes disk space to be brought into the order of the other. */

@@ -16,9 +16,6 @@ struct dequant_tensor_of {
 };
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
-DTI_WORDS(layout_words, "compressed-tensors", "modelopt", "scale_inv", "scale", "gguf")
-DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
-          [DTI_PER_GROUP] = "group")
 /* Behind the first: why it was kept, by enum dti_fate. */
 DTI_WORDS(fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",

@@ -14,6 +14,9 @@ DTI_WORDS(sort_words, "file", "name", "size", "elements", "dtype", "offset")
 DTI_WORDS(order_words, "row-major", "fortran")
 DTI_WORDS(endian_words, "little", "big")
 DTI_WORDS(packing_words, "low", "high", "bytes")
+DTI_WORDS(part_words, [DTI_PART_CODES] = "codes", [DTI_PART_SCALE] = "scale",
+          [DTI_PART_ZERO_POINT] = "zero_point", [DTI_PART_TENSOR_SCALE] = "tensor_scale",
+          [DTI_PART_SHAPE] = "shape")
 DTI_WORDS(metadata_words, "string", "token", "array")
 
 struct file_of {
@@ -25,6 +28,12 @@ struct file_of {
 struct tensor_of {
     const struct dti_inspect_report *report;
     size_t at; /* of those shown */
+};
+
+/* Of a quantized tensor. */
+struct stored_part_of {
+    const struct dti_tensor *tensor;
+    size_t part; /* enum dti_quant_part */
 };
 
 struct shard_of {

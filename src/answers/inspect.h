@@ -10,6 +10,7 @@
 #include "answers/reading.h"
 #include "dtinfo/file_digest.h"
 #include "dtinfo/json.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/scaled_codes.h"
 
 enum dti_inspect_sort {
@@ -22,7 +23,7 @@ enum dti_inspect_sort {
 };
 
 struct dti_inspect_request {
-    const struct dti_container_options *container;
+    const struct dti_logical_options *container;
     struct dti_reading reading;
     dti_remedy_words_fn *words; /* around what readers of files say */
     const char *only;           /* names of tensors, or NULL */

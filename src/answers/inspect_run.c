@@ -130,7 +130,9 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     sort(report->shown, report->shown_count, request->sort);
     if (request->reverse)
         reverse(report->shown, report->shown_count);
-    return dti_scaled_codes_find(&report->scaled, container, report->shown, report->shown_count)
+    return container->stored || /* whose notes say it */
+                   dti_scaled_codes_find(&report->scaled, container, report->shown,
+                                         report->shown_count)
                ? DTI_OK
                : dti_no_memory(reterr);
 }
@@ -139,7 +141,8 @@ const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn"
 
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
-    if (!tensor->format || dti_format_container(dti_real_format(tensor->format)) == 1)
+    if (!tensor->format || tensor->quantized ||
+        dti_format_container(dti_real_format(tensor->format)) == 1)
         return false;
     *ret_big = dti_is_swapped(tensor->layout.swapped); /* which undoes itself */
     return true;
@@ -270,14 +273,14 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     free(report->digests);
     free(report->totals.groups);
     free((void *)report->shown);
-    dti_container_free(report->container);
+    dti_logical_close(report->container);
 }
 
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr)
 {
     *ret = (struct dti_inspect_report){.request = request};
-    enum dti_status status = dti_container_open(&ret->container, path, request->container, reterr);
+    enum dti_status status = dti_logical_open(&ret->container, path, request->container, reterr);
     if (status == DTI_OK)
         status = select_tensors(ret, reterr);
     if (status == DTI_OK)

@@ -10,15 +10,16 @@
 #include "dtinfo/device.h"
 #include "dtinfo/footprint.h"
 #include "dtinfo/json.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/training.h"
 
 /* An array: a count is one of one dimension. */
 struct dti_mem_item {
     struct dti_extent extent;
-    const struct dti_tensor *tensor; /* NULL: not of a file */
-    bool takes_dtype;                /* floats; else it stays as it is stored */
-    uint64_t stored_bytes;
+    const struct dti_tensor *tensor;    /* NULL: not of a file */
+    bool takes_dtype;                   /* floats; else it stays as it is stored */
+    uint64_t stored_bytes, scale_bytes; /* the latter of the former; 0 unless quantized */
 };
 
 struct dti_mem_operand {
@@ -67,18 +68,20 @@ struct dti_mem_capacity {
 /* The request, then what is added to it. All zero at the start, and to be freed. */
 struct dti_mem {
     const char *only,
-        *keep;      /* files: which tensors count, which stay as they are; NULL: all, none */
-    unsigned train; /* set of 1 << enum dti_training */
+        *keep; /* files: which tensors count, which stay as they are; NULL: all, none */
+    struct dti_logical_options options;            /* how files are opened */
+    unsigned train;                                /* set of 1 << enum dti_training */
     const char *gradients, *master, *states, *fit; /* as given, for the answer */
     bool list_tensors;
-    const char *const *notes; /* on names of dtypes, beside those of sizes */
+    dti_remedy_words_fn *words; /* around what readers of files say */
+    const char *const *notes;   /* on names of dtypes, beside those of sizes */
     size_t note_count;
 
     struct dti_mem_operand *operands;
     size_t operand_count, operand_capacity;
     struct dti_mem_item *items;
     size_t item_count, item_capacity;
-    uint64_t elements, numbers, others, other_bytes, stored_bytes;
+    uint64_t elements, numbers, others, other_bytes, stored_bytes, scale_bytes;
     bool amounts; /* some operand is no file, so that stored_bytes tells nothing */
     struct dti_mem_size *sizes;
     size_t size_count, size_capacity;
@@ -95,9 +98,7 @@ bool dti_mem_is_amount(const char *text);
  * header is read. Fail with DTI_BAD_VALUE when together they are more than 64 bits count, or as the
  * containers do. */
 enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
-enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path,
-                                 const struct dti_container_options *options,
-                                 struct dti_error *reterr);
+enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr);
 
 /* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. A ladder is what is shown when none
  * was asked for; for training it is the float dtype that all tensors have, else fp32. */

@@ -187,6 +187,7 @@ static bool count_item(struct dti_mem *mem, struct dti_mem_operand *operand,
            dti_add_u64(mem->numbers, numbers ? elements : 0, &mem->numbers) &&
            dti_add_u64(mem->others, numbers ? 0 : elements, &mem->others) &&
            dti_add_u64(mem->other_bytes, numbers ? 0 : item->stored_bytes, &mem->other_bytes) &&
+           dti_add_u64(mem->scale_bytes, numbers ? item->scale_bytes : 0, &mem->scale_bytes) &&
            dti_add_u64(mem->stored_bytes, item->stored_bytes, &mem->stored_bytes);
 }
 
@@ -203,18 +204,19 @@ static enum dti_status add_item(struct dti_mem *mem, struct dti_mem_operand *ope
     return count_item(mem, operand, item) ? DTI_OK : too_many(operand->text, reterr);
 }
 
-enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path,
-                                 const struct dti_container_options *options,
-                                 struct dti_error *reterr)
+enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr)
 {
     struct dti_mem_operand *const operand = add_operand(mem, path, DTI_MEM_FILE);
     if (!operand)
         return no_memory(reterr);
-    enum dti_status status = dti_container_open(&operand->container, path, options, reterr);
+    enum dti_status status = dti_logical_open(&operand->container, path, &mem->options, reterr);
     const struct dti_container *const container = operand->container;
     for (size_t i = 0; status == DTI_OK && i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        struct dti_mem_item item = {.tensor = tensor, .stored_bytes = tensor->bytes};
+        struct dti_mem_item item = {
+            .tensor = tensor,
+            .stored_bytes = tensor->bytes,
+            .scale_bytes = tensor->quantized ? dti_logical_scale_bytes(tensor->quantized) : 0};
         if (mem->only && !dti_glob_list_match(mem->only, tensor->name, tensor->name_length))
             continue;
         if (!dti_extent_of(tensor->shape, tensor->rank, &item.extent))
@@ -296,7 +298,7 @@ enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr
 void dti_mem_free(struct dti_mem *mem)
 {
     for (size_t i = 0; i < mem->operand_count; i++)
-        dti_container_free(mem->operands[i].container);
+        dti_logical_close(mem->operands[i].container);
     free(mem->operands);
     free(mem->items);
     free(mem->sizes);

@@ -19,6 +19,7 @@ static bool sum_size(const struct dti_mem *mem, struct dti_mem_size *size)
 {
     if (size->as_stored) {
         size->numbers.bytes = mem->stored_bytes - mem->other_bytes;
+        size->numbers.scale_bytes = mem->scale_bytes;
         size->bytes = mem->stored_bytes;
         return true;
     }

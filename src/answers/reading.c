@@ -73,12 +73,12 @@ enum { AT_ONCE = 256 };
 
 static bool is_read(const struct dti_tensor *tensor)
 {
-    return tensor->format && !tensor->block && !tensor->refusal;
+    return tensor->format && !tensor->refusal;
 }
 
 uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
 {
-    return is_read(tensor) ? tensor->bytes : 0;
+    return is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
 }
 
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
@@ -112,7 +112,7 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
         if (status == DTI_OK)
             status = dti_scan_stats(container, group, size, &own.options, reterr);
         for (size_t k = 0; k < size && status == DTI_OK; k++) {
-            own.done += tensors[places[k]]->bytes;
+            own.done += dti_scan_bytes_of(tensors[places[k]]);
             status = take(context, places[k], &group[k], reterr);
         }
         size = 0;

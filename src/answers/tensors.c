@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "dtinfo/file_dequant.h"
 #include "dtinfo/glob.h"
 
 static bool is_complex(const struct dti_tensor *tensor)
@@ -80,9 +81,10 @@ const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 
 const char *dti_tensor_dtype(const struct dti_tensor *tensor)
 {
-    return tensor->format  ? tensor->format->name
-           : tensor->block ? tensor->block->name
-                           : tensor->stored_as;
+    return tensor->quantized ? tensor->quantized->dtype
+           : tensor->format  ? tensor->format->name
+           : tensor->block   ? tensor->block->name
+                             : tensor->stored_as;
 }
 
 const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits)

@@ -83,6 +83,9 @@ enum dti_status dti_container_data(struct dti_container *container, size_t tenso
                                    struct dti_error *reterr)
 {
     const struct dti_container_ops *const ops = kinds[container->kind].ops;
+    if (container->stored)
+        return dti_container_data(container->stored, container->stored_at[tensor], ret_input,
+                                  ret_offset, reterr);
     if (ops->data)
         return ops->data(container, tensor, ret_input, ret_offset, reterr);
     *ret_input = &container->files[container->tensors[tensor].file].input;
@@ -94,6 +97,7 @@ enum dti_status dti_container_verify(struct dti_container *container,
                                      void (*progress)(void *context, uint64_t done_bytes),
                                      void *context, struct dti_error *reterr)
 {
-    const struct dti_container_ops *const ops = kinds[container->kind].ops;
-    return ops->verify ? ops->verify(container, progress, context, reterr) : DTI_OK;
+    struct dti_container *const stored = container->stored ? container->stored : container;
+    const struct dti_container_ops *const ops = kinds[stored->kind].ops;
+    return ops->verify ? ops->verify(stored, progress, context, reterr) : DTI_OK;
 }

@@ -92,10 +92,13 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     if (group->told || request->bits > 0 || request->block > 0)
         return DTI_OK;
     if (!dequant->has_config) {
-        const enum dti_status status = dti_quant_config_read(dequant->container, config, reterr);
-        if (status != DTI_OK)
-            return status;
+        dequant->config_status =
+            dti_quant_config_read(dequant->container, config, &dequant->config_error);
         dequant->has_config = true;
+    }
+    if (dequant->config_status != DTI_OK) {
+        *reterr = dequant->config_error;
+        return dequant->config_status;
     }
     if (config->unread[0] != '\0') {
         char name[DTI_QUOTE_SIZE];
@@ -248,10 +251,13 @@ enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_de
     const size_t count = dequant->container->tensor_count;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (dequant->states[i] == DTI_DEQUANT_PLAIN)
-            status = look_at(dequant, i, &found[i], reterr);
+        if (dequant->states[i] == DTI_DEQUANT_PLAIN) {
+            struct dti_error error;
+            status = look_at(dequant, i, &found[i], &error);
+            status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+        }
     }
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+    for (size_t i = 0; i < count && status == DTI_OK && !dequant->request.logical; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN)
             status = look_at_orphan(dequant, i, reterr);
     }

@@ -69,6 +69,7 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     ret->how.scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
     ret->form.tensor_scale = true;
     ret->form.stored_bytes += scale->bytes;
+    ret->form.parts[DTI_PART_TENSOR_SCALE] = scale;
     ret->form.part_count++;
     dequant->states[found] = DTI_DEQUANT_PART;
     return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
@@ -88,7 +89,8 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                           .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
                                           .group = {0, block->length},
                                           .stored_bytes = tensor->bytes,
-                                          .part_count = 1};
+                                          .part_count = 1,
+                                          .parts[DTI_PART_CODES] = tensor};
     how->block = block;
     how->interleaved = find(block->id)->how;
     how->interleaved.swapped = dti_is_big_endian(&tensor->layout);

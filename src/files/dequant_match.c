@@ -216,8 +216,9 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_d
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
         if (!group->part[i].container)
             continue;
+        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
         ret->form.part_count++;
-        ret->form.stored_bytes += dti_dequant_part_tensor(&group->part[i])->bytes;
+        ret->form.stored_bytes += ret->form.parts[i]->bytes;
     }
     return DTI_OK;
 }

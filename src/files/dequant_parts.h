@@ -34,6 +34,17 @@ struct dti_dequant_entry {
     size_t tensor;                   /* of the container */
 };
 
+/* Reasons for which tensors are shown as they are stored, told by the first of each. */
+enum { DTI_DEQUANT_DOUBTS = 8 };
+struct dti_dequant_doubts {
+    size_t count;
+    struct dti_dequant_reason {
+        enum dti_remedy remedy;
+        size_t tensors;
+        const char *first;
+    } list[DTI_DEQUANT_DOUBTS];
+};
+
 struct dti_file_dequant {
     struct dti_file_dequant_request request;
     struct dti_container *container;              /* the file */
@@ -50,6 +61,9 @@ struct dti_file_dequant {
     struct dti_name_order metadata; /* its keys */
     bool has_config;                /* it was read */
     struct dti_quant_config config;
+    enum dti_status config_status; /* why it could not be: asked for once */
+    struct dti_error config_error;
+    struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
 };
 
 /* dequant_gguf.c: a block tensor of ggml, of a type that has a definition here. */
@@ -75,6 +89,14 @@ const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *d
 const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
                                               const struct dti_format *format,
                                               const struct dti_layout *layout);
+
+/* logical_tensors.c: what becomes of tensor `at`, which was looked at with this result. In a view
+ * for looking at, one that is refused stays as it is stored; *found is NULL then. */
+enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
+                                   enum dti_status status, const struct dti_error *error,
+                                   struct dti_dequant_found **found, struct dti_error *reterr);
+/* The notes of such a view: those of the container, then its own. */
+enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr);
 
 /* What a tensor of the view is. */
 enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor);

@@ -92,19 +92,27 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
     return false;
 }
 
-/* A found tensor looks like one of fp32 in a file. */
-static void finish(struct dti_dequant_found *found)
+/* A found tensor looks like one of fp32 in a file; in a view for looking at like its codes, with a
+ * form beside the numbers that they stand for. */
+static void finish(struct dti_dequant_found *found, bool logical)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     struct dti_tensor *const shown = &found->shown;
     shown->format = fp32;
-    shown->block = NULL;
+    shown->block = logical ? found->how.block : NULL;
     shown->layout = (struct dti_layout){.swapped = false};
-    shown->fortran = shown->compressed = false;
+    shown->fortran = false;
     shown->refusal = NULL;
     shown->remedy = DTI_REMEDY_NONE;
-    shown->offset = 0;
     dti_dequant_prepare(&found->how);
+    found->form.how = &found->how;
+    if (logical) {
+        shown->bytes = found->form.stored_bytes;
+        shown->quantized = &found->form;
+    } else {
+        shown->compressed = false;
+        shown->offset = 0;
+    }
 }
 
 static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
@@ -114,25 +122,30 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
     const size_t count = container->tensor_count;
     struct dti_container *const view = &dequant->view;
     struct dti_tensor *const tensors = dti_pool_array(&dequant->pool, count + 1, sizeof *tensors);
+    const bool logical = dequant->request.logical;
+    size_t *const stored_at = dti_pool_array(&dequant->pool, count + 1, sizeof *stored_at);
     dequant->entries = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->entries);
-    if (!tensors || !dequant->entries)
+    if (!tensors || !dequant->entries || !stored_at)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         if (!found[i] && dequant->states[i] == DTI_DEQUANT_PART)
             continue;
         struct dti_dequant_entry *const entry = &dequant->entries[view->tensor_count];
         struct dti_tensor *const tensor = &tensors[view->tensor_count++];
+        stored_at[view->tensor_count - 1] = i;
         *entry = (struct dti_dequant_entry){.found = found[i], .tensor = i};
         *tensor = container->tensors[i];
         if (!found[i])
             continue;
-        finish(found[i]);
+        finish(found[i], logical);
         *tensor = found[i]->shown;
-        if (!dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
+        if (!logical &&
+            !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
             return dti_fail(reterr, DTI_BAD_INPUT, "the numbers of a tensor exceed 2^64 bytes");
         dequant->found_count++;
     }
     view->tensors = tensors;
+    view->stored_at = stored_at;
     return DTI_OK;
 }
 
@@ -197,13 +210,16 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
                             struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
+    const bool npy = container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
-    if (container->kind == DTI_CONTAINER_NPY && container->tensor_count == 1)
-        return dti_dequant_npy(dequant, found, reterr);
-    if (container->kind != DTI_CONTAINER_GGUF)
+    if (!npy && container->kind != DTI_CONTAINER_GGUF)
         return dti_dequant_find(dequant, found, reterr);
-    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++)
-        status = look_at_blocks(dequant, i, &found[i], reterr);
+    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        struct dti_error error;
+        status = npy ? dti_dequant_npy(dequant, found, &error)
+                     : look_at_blocks(dequant, i, &found[i], &error);
+        status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+    }
     return status;
 }
 
@@ -228,6 +244,8 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
     enum dti_status status = look(dequant, found, reterr);
     if (status == DTI_OK)
         status = fill_view(dequant, found, reterr);
+    if (status == DTI_OK && dequant->request.logical)
+        return dti_dequant_notes(dequant, reterr);
     if (status == DTI_OK)
         status = fill_metadata(dequant, reterr);
     return status == DTI_OK ? fill_files(dequant, reterr) : status;
@@ -246,7 +264,9 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
     dequant->container = container;
     dequant->view = *container;
     dequant->view.own = NULL;
-    dequant->view.tensor_count = dequant->view.metadata_count = dequant->view.file_count = 0;
+    dequant->view.tensor_count = 0;
+    if (!request->logical)
+        dequant->view.metadata_count = dequant->view.file_count = 0;
     const enum dti_status status = make(dequant, reterr);
     if (status == DTI_OK)
         *ret = dequant;

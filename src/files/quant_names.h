@@ -33,6 +33,12 @@ struct dti_named_codes {
 bool dti_quant_names_codes(const struct dti_quant_names *names, size_t tensor,
                            struct dti_named_codes *ret);
 
+/* Whether its dtype allows codes, whatever the names. */
+static inline bool dti_may_be_codes(const struct dti_tensor *tensor)
+{
+    return tensor->format && (tensor->format->width <= 8 || dti_format_is_integer(tensor->format));
+}
+
 /* Whether the name ends so, and has something before it. */
 bool dti_quant_name_ends(const char *name, size_t length, const char *suffix);
 

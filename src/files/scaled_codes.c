@@ -11,8 +11,7 @@
 static bool any_narrow(const struct dti_tensor *const *tensors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct dti_format *const format = tensors[i]->format;
-        if (format && (format->width <= 8 || dti_format_is_integer(format)))
+        if (dti_may_be_codes(tensors[i]))
             return true;
     }
     return false;

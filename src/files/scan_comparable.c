@@ -61,8 +61,9 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
         *ret_remedy = unread->remedy;
     } else if (is_complex(a) != is_complex(b)) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is complex, the other is real");
-    } else if (a->fortran != b->fortran && is_packed(b)) {
-        (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is in Fortran order, the other is packed");
+    } else if (a->fortran != b->fortran && (b->quantized || is_packed(b))) {
+        (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is in Fortran order, the other is %s",
+                       b->quantized ? "quantized" : "packed");
     } else {
         return true;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtinfo/file_dequant.h"
 #include "dtinfo/transpose.h"
 #include "files/scan_side.h"
 
@@ -100,9 +101,9 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     struct comparison_tally *const mine = (struct comparison_tally *)scan->frame.members + member;
     struct dti_comparison *const comparison = whole ? &pair->comparison : &mine->comparison;
     bool equal = false;
-    enum dti_status status = dti_scan_read(&sides->a, a, first, n, reterr);
+    enum dti_status status = dti_scan_read(&sides->a, a, first, n, buffers.scratch, reterr);
     if (status == DTI_OK)
-        status = dti_scan_read(&sides->b, b, first, n, reterr);
+        status = dti_scan_read(&sides->b, b, first, n, buffers.scratch, reterr);
     if (!whole)
         give(scan, mine, pair);
     if (status == DTI_OK)
@@ -145,31 +146,41 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
     return DTI_OK;
 }
 
+/* Codes are told apart by what they are, not by the numbers that they stand for. */
+static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
+{
+    if (!a->quantized || !b->quantized)
+        return !a->quantized == !b->quantized &&
+               strcmp(dti_scan_format(a)->name, dti_scan_format(b)->name) == 0;
+    return strcmp(a->quantized->dtype, b->quantized->dtype) == 0;
+}
+
 static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
                                     struct dti_container *a, struct dti_container *b, double atol,
                                     double rtol, struct dti_error *reterr)
 {
     struct dti_tensor_pair *const pair = &scan->pairs[at];
     struct compared_sides *const sides = &scan->sides[at];
-    struct dti_scan_plans *const plans = &scan->frame.plans;
-    const struct dti_format *const format_a = dti_scan_format(&a->tensors[pair->a]);
-    const struct dti_format *const format_b = dti_scan_format(&b->tensors[pair->b]);
+    const struct dti_tensor *const tensor_a = &a->tensors[pair->a];
+    const struct dti_tensor *const tensor_b = &b->tensors[pair->b];
+    const struct dti_format *const format_a = dti_scan_format(tensor_a);
+    const struct dti_format *const format_b = dti_scan_format(tensor_b);
     dti_comparison_rule_init(&pair->rule, format_a, format_b, atol, rtol);
     dti_comparison_init(&pair->comparison);
     const struct dti_format *const hub = dti_comparison_hub_format(pair->rule.hub);
-    enum dti_status status = dti_scan_side_init(&sides->a, a, pair->a, hub, plans, reterr);
+    enum dti_status status = dti_scan_side_init(&sides->a, a, pair->a, hub, &scan->frame, reterr);
     if (status == DTI_OK)
-        status = dti_scan_side_init(&sides->b, b, pair->b, hub, plans, reterr);
+        status = dti_scan_side_init(&sides->b, b, pair->b, hub, &scan->frame, reterr);
     if (status != DTI_OK)
         return status;
     scan->frame.parts[at] = (struct dti_queue_part){.elements = sides->a.elements,
                                                     .block = sides->a.bits + sides->b.bits};
-    pair->identical = strcmp(format_a->name, format_b->name) == 0;
+    pair->identical = same_dtype(tensor_a, tensor_b);
     sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
-    if (a->tensors[pair->a].fortran != b->tensors[pair->b].fortran && sides->b.elements > 0)
-        return reorder(sides, &b->tensors[pair->b], scan->frame.options->max_memory, reterr);
+    if (tensor_a->fortran != tensor_b->fortran && sides->b.elements > 0)
+        return reorder(sides, tensor_b, scan->frame.options->max_memory, reterr);
     return DTI_OK;
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "dtinfo/checked.h"
+#include "dtinfo/file_dequant.h"
+#include "files/dequant_tensor.h"
 
 enum {
     MEMORY = 16 << 20,       /* all threads together */
@@ -68,7 +70,7 @@ const struct dti_format *dti_scan_format(const struct dti_tensor *tensor)
 
 enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_container *container,
                                    size_t tensor, const struct dti_format *hub,
-                                   struct dti_scan_plans *plans, struct dti_error *reterr)
+                                   struct dti_scan *scan, struct dti_error *reterr)
 {
     const struct dti_tensor *const t = &container->tensors[tensor];
     const struct dti_format *const format = dti_scan_format(t);
@@ -83,18 +85,28 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
         !dti_mul_u64(side.elements, side.bits, &bits))
         return dti_fail(reterr, DTI_BAD_INPUT, "a tensor of %llu elements is too large",
                         (unsigned long long)t->elements);
-    enum dti_status status =
-        dti_container_data(container, tensor, &side.input, &side.offset, reterr);
+    enum dti_status status = DTI_OK;
+    if (t->quantized) {
+        side.source = &t->quantized->how->source;
+        if (scan->scratch_bytes < side.source->scratch_bytes)
+            scan->scratch_bytes = side.source->scratch_bytes;
+        status = dti_dequant_open(t->quantized->how, reterr);
+    } else {
+        status = dti_container_data(container, tensor, &side.input, &side.offset, reterr);
+    }
     if (status == DTI_OK && hub && (format->id != hub->id || t->layout.swapped))
-        status = find_plan(plans, format, &t->layout, hub, &side.plan, reterr);
+        status = find_plan(&scan->plans, format, &t->layout, hub, &side.plan, reterr);
     if (status == DTI_OK)
         *ret = side;
     return status;
 }
 
 enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
-                              size_t n, struct dti_error *reterr)
+                              size_t n, void *scratch, struct dti_error *reterr)
 {
+    if (side->source)
+        return side->source->read(side->source->context, buffer, dti_scan_bytes(side, n),
+                                  first / 8 * side->bits, scratch, reterr);
     return dti_input_read_at(side->input, buffer, dti_scan_bytes(side, n),
                              side->offset + first / 8 * side->bits, reterr);
 }
@@ -142,7 +154,8 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
         scan->parts[i].block = (tiles > 0 ? tiles : 1) * DTI_TILE;
     }
     /* a line more for each side, so that both begin at one */
-    scan->buffer_bytes = numbers + lines(block) + 2 * (size_t)LINE;
+    scan->scratch_at = numbers + lines(block) + 2 * (size_t)LINE;
+    scan->buffer_bytes = scan->scratch_at + lines(scan->scratch_bytes);
     if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
         scan->memory = aligned_alloc(LINE, (size_t)bytes);
     scan->members = calloc(members, scan->member_bytes);
@@ -208,5 +221,6 @@ struct dti_scan_buffers dti_scan_buffers(const struct dti_scan *scan, size_t mem
     return (struct dti_scan_buffers){
         .numbers = {own, own + DTI_SCAN_NUMBERS},
         .raw = own + 2 * (size_t)DTI_SCAN_NUMBERS,
+        .scratch = own + scan->scratch_at,
     };
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "dtinfo/batch.h"
 #include "dtinfo/block_queue.h"
 #include "dtinfo/plan.h"
 #include "dtinfo/scan.h"
@@ -15,6 +16,7 @@
 enum { DTI_SCAN_NUMBERS = DTI_TILE * sizeof(uint64_t) }; /* bytes of a tile of numbers, at most */
 
 struct dti_scan_side {
+    const struct dti_batch_source *source; /* of a quantized tensor: numbers, in place of input */
     const struct dti_input *input;
     uint64_t offset;                 /* of the first element in the input */
     uint64_t elements;               /* of a complex tensor: parts */
@@ -35,10 +37,12 @@ struct dti_scan_plans {
 /* The dtype of a tensor's elements. */
 const struct dti_format *dti_scan_format(const struct dti_tensor *tensor);
 
-/* hub: the format of the numbers; NULL for codes in uint64_t. Unpacks what is compressed. */
+/* hub: the format of the numbers; NULL for codes in uint64_t. Unpacks what is compressed. Makes
+ * scan->scratch_bytes enough. */
+struct dti_scan;
 enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_container *container,
                                    size_t tensor, const struct dti_format *hub,
-                                   struct dti_scan_plans *plans, struct dti_error *reterr);
+                                   struct dti_scan *scan, struct dti_error *reterr);
 
 /* The bytes of n elements; n is bounded by a block. */
 static inline size_t dti_scan_bytes(const struct dti_scan_side *side, uint64_t n)
@@ -46,9 +50,10 @@ static inline size_t dti_scan_bytes(const struct dti_scan_side *side, uint64_t n
     return (size_t)((n * side->bits + 7) / 8);
 }
 
-/* Reads elements first to first + n - 1; first is a multiple of DTI_TILE. */
+/* Reads elements first to first + n - 1; first is a multiple of DTI_TILE. scratch: as in struct
+ * dti_scan_buffers. */
 enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
-                              size_t n, struct dti_error *reterr);
+                              size_t n, void *scratch, struct dti_error *reterr);
 
 /* The numbers of a tile of n elements that stands at raw: there, or in buffer (of DTI_SCAN_NUMBERS
  * bytes). Returned on success only. */
@@ -60,6 +65,7 @@ enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *r
 struct dti_scan_buffers {
     void *numbers[2];   /* DTI_SCAN_NUMBERS each */
     unsigned char *raw; /* the block */
+    void *scratch;      /* of sources */
 };
 
 /* A scan of many arrays by a team. */
@@ -78,7 +84,8 @@ struct dti_scan {
     pthread_mutex_t lock;       /* held while something is added to an array's result */
     atomic_uint_fast64_t bytes; /* done: work() adds to it */
     unsigned char *memory;      /* buffer_bytes for each thread */
-    size_t buffer_bytes;
+    size_t buffer_bytes, scratch_at;
+    size_t scratch_bytes; /* of each thread: the most that a source needs */
 };
 enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
                               const struct dti_scan_options *options, struct dti_error *reterr);

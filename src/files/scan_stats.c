@@ -43,7 +43,7 @@ static enum dti_status begin_large(struct stats_scan *scan, size_t part,
     pthread_mutex_lock(&scan->frame.lock);
     enum dti_status status = DTI_OK;
     if (!scan->begun[part]) {
-        status = dti_scan_read(side, buffers->raw, 0, DTI_TILE, reterr);
+        status = dti_scan_read(side, buffers->raw, 0, DTI_TILE, buffers->scratch, reterr);
         if (status == DTI_OK)
             status = dti_scan_numbers(side, buffers->raw, buffers->numbers[0], DTI_TILE, 0,
                                       &numbers, reterr);
@@ -94,7 +94,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
     const bool whole = n == side->elements;
     enum dti_status status = whole ? DTI_OK : begin_large(scan, part, &buffers, reterr);
     if (status == DTI_OK)
-        status = dti_scan_read(side, buffers.raw, first, n, reterr);
+        status = dti_scan_read(side, buffers.raw, first, n, buffers.scratch, reterr);
     if (status != DTI_OK)
         return status;
 
@@ -146,7 +146,7 @@ static enum dti_status prepare(struct stats_scan *scan, struct dti_container *co
             dti_histogram_init(tensor->histogram);
         const enum dti_status status =
             dti_scan_side_init(&scan->sides[i], container, tensor->tensor,
-                               dti_stats_hub_format(tensor->rule.hub), &scan->frame.plans, reterr);
+                               dti_stats_hub_format(tensor->rule.hub), &scan->frame, reterr);
         if (status != DTI_OK)
             return status;
         scan->frame.parts[i] = (struct dti_queue_part){.elements = scan->sides[i].elements,

@@ -12,7 +12,7 @@ import math
 import os
 import struct
 
-from quant_check import RANDOM, check, judge, run, run_parts
+from quant_check import RANDOM, ask, check, judge, run, run_parts
 from dequant_files import (BLOCKS, E4M3, E5M2, bits_of, f32, floats, gguf_blocks, half, npy, pack, read_file,
                            scale_bytes, scale_number, scale_shapes, words, write_file, write_gguf)
 
@@ -201,6 +201,7 @@ def gguf():
             entry = next(t for t in report["tensors"] if t["name"] == name)
             judge("%s: what it was" % name, (entry["from"], entry["fate"], entry["nan"], entry["inf"]),
                   (name, "dequantized", sum(x != x for x in want[name]), sum(math.isinf(x) for x in want[name])))
+        ask("compare", "in.gguf", "out.safetensors")
     a, want_a = gguf_blocks(RANDOM, "nvfp4", 6, False, f32(0.037))
     b, want_b = gguf_blocks(RANDOM, "nvfp4", 3, False, f32(7.1))
     write_gguf("in.gguf", {"a.weight": (40, [3, 128], a), "a.scale": (0, [1], struct.pack("<f", 0.037)),
@@ -210,6 +211,10 @@ def gguf():
     out = read_file("out.safetensors")
     judge("tensor scales of GGUF", [sorted(out), floats(out["a.weight"][2]), floats(out["b.weight"][2])],
           [["a.input_scale", "a.weight", "b.weight"], [bits_of(x) for x in want_a], [bits_of(x) for x in want_b]])
+    ask("compare", "in.gguf", "out.safetensors")
+    memory = json.loads(ask("mem", "in.gguf", "--json"))
+    judge("scales between codes", (memory["elements"], memory["sizes"][0]["scale_bytes"]),
+          (384 + 192 + 1, (384 + 192) // 16 + 8))
 
 
 def arrays():
@@ -219,6 +224,7 @@ def arrays():
     run("w.npy", "fp32", "--dequant", "-o", "out.npy", "-q")
     with open("out.npy", "rb") as file:
         got = floats(file.read()[-2400:])
+    ask("compare", "w.npy", "out.npy")
     judge("npy", got, [bits_of(f32(c * f32(i // 30 / 7 + 1))) for i, c in enumerate(codes)])
 
 
@@ -292,6 +298,17 @@ def refused():
         write_file("bad.safetensors", tensors)
         _, said = run("bad.safetensors", "fp32", "--dequant", "-o", "never.safetensors", code=3)
         judge("refusal: " + words_wanted, (words_wanted in said, said.count("\n")), (True, 1))
+        if "zero_point': element" in words_wanted:
+            ask("inspect", "bad.safetensors", "--stats", code=3)
+            continue
+        # whoever only looks is shown the parts, and why
+        file = json.loads(ask("inspect", "bad.safetensors", "--stats", "--json"))["files"][0]
+        shown = [t["name"] for t in file["tensors"]]
+        if "are not there" in words_wanted or "nothing that" in words_wanted or "twice" in words_wanted:
+            judge("nothing is said: " + words_wanted, file["notes"], [])
+            continue
+        judge("shown as stored: " + words_wanted, (sorted(shown), [words_wanted in n["message"] for n in file["notes"]]),
+              (sorted(tensors), [True]))
     judge("nothing was written", os.path.exists("never.safetensors"), False)
     write_gguf("bad.gguf", {"k": (12, [256], bytes(144)), "q": (8, [32], bytes(34))})
     _, said = run("bad.gguf", "fp32", "--dequant", "-o", "never.safetensors", code=3)

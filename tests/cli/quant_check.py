@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What judge_quant_files.py, judge_dequant.py and judge_dequant_open.py share: running the program, comparing
 numbers, counting."""
+import json
+import math
 import os
 import random
 import subprocess
@@ -38,6 +40,31 @@ def numbers_of(what, path, tensors, metadata=None, words_more=(), name="w"):
     return out.get(name, ("", [], b""))
 
 
+def ask(command, *arguments, code=0):
+    done = subprocess.run([PROGRAM, command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    judge("exit of %s %s" % (command, arguments), done.returncode, code)
+    return done.stdout.decode()
+
+
+def seen_as_one(what, tensors, name, shape, more):
+    """inspect and mem see one tensor with all its parts, and its numbers compare equal to those of out.safetensors."""
+    if not set(more[::2]) <= {"--bits", "--block"}:
+        return    # only --dequant can be told the rest
+    parts = sum(len(raw) for _, _, raw in tensors.values())
+    file = json.loads(ask("inspect", "in.safetensors", "--stats", "--json", *more))["files"][0]
+    tensor = file["tensors"][0]
+    judge(what + ": as inspect sees it",
+          ([t["name"] for t in file["tensors"]], tensor["shape"], file["totals"]["parameters"], tensor["bytes"],
+           sorted(p["name"] for p in tensor["stored_parts"]), file["stored_tensor_count"]),
+          ([name], shape, math.prod(shape), parts, sorted(tensors), len(tensors)))
+    memory = json.loads(ask("mem", "in.safetensors", "--json", *more))
+    codes = next(p["bytes"] for p in tensor["stored_parts"] if p["part"] == "codes")
+    judge(what + ": as mem sees it",
+          (memory["numbers"], memory["sizes"][0]["bytes"], memory["sizes"][0]["scale_bytes"], memory["other_bytes"]),
+          (math.prod(shape), parts, parts - codes, 0))
+    ask("compare", "in.safetensors", "out.safetensors", *more)
+
+
 def check(what, tensors, shape, want, metadata=None, words_more=()):
     dtype, got_shape, raw = numbers_of(what, "out.safetensors", tensors, metadata, words_more)
     judge(what + ": dtype and shape", (dtype, got_shape), ("F32", shape))
@@ -47,6 +74,7 @@ def check(what, tensors, shape, want, metadata=None, words_more=()):
         at = next(i for i in range(len(got)) if got[i] != want[i])
         judge("%s: element %d" % (what, at), hex(got[at]), hex(want[at]))
     judge(what, len(got), len(want))
+    seen_as_one(what, tensors, "w", shape, words_more)
 
 
 def run_parts(parts):

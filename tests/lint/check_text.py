@@ -13,7 +13,7 @@ RECORDED = re.compile(r"tests/(cli/[^/]+/.*\.(stdout|stderr)(\.glob)?|fuzz/seeds
 TABS_ALLOWED = re.compile(r".*\.tsv$|man/.*\.(scd|[1-9])$|(.*/)?Makefile$|completions/_dtinfo$")
 # Texts for readers may name people and quote output; programs stay ASCII.
 NON_ASCII_ALLOWED = re.compile(r".*\.md$|tests/cli/.*|tests/unit/test_(quote|utf8|json|table)\.c$"
-                               r"|tests/data/.*|LICENSE$")
+                               r"|tests/data/.*|docs/.*\.svg$|LICENSE$")
 INVISIBLE = re.compile("[\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
                        "\ufeff\ufff9-\ufffb]")
 SPDX_C = "/* SPDX-License-Identifier: MIT"

@@ -47,6 +47,28 @@ static void colour_follows_the_order_of_precedence(void)
     }
 }
 
+static void only_a_utf8_locale_has_box_characters(void)
+{
+    static const struct {
+        const char *lc_all, *lc_ctype, *lang;
+        bool want;
+    } cases[] = {
+        {NULL, NULL, NULL, false},          {"", "", "", false},
+        {"C", NULL, "C.UTF-8", false},      {"C.UTF-8", NULL, NULL, true},
+        {NULL, "de_DE.utf8", "C", true},    {"", "POSIX", "en_US.UTF-8", false},
+        {"", "", "en_US.Utf-8@euro", true}, {NULL, "UTF-8", NULL, true},
+        {NULL, NULL, "ja_JP.eucJP", false}, {NULL, NULL, "en_US.UTF-81", false},
+        {NULL, NULL, "utf", false},         {NULL, NULL, "en_US.", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set("LC_ALL", cases[i].lc_all);
+        set("LC_CTYPE", cases[i].lc_ctype);
+        set("LANG", cases[i].lang);
+        if (!CHECK(dti_locale_is_utf8() == cases[i].want))
+            printf("  in case %zu\n", i);
+    }
+}
+
 static enum dti_status check(const char *entry, struct dti_error *error)
 {
     char other[] = "HOME=/", near[] = "XDTINFO_=1", text[64];
@@ -100,6 +122,6 @@ static void the_form_of_errors_is_known_before_anything_is_parsed(void)
     CHECK(form(json, end) == DTI_OUTPUT_JSON);
 }
 
-UNIT_MAIN(colour_follows_the_order_of_precedence, known_variables_with_known_values_pass,
-          nonsense_in_the_environment_is_named,
+UNIT_MAIN(colour_follows_the_order_of_precedence, only_a_utf8_locale_has_box_characters,
+          known_variables_with_known_values_pass, nonsense_in_the_environment_is_named,
           the_form_of_errors_is_known_before_anything_is_parsed)

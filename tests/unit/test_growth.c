@@ -3,6 +3,7 @@
  * Work that grows as the files do, and not as its square: comparisons of bytes and texts are
  * counted, and files of twice as many tensors and metadata entries take little more than twice as
  * many. A time would depend on the machine. */
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/rewrite.h"
 
 #include "folder.h"
@@ -81,6 +82,17 @@ static void dequantize(struct dti_container *container)
     dti_file_dequant_free(dequant);
 }
 
+/* As inspect and others see it; the file is opened once more. */
+static void look(struct dti_container *stored)
+{
+    struct dti_container *container = NULL;
+    struct dti_error error;
+    if (CHECK(dti_logical_open(&container, "q", &(struct dti_logical_options){.raw = false},
+                               &error) == DTI_OK))
+        CHECK_SIZE(container->tensor_count, stored->tensor_count / 2);
+    dti_logical_close(container);
+}
+
 static void quantize(struct dti_container *container)
 {
     const struct dti_rewrite_request request = {
@@ -140,6 +152,7 @@ static void twice_as_many_tensors_take_twice_the_work(void)
 {
     folder_enter();
     check_growth("dequantizing", dequantize, true);
+    check_growth("looking at logical tensors", look, true);
     check_growth("quantizing", quantize, false);
     check_growth("casting", cast, true);
     (void)folder_leave();

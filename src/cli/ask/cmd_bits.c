@@ -72,17 +72,17 @@ static const char *special_meaning(const struct dti_format *f, const struct dti_
 
 static void put_component(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
 {
-    char fields[HUMAN_FIELDS_SIZE], letters[DTI_BINARY_SIZE], text[DTI_TEXT_SIZE];
+    struct dti_line line = dti_context_line(cx);
+    char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_decode(f, code, &value);
-    put_indented(cx, dti_human_fields(fields, f, code, NULL));
+    dti_line_to(&line, 2);
+    dti_fields_put(&line, f, code);
+    dti_line_end(&line);
     if (dti_format_is_float(f)) {
-        size_t sign = dti_format_is_signed(f);
-        memset(letters, 's', sign);
-        memset(letters + sign, 'e', f->exp_bits);
-        memset(letters + sign + f->exp_bits, 'm', f->man_bits);
-        letters[f->width] = '\0';
-        put_indented(cx, dti_human_fields(fields, f, 0, letters));
+        dti_line_to(&line, 2);
+        dti_fields_put_names(&line, f);
+        dti_line_end(&line);
         if (value.class <= DTI_CLASS_FINITE) {
             put_numeric_fields(cx, f, code, &value);
             return;
@@ -150,9 +150,9 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width, b
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
-        dti_human_fields(real, component, reading->code[0], NULL);
+        dti_human_fields(real, component, reading->code[0]);
         if (complex)
-            dti_human_fields(imaginary, component, reading->code[1], NULL);
+            dti_human_fields(imaginary, component, reading->code[1]);
         dti_table_print(table, DTI_STYLE_PLAIN, "%s%s%s", real, complex ? " " : "", imaginary);
         dti_table_cell(table, DTI_STYLE_DIM,
                        dti_format_is_float(&reading->dtype)

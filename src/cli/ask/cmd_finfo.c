@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/ask/info_forms.h"
+#include "cli/shared/human.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
@@ -105,6 +106,15 @@ static void put_limit(struct dti_line *line, const char *label, const struct dti
     dti_line_end(line);
 }
 
+/* "5 exponent", in the colour of that field. */
+static void put_part(struct dti_line *line, unsigned part, unsigned bits, const char *name)
+{
+    char text[32];
+    const int length = bits > 0 || part > 0 ? snprintf(text, sizeof text, "%u %s", bits, name)
+                                            : snprintf(text, sizeof text, "no %s", name);
+    dti_line_part(line, part, text, (size_t)length);
+}
+
 static void put_heading(struct dti_line *line, const struct dti_format *dtype,
                         const struct dti_format *format)
 {
@@ -115,11 +125,16 @@ static void put_heading(struct dti_line *line, const struct dti_format *dtype,
                        (unsigned)dtype->width, format->name, format->name);
         dti_line_put(line, DTI_STYLE_BOLD, format->name);
     }
-    dti_line_print(line, DTI_STYLE_PLAIN,
-                   "   %u bits: %s sign, %u exponent (bias %ld), %u mantissa, precision %u\n",
-                   (unsigned)format->width, dti_format_is_signed(format) ? "1" : "no",
-                   (unsigned)format->exp_bits, (long)format->bias, (unsigned)format->man_bits,
-                   format->man_bits + 1U);
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %u bits: ", (unsigned)format->width);
+    put_part(line, 0, dti_format_is_signed(format), "sign");
+    dti_line_text(line, ", ");
+    put_part(line, 1, format->exp_bits, "exponent");
+    dti_line_print(line, DTI_STYLE_PLAIN, " (bias %ld), ", (long)format->bias);
+    put_part(line, 2, format->man_bits, "mantissa");
+    dti_line_print(line, DTI_STYLE_PLAIN, ", precision %u\n", format->man_bits + 1U);
+    dti_line_to(line, LABEL_COLUMN);
+    dti_fields_put_names(line, format);
+    dti_line_end(line);
 }
 
 /* With so many digits that it does not look like max. */
@@ -313,7 +328,11 @@ static enum dti_status put_limits(const struct dti_dtype_operand *list, size_t c
             (void)fputc('\n', cx->out);
         status = put_block(&list[i].format, cx, reterr);
     }
-    return status;
+    if (status != DTI_OK || count < 2 || cx->quiet)
+        return status;
+    (void)fputc('\n', cx->out);
+    dti_ranges_draw(list, count, false, cx);
+    return DTI_OK;
 }
 
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)

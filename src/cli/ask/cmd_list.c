@@ -2,8 +2,10 @@
  *
  * dtinfo list: every dtype and every block format, one line each. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
@@ -14,12 +16,13 @@
 #include "dtinfo/table.h"
 
 struct list_args {
-    bool names, aliases, all;
+    bool names, aliases, ranges, all;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
+    OPT_FLAG(0, "ranges", struct list_args, ranges, "the ranges of float dtypes as a picture"),
     DTI_ROW_ALL(struct list_args, all),
     OPT_END,
 };
@@ -156,6 +159,31 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
     return dti_put_table(cx, table, 0, reterr);
 }
 
+/* The formats of P3109 are many and alike: finfo draws those that it is given. */
+static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *reterr)
+{
+    size_t count = 0, hidden = 0;
+    struct dti_dtype_operand *const list = calloc(DTI_DTYPE_COUNT, sizeof *list);
+    if (!list)
+        return dti_no_memory(reterr);
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
+        const struct dti_format *const format = dti_format_get((enum dti_dtype)id);
+        if (!dti_format_is_float(format))
+            continue;
+        if (dti_format_is_p3109(format))
+            hidden++;
+        else
+            list[count++].format = *format;
+    }
+    dti_ranges_draw(list, count, true, cx);
+    if (!cx->quiet)
+        dti_put_line(cx, DTI_STYLE_DIM, 2,
+                     "%zu P3109 formats are not shown; 'dtinfo finfo DTYPE DTYPE' draws any two",
+                     hidden);
+    free(list);
+    return DTI_OK;
+}
+
 static enum dti_status run(const void *args_, char **operands, int operand_count,
                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -169,6 +197,8 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     }
     if (args->aliases)
         return print_aliases(cx, reterr);
+    if (args->ranges)
+        return print_ranges(cx, reterr);
     const enum dti_status status = print_dtypes(args, cx, reterr);
     if (status != DTI_OK)
         return status;
@@ -186,7 +216,8 @@ const struct dti_command dti_command_list = {
         "names and block formats are always in the answer.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
-                "dtinfo list --aliases",
+                "dtinfo list --aliases\n"
+                "dtinfo list --ranges",
     .schema = "dtinfo.list/1",
     .operands = DTI_OPERANDS_NONE,
     .options = options,

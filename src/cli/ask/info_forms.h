@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The forms that the answers of finfo and iinfo take. */
+ * The forms that the answers of finfo, iinfo and list take. */
 #ifndef DTINFO_CLI_INFO_FORMS_H
 #define DTINFO_CLI_INFO_FORMS_H
 
@@ -15,7 +15,8 @@ struct dti_info {
     /* left_out: the number of P3109 formats that are not in a list of all; NULL for a list of those
      * that were asked for. */
     enum dti_status (*human)(const struct dti_dtype_operand *list, size_t count,
-                             const size_t *left_out, struct dti_context *cx, struct dti_error *reterr);
+                             const size_t *left_out, struct dti_context *cx,
+                             struct dti_error *reterr);
     void (*document)(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 };
 struct dti_info_args {
@@ -26,5 +27,10 @@ extern const struct dti_option dti_info_options[];
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
                              char **operands, int count, struct dti_context *cx,
                              struct dti_error *reterr);
+
+/* ranges.c: the dynamic ranges of float dtypes as bars on one axis, in up to 78 columns. common:
+ * the axis covers that of fp32, and the bars of wider dtypes go on beyond it; else all of them. */
+void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool common,
+                     const struct dti_context *cx);
 
 #endif

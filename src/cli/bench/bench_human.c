@@ -11,9 +11,9 @@
 enum {
     COLUMN_LEVEL = 17,
     COLUMNS_LEAST = 79,
-    COLUMNS_STORES = COLUMNS_LEAST + 10,
+    COLUMNS_BAR = COLUMNS_LEAST + BENCH_BAR_GAP + BENCH_BAR_COLUMN,
+    COLUMNS_STORES = COLUMNS_BAR + 10,
     COLUMNS_MAD = COLUMNS_STORES + 8,
-    COLUMNS_BAR = COLUMNS_MAD + 2 + BENCH_BAR_CELLS + BENCH_BAR_CELLS / 4,
     INDENT = 13,
     CELL = 256
 };
@@ -55,10 +55,11 @@ void dti_bench_human_pair(const struct bench_shown *first)
     dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", first->result->request->cast->src.name,
                    first->result->request->cast->dst.name);
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_DIM, "  %9s  %7s  %-*s%s  %10s  %7s  %7s  %8s%s", "size",
+    const int bar = job->cx->width >= COLUMNS_BAR ? BENCH_BAR_GAP + BENCH_BAR_COLUMN : 0;
+    dti_line_print(&line, DTI_STYLE_DIM, "  %9s  %7s  %-*s%s  %10s  %7s  %7s%*s  %8s%s", "size",
                    "threads", COLUMN_LEVEL, "level",
                    job->cx->width >= COLUMNS_STORES ? "  stores  " : "", "ns/element", "GB/s",
-                   "of copy", "of shape", job->cx->width >= COLUMNS_MAD ? "     MAD" : "");
+                   "of copy", bar, "", "of shape", job->cx->width >= COLUMNS_MAD ? "     MAD" : "");
     dti_line_end(&line);
 }
 
@@ -90,22 +91,6 @@ static enum dti_style compare(char text[CELL], const struct dti_bench_table *tab
     return sure ? DTI_STYLE_PLAIN : DTI_STYLE_WARN;
 }
 
-/* At the end of its row, or below. */
-static void put_comparison(struct dti_line *line, const struct bench_shown *done, size_t row,
-                           enum dti_bench_place place)
-{
-    char text[CELL];
-    const enum dti_style style = compare(text, done->result->table, row, place);
-    if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
-        dti_line_end(line);
-        *line = dti_context_line(done->job->cx);
-        dti_line_to(line, INDENT + 9);
-    } else {
-        dti_line_put(line, DTI_STYLE_PLAIN, "  ");
-    }
-    dti_line_put(line, style, text);
-}
-
 /* A level of the CPU; or a device, with the copies to and from it where they count. */
 static void row_name(char text[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *row)
@@ -119,9 +104,9 @@ static void row_name(char text[CELL], const struct bench_shown *done,
                        row->loss ? " + loss" : "");
 }
 
-/* The figures that every row has; returns its share of a copy. */
-static double put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
-                          enum dti_bench_place place)
+/* The figures that every row has. */
+static void put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
+                        enum dti_bench_place place)
 {
     const struct dti_bench_table *const table = done->result->table;
     const struct dti_bench_item *const row = &table->items[at];
@@ -138,14 +123,16 @@ static double put_figures(struct dti_line *line, const struct bench_shown *done,
                      row->where != DTI_BENCH_ON_CPU ? "          "
                      : row->stream                  ? "  streamed"
                                                     : "  cached  ");
-    dti_line_print(line, DTI_STYLE_PLAIN, "  %10s  %7s  %7s  %8s",
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %10s  %7s  %7s",
                    dti_bench_three(element, time.median * 1e9 / (double)table->elements),
                    dti_bench_fixed(rate, bytes / time.median * 1e-9, 1),
-                   share_of(copy, done, at, "copy", place, &share),
+                   share_of(copy, done, at, "copy", place, &share));
+    if (done->job->cx->width >= COLUMNS_BAR)
+        dti_bench_put_bar(line, share, done->job->cx->ascii);
+    dti_line_print(line, DTI_STYLE_PLAIN, "  %8s",
                    share_of(shape, done, at, "shape", place, &unused));
     if (done->job->cx->width >= COLUMNS_MAD)
         dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
-    return share;
 }
 
 /* -v: every candidate with its own time, and what was thrown away. */
@@ -182,24 +169,30 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
     dti_line_end(&line);
 }
 
+/* The mark of what is to be said of a row, which stands below the table. */
+static char mark_of(const struct bench_shown *done, size_t row, enum dti_bench_place place)
+{
+    const struct dti_bench_item *const item = &done->result->table->items[row];
+    char text[BENCH_NOTE_SIZE] = "";
+    enum dti_style style = DTI_STYLE_PLAIN;
+    if (row > 0 && (item->where != DTI_BENCH_WHOLE || item->loss))
+        style = compare(text, done->result->table, row, place);
+    else if (row == 0 && !done->job->cx->quiet)
+        style = dti_bench_doubts_of(text, done, row, place);
+    return dti_bench_note(done->notes, style, text);
+}
+
 static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 {
     char size[DTI_TEXT_SIZE];
     const struct dti_bench_table *const table = done->result->table;
     for (size_t i = 0; i < table->count && !table->items[i].limit; i++) {
         struct dti_line line = dti_context_line(done->job->cx);
-        dti_line_print(&line, DTI_STYLE_PLAIN, "  %9s  %7zu  ",
+        dti_line_print(&line, DTI_STYLE_PLAIN, "%c %9s  %7zu  ", mark_of(done, i, place),
                        dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
-        const double share = put_figures(&line, done, i, place);
-        const struct dti_bench_item *const row = &table->items[i];
-        if (i > 0 && (row->where != DTI_BENCH_WHOLE || row->loss))
-            put_comparison(&line, done, i, place);
-        else if (share > 0 && done->job->cx->width >= COLUMNS_BAR)
-            dti_bench_put_bar(&line, share);
+        put_figures(&line, done, i, place);
         dti_line_end(&line);
     }
-    if (!done->job->cx->quiet)
-        dti_bench_put_notes(done, 0, INDENT, place);
     if (done->job->cx->verbose)
         put_details(done, place);
 }

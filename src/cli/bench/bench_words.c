@@ -3,11 +3,10 @@
  * Sizes, figures and bars of `bench` as people read them. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
-#include "dtinfo/ascii.h"
+#include "dtinfo/picture.h"
 
 const char *dti_bench_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
 {
@@ -86,46 +85,15 @@ const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_
     return buffer;
 }
 
-/* Whether the locale's characters are UTF-8, as the environment tells. */
-static bool is_utf8(void)
+void dti_bench_put_bar(struct dti_line *line, double share, bool ascii)
 {
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    const char *const terminal = getenv("TERM");
-    if (terminal && strcmp(terminal, "dumb") == 0)
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const value = getenv(variables[i]);
-        if (!value || value[0] == '\0')
-            continue;
-        const char *const charset = strchr(value, '.');
-        return charset && (dti_ascii_equal(charset, ".utf-8") || dti_ascii_equal(charset, ".utf8"));
-    }
-    return false;
-}
-
-void dti_bench_put_bar(struct dti_line *line, double share)
-{
-    char buffer[BENCH_BAR_SIZE];
-    const bool utf8 = is_utf8();
-    /* U+2588 is a full block, U+258F down to U+2589 are one to seven eighths of one */
-    const unsigned parts = utf8 ? 8 : 1;
-    const double most = 1.25 * BENCH_BAR_CELLS * parts;
-    const double wanted = share > 0 ? share * BENCH_BAR_CELLS * parts : 0;
-    const unsigned units = (unsigned)lround(wanted < most ? wanted : most);
-    size_t length = 0;
-    for (unsigned i = 0; i < units / parts; i++) {
-        const char *const full = utf8 ? "\xe2\x96\x88" : "#";
-        memcpy(buffer + length, full, strlen(full));
-        length += strlen(full);
-    }
-    if (units % parts > 0) {
-        const char eighths[] = {'\xe2', '\x96', (char)(0x90 - (int)(units % parts))};
-        memcpy(buffer + length, eighths, sizeof eighths);
-        length += sizeof eighths;
-    }
-    buffer[length] = '\0';
-    dti_line_put(line, DTI_STYLE_PLAIN, "  ");
-    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, buffer);
+    const double most = (double)BENCH_BAR_COLUMN / BENCH_BAR_CELLS;
+    const size_t end = line->column + line->owed + BENCH_BAR_GAP + BENCH_BAR_COLUMN;
+    char bar[DTI_BAR_SIZE];
+    dti_line_print(line, DTI_STYLE_PLAIN, "%*s", BENCH_BAR_GAP, "");
+    dti_line_put(line, share >= 0.8 ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN,
+                 dti_picture_bar(bar, share < most ? share : most, BENCH_BAR_CELLS, ascii));
+    line->owed += end - line->column - line->owed;
 }
 
 enum { CELL = 256 };

@@ -9,7 +9,7 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200 };
+enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200, COLUMNS = 80 };
 
 static const char *const roundings[][2] = {
     /* up, down */
@@ -43,6 +43,20 @@ const char *dti_cast_limit(const struct dti_cast_result *result, const struct dt
     dti_spell_stored(text, f, code, &limit);
     (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%s%s %s", where, gap, low ? "lowest" : "max", text);
     return buffer;
+}
+
+enum dti_style dti_cast_style(const struct dti_cast_result *result)
+{
+    enum dti_style style = DTI_STYLE_BOLD;
+    for (size_t i = 0; i < result->components && result->known; i++) {
+        const enum dti_class was = result->component[i].input.class;
+        const enum dti_class is = result->component[i].stored.class;
+        if (is > DTI_CLASS_FINITE && is != was)
+            return DTI_STYLE_BAD;
+        if (is == DTI_CLASS_ZERO && was != DTI_CLASS_ZERO)
+            style = DTI_STYLE_WARN;
+    }
+    return style;
 }
 
 /* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
@@ -97,17 +111,31 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
     dti_line_print(line, DTI_STYLE_PLAIN,
                    "%s -> %s = ", dti_human_operand(shown, operand->text, operand->length),
                    result->target->dtype.name);
-    dti_line_put(line, DTI_STYLE_BOLD, text);
+    dti_line_put(line, dti_cast_style(result), text);
     dti_line_to(line, NOTE_COLUMN);
 }
 
 static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line *line)
 {
-    char fields[HUMAN_FIELDS_SIZE], hex[DTI_TEXT_SIZE];
-    dti_spell_code(hex, code, f->width);
-    label(line, "bits", dti_human_fields(fields, f, code, NULL));
-    dti_line_to(line, NOTE_COLUMN);
-    dti_line_print(line, DTI_STYLE_PLAIN, "%s\n", hex);
+    char hex[DTI_TEXT_SIZE];
+    const size_t length = dti_spell_code(hex, code, f->width);
+    label(line, "bits", "");
+    dti_fields_put(line, f, code);
+    const bool fits = line->column + 2 + length <= COLUMNS;
+    if (fits) {
+        dti_line_to(line, NOTE_COLUMN);
+        dti_line_text(line, hex);
+    }
+    dti_line_end(line);
+    if (dti_format_is_float(f)) {
+        dti_line_to(line, VALUE_COLUMN);
+        dti_fields_put_names(line, f);
+        dti_line_end(line);
+    }
+    if (!fits) {
+        label(line, "code", hex);
+        dti_line_end(line);
+    }
 }
 
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
@@ -177,12 +205,8 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
                    (int)scalar->step_exponent);
 }
 
-struct neighbour_text {
-    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE], off[DTI_TEXT_SIZE];
-};
-
-static bool spell_neighbour(const struct dti_cast_operand *operand, const struct dti_format *f,
-                            uint64_t code, struct neighbour_text *ret)
+static bool find_neighbour(const struct dti_cast_operand *operand, const struct dti_format *f,
+                           uint64_t code, struct cast_neighbour *ret)
 {
     struct dti_value value;
     struct dti_difference difference;
@@ -191,49 +215,58 @@ static bool spell_neighbour(const struct dti_cast_operand *operand, const struct
     dti_decode(f, code, &value);
     dti_spell_stored(ret->text, f, code, &value);
     dti_spell_code(ret->code, code, f->width);
+    ret->there = true;
     ret->off[0] = '\0';
-    if (value.class > DTI_CLASS_FINITE || operand->value[0].class > DTI_CLASS_FINITE)
+    ret->finite = value.class <= DTI_CLASS_FINITE;
+    if (!ret->finite || operand->value[0].class > DTI_CLASS_FINITE)
         return true;
     dti_buffer_init(&exact);
     bool done = dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
-    if (done)
+    if (done) {
         dti_human_magnitude(ret->off, &difference.absolute, &exact, 8);
+        ret->distance = difference.absolute;
+    }
     dti_buffer_free(&exact);
     return done;
 }
 
-static bool put_neighbours(const struct dti_cast_operand *operand, const struct dti_format *f,
-                           const struct dti_scalar *scalar, struct dti_line *line)
+static bool find_neighbours(const struct dti_cast_operand *operand, const struct dti_format *f,
+                            const struct dti_scalar *scalar, struct cast_neighbour ret[2])
 {
-    static const char *const names[2] = {"below", "above"};
     const bool there[2] = {scalar->has_below, scalar->has_above};
     const uint64_t codes[2] = {scalar->below, scalar->above};
-    struct neighbour_text texts[2];
+    for (int i = 0; i < 2; i++) {
+        ret[i] = (struct cast_neighbour){.chosen = there[i] && codes[i] == scalar->code};
+        if (there[i] && !find_neighbour(operand, f, codes[i], &ret[i]))
+            return false;
+    }
+    return true;
+}
+
+static void put_neighbours(const struct cast_neighbour neighbours[2], struct dti_line *line)
+{
+    static const char *const names[2] = {"below", "above"};
     size_t widths[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
-        if (there[i] && !spell_neighbour(operand, f, codes[i], &texts[i]))
-            return false;
-        if (there[i] && strlen(texts[i].text) > widths[0])
-            widths[0] = strlen(texts[i].text);
-        if (there[i] && strlen(texts[i].code) > widths[1])
-            widths[1] = strlen(texts[i].code);
+        if (neighbours[i].there && strlen(neighbours[i].text) > widths[0])
+            widths[0] = strlen(neighbours[i].text);
+        if (neighbours[i].there && strlen(neighbours[i].code) > widths[1])
+            widths[1] = strlen(neighbours[i].code);
     }
     for (int i = 0; i < 2; i++) {
-        if (!there[i])
+        if (!neighbours[i].there)
             continue;
-        bool chosen = codes[i] == scalar->code;
-        label(line, names[i], texts[i].text);
+        label(line, names[i], neighbours[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
-        dti_line_text(line, texts[i].code);
-        if (texts[i].off[0]) {
+        dti_line_text(line, neighbours[i].code);
+        if (neighbours[i].off[0]) {
             dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
-            dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", texts[i].off);
+            dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", neighbours[i].off);
         }
-        if (chosen)
+        if (neighbours[i].chosen)
             dti_line_put(line, DTI_STYLE_GOOD, "   <- chosen");
         dti_line_end(line);
     }
-    return true;
 }
 
 static void put_route(const struct dti_cast_result *result, struct dti_line *line)
@@ -289,6 +322,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct cast_neighbour neighbours[2] = {{.there = false}, {.there = false}};
     char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
 
@@ -311,7 +345,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     }
     if (done && result->known && result->components == 1) {
         put_step(f, &result->component[0], &line);
-        done = put_neighbours(operand, f, &result->component[0], &line);
+        done = find_neighbours(operand, f, &result->component[0], neighbours);
+        put_neighbours(neighbours, &line);
     }
     put_route(result, &line);
     put_device(values, result, &line);
@@ -320,6 +355,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
+    if (done && result->known && result->components == 1)
+        dti_cast_draw(operand, &result->component[0], neighbours, values->cx);
     return done ? DTI_OK : dti_no_memory(reterr);
 }
 

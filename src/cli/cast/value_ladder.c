@@ -60,7 +60,7 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     bool done = true;
     dti_table_cell(table, DTI_STYLE_PLAIN, result->target->dtype.name);
     (void)dti_cast_text(text, result);
-    dti_table_cell(table, DTI_STYLE_BOLD, text);
+    dti_table_cell(table, dti_cast_style(result), text);
     if (!result->known) {
         dti_table_cell(table, DTI_STYLE_WARN, "not known");
         for (int i = 0; i < 2; i++)
@@ -160,14 +160,16 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
         struct dti_cast_target target;
         struct dti_cast_result other;
         char text[DTI_CAST_TEXT_SIZE] = "-", bits[DTI_CAST_TEXT_SIZE] = "-";
+        enum dti_style style = DTI_STYLE_BOLD;
         const bool there = dti_cast_by_stack(result, operand, (enum dti_stack)i, &target, &other);
         if (there && other.known) {
             (void)dti_cast_text(text, &other);
             (void)dti_cast_bits(bits, &other);
+            style = dti_cast_style(&other);
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_name((enum dti_stack)i));
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_stack_version((enum dti_stack)i));
-        dti_table_cell(table, DTI_STYLE_BOLD, text);
+        dti_table_cell(table, style, text);
         dti_table_cell(table, DTI_STYLE_PLAIN, bits);
         if (!there)
             dti_table_cell(table, DTI_STYLE_DIM, "no such dtype");

@@ -63,6 +63,21 @@ enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_o
                              struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_note_device(const struct cast_values *values);
 
+/* A number of the dtype beside the given one. */
+struct cast_neighbour {
+    bool there, finite, chosen;
+    struct dti_value distance; /* if it and the given number are finite */
+    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
+    char off[DTI_TEXT_SIZE]; /* the distance, or "" */
+};
+/* value_line.c: a number that was rounded between its neighbours, the one below first, on a line of
+ * up to 78 columns; nothing for one that is exact, or where there is no room. */
+void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
+                   const struct cast_neighbour ends[2], const struct dti_context *cx);
+
+/* The style of a stored number: one that became infinity, NaN or zero stands out. */
+enum dti_style dti_cast_style(const struct dti_cast_result *result);
+
 /* value_human.c: the full answer, one line; and why the input has no counterpart: "max 65504",
  * "lowest 0", "no nan"; "fp16 max 65504" when it was lost on the way, in a dtype of --via. */
 enum dti_status dti_cast_human_full(const struct cast_values *values,

@@ -69,13 +69,18 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
     }
 }
 
-/* What is odd in a valid file. */
+/* What is odd in a valid file; and always which quantized tensors are checked as they are stored.
+ */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
     struct dti_line line = {.out = cx->out, .colour = cx->colour};
     const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
-    for (size_t i = 0; asked && container && i < container->note_count; i++) {
+    size_t logical = 0;
+    if (container)
+        (void)dti_logical_notes(container, &logical);
+    for (size_t i = asked || !container ? 0 : container->note_count - logical;
+         container && i < container->note_count; i++) {
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];
         dti_line_put(&line, DTI_STYLE_WARN, "note: ");

@@ -238,7 +238,7 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     ret->cx = cx;
     if (args->ints && !args->fits)
         return dti_fail(reterr, DTI_USAGE, "--ints is for --fits; give that, or leave it out");
-    ret->request.container = &ret->source.options;
+    ret->request.container = &ret->source.logical;
     ret->request.words = dti_remedy_words;
     ret->request.only = args->only;
     ret->request.ints = args->ints;
@@ -280,6 +280,7 @@ static const struct dti_option options[] = {
               "floats can be cast to each of these without overflow"),
     OPT_FLAG(0, "ints", struct check_args, ints, "with --fits: integer tensors too"),
     DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
+    DTI_LOGICAL_OPTIONS(struct check_args, file),
     DTI_SOURCE_OPTIONS(struct check_args, file),
     DTI_SCAN_OPTIONS(struct check_args, file),
     OPT_END,
@@ -383,7 +384,8 @@ const struct dti_command dti_command_check = {
     .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
                "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
                "if all hold. The data is read once, and only if an assertion needs it or the\n"
-               "file has checksums, as npz does.",
+               "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
+               "numbers that it stands for.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

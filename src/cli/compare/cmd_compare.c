@@ -68,12 +68,15 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
                                   struct dti_error *reterr)
 {
     struct dti_compare *const compare = &job->compare;
-    const struct dti_container_options *const options = &job->source.options;
-    enum dti_status status = dti_container_open(&compare->a, operands[0], options, reterr);
+    const struct dti_logical_options *const options = &compare->options;
+    enum dti_status status = dti_logical_open(&compare->a, operands[0], options, reterr);
     if (status == DTI_OK)
-        status = dti_container_open(&compare->b, operands[1], options, reterr);
-    if (status == DTI_OK)
+        status = dti_logical_open(&compare->b, operands[1], options, reterr);
+    if (status == DTI_OK) {
+        dti_file_source_warn(job->cx, compare->a);
+        dti_file_source_warn(job->cx, compare->b);
         status = dti_compare_pair(compare, reterr);
+    }
     const char *const only = compare->only;
     if (status != DTI_OK || !only || compare->result_count > 0)
         return status;
@@ -99,6 +102,8 @@ static enum dti_status compare_init(struct compare_job *ret, const struct compar
         status = read_options(ret, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+    ret->compare.options = ret->source.logical;
+    ret->compare.options.raw |= args->bitwise; /* stored bytes are compared */
     ret->compare.notes = ret->source.notes;
     ret->compare.note_count = ret->source.note_count;
     return status == DTI_OK ? open_files(ret, operands, reterr) : status;
@@ -117,6 +122,7 @@ static const struct dti_option options[] = {
     DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all"),
+    DTI_LOGICAL_OPTIONS(struct compare_args, file),
     DTI_SOURCE_OPTIONS(struct compare_args, file),
     DTI_SHAPE_OPTION(struct compare_args, file),
     DTI_SCAN_OPTIONS(struct compare_args, file),
@@ -150,7 +156,8 @@ const struct dti_command dti_command_compare = {
                "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
                "a single tensor on each side is paired whatever its name. Without a\n"
                "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
-               "equal or within the tolerance, and 1 if they differ.",
+               "equal or within the tolerance, and 1 if they differ. Quantized tensors are\n"
+               "compared by the numbers that they stand for.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -14,6 +14,7 @@
 #include "dtinfo/dtype.h"
 #include "dtinfo/escape.h"
 #include "dtinfo/glob.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
 
 /* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
@@ -142,16 +143,19 @@ static void offer_all(const struct completion *c, const struct dti_container *co
     dti_buffer_free(&safe);
 }
 
-static void complete_tensors(struct completion *c, const char *const *operands, size_t count)
+/* raw: names are those of the parts that quantized tensors have in the file. */
+static void complete_tensors(struct completion *c, const char *const *operands, size_t count,
+                             bool raw)
 {
+    const struct dti_logical_options options = {.raw = raw};
     struct dti_container *container;
     keep_patterns(c);
     for (size_t i = 0; i < count; i++) {
         if (!dti_container_is(operands[i]))
             continue;
-        if (dti_container_open(&container, operands[i], NULL, NULL) == DTI_OK) {
+        if (dti_logical_open(&container, operands[i], &options, NULL) == DTI_OK) {
             offer_all(c, container);
-            dti_container_free(container);
+            dti_logical_close(container);
         }
         return;
     }
@@ -254,7 +258,8 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_GLOB: {
         const size_t known =
             state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;
-        complete_tensors(c, state->operand, known);
+        complete_tensors(c, state->operand, known,
+                         !dti_option_find_long(state->command->options, "raw", strlen("raw")));
         break;
     }
     case DTI_OPTION_FILE: /* the shell knows better */

@@ -46,6 +46,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "digest", struct inspect_args, request.digest,
              "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else"),
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full"),
+    DTI_LOGICAL_OPTIONS(struct inspect_args, file),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
     DTI_SHAPE_OPTION(struct inspect_args, file),
     DTI_SCAN_OPTIONS(struct inspect_args, file),
@@ -234,7 +235,7 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
 {
     const struct inspect_args *const args = job->args;
     job->request = args->request;
-    job->request.container = &job->source.options;
+    job->request.container = &job->source.logical;
     job->request.words = dti_remedy_words;
     job->request.sort = (enum dti_inspect_sort)args->sort;
     job->request.from = args->file.from;
@@ -277,7 +278,8 @@ const struct dti_command dti_command_inspect = {
                "an npy, npz or GGUF file; with --from it holds raw codes. Only headers are\n"
                "read, however large the file is; --stats and --histogram read the data. -v\n"
                "adds offsets and the sizes of shards, -q prints only the names of the\n"
-               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'.",
+               "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"
+               "quantized tensor is one tensor; --raw shows its codes and scales.",
     .examples = "dtinfo inspect model.safetensors\n"
                 "dtinfo inspect model.safetensors.index.json --tree\n"
                 "dtinfo inspect model.safetensors --stats --only '*norm*'\n"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * The exponents of a tensor's numbers as a picture, held against what narrower dtypes can store. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/ascii.h"
 #include "dtinfo/limits.h"
+#include "dtinfo/picture.h"
 
 enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
 
@@ -42,51 +42,6 @@ static char fate(const struct exponent_range *range, int32_t exponent)
                                               : zero;
 }
 
-static bool begins(const char *text, const char *word)
-{
-    while (*word != '\0' && dti_ascii_lower(*text) == *word) {
-        text++;
-        word++;
-    }
-    return *word == '\0';
-}
-
-/* Whether output may hold more than ASCII: what the locale's variables say, for there is no
- * setlocale() here. */
-static bool is_utf8(void)
-{
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *const value = getenv(variables[i]);
-        if (!value || value[0] == '\0')
-            continue;
-        const char *const codeset = strchr(value, '.');
-        return codeset && (begins(codeset, ".utf-8") || begins(codeset, ".utf8"));
-    }
-    return false;
-}
-
-/* A bar of count / most of the width, in eighths of a character or in whole ones; whatever is not
- * zero is seen. */
-static void bar_of(char *bar, uint64_t count, uint64_t most, size_t width, bool utf8)
-{
-    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
-                                          "\u258c", "\u258b", "\u258a", "\u2589"};
-    const double share = (double)count / (double)most;
-    const size_t parts = (size_t)(share * (double)(width * 8) + 0.5);
-    size_t used = 0;
-    if (!utf8) {
-        const size_t full = (parts + 4) / 8;
-        memset(bar, '#', full);
-        memcpy(bar + full, full == 0 && count > 0 ? ":" : "", full == 0 && count > 0 ? 2 : 1);
-        return;
-    }
-    for (size_t i = 0; i < parts / 8; i++, used += 3)
-        memcpy(bar + used, "\u2588", 3);
-    const char *const last = eighths[parts == 0 && count > 0 ? 1 : parts % 8];
-    memcpy(bar + used, last, strlen(last) + 1);
-}
-
 struct picture {
     const struct inspect_view *view;
     const struct dti_inspect_histogram *histogram;
@@ -96,7 +51,6 @@ struct picture {
     uint64_t numbers;    /* that are finite and not zero */
     uint64_t most;       /* in a row */
     size_t width;        /* of the bars */
-    bool utf8;
 };
 
 static uint64_t row_count(const struct picture *picture, int32_t low)
@@ -127,35 +81,6 @@ static bool is_cut(const struct picture *picture, const struct exponent_range *r
     return overflow > 0;
 }
 
-static void measure(struct picture *picture)
-{
-    const struct dti_inspect_histogram *const histogram = picture->histogram;
-    const size_t columns = (size_t)picture->view->cx->width;
-    const size_t others = 2 + 9 + 2 + 8 + 2; /* indent, label, share, and the marks' names */
-    size_t marks = 0;
-    picture->first = (int32_t)histogram->first - DTI_BINADE_ZERO;
-    picture->last = picture->first + (int32_t)histogram->count - 1;
-    picture->step = ((int32_t)histogram->count + ROWS - 1) / ROWS;
-    for (unsigned i = 0; i < histogram->count; i++)
-        picture->numbers += histogram->binade[i];
-    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        struct exponent_range *const range = &picture->ranges[i];
-        read_range(range, dti_stats_ranges[i]);
-        range->cut = is_cut(picture, range, histogram->overflow[i]);
-        marks += strlen(picture->ranges[i].name) + 2;
-    }
-    const size_t available = columns > others + marks ? columns - others - marks : 0;
-    picture->width = available < BAR_LEAST  ? BAR_LEAST
-                     : available > BAR_MOST ? BAR_MOST
-                                            : available;
-    picture->utf8 = is_utf8();
-    for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
-         row -= picture->step) {
-        const uint64_t count = row_count(picture, row);
-        picture->most = count > picture->most ? count : picture->most;
-    }
-}
-
 /* The exponents of a row that there are. */
 static int32_t row_end(const struct picture *picture, int32_t low)
 {
@@ -166,6 +91,60 @@ static int32_t row_end(const struct picture *picture, int32_t low)
 static int32_t row_start(const struct picture *picture, int32_t low)
 {
     return low > picture->first ? low : picture->first;
+}
+
+/* "2^-3", "2^4..7"; returns the length. */
+static size_t row_label(char label[DTI_TEXT_SIZE], const struct picture *picture, int32_t low)
+{
+    const int start = (int)row_start(picture, low), end = (int)row_end(picture, low);
+    return (size_t)(start == end ? snprintf(label, DTI_TEXT_SIZE, "2^%d", start)
+                                 : snprintf(label, DTI_TEXT_SIZE, "2^%d..%d", start, end));
+}
+
+/* What stands beside the bars: the longest label, the longest share and the marks. */
+static size_t width_beside(const struct picture *picture)
+{
+    char text[DTI_TEXT_SIZE];
+    size_t label = strlen("exponent"), share = strlen("share"), marks = 0;
+    for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
+         row -= picture->step) {
+        const uint64_t count = row_count(picture, row);
+        const size_t length = row_label(text, picture, row);
+        label = length > label ? length : label;
+        if (count == 0)
+            continue;
+        const size_t other = strlen(dti_human_share(text, count, picture->numbers));
+        share = other > share ? other : share;
+    }
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
+        marks += 2 + strlen(picture->ranges[i].name);
+    return 2 + label + 2 + share + 2 + marks;
+}
+
+static void measure(struct picture *picture)
+{
+    const struct dti_inspect_histogram *const histogram = picture->histogram;
+    const size_t columns = (size_t)picture->view->cx->width;
+    picture->first = (int32_t)histogram->first - DTI_BINADE_ZERO;
+    picture->last = picture->first + (int32_t)histogram->count - 1;
+    picture->step = ((int32_t)histogram->count + ROWS - 1) / ROWS;
+    for (unsigned i = 0; i < histogram->count; i++)
+        picture->numbers += histogram->binade[i];
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
+        struct exponent_range *const range = &picture->ranges[i];
+        read_range(range, dti_stats_ranges[i]);
+        range->cut = is_cut(picture, range, histogram->overflow[i]);
+    }
+    const size_t beside = width_beside(picture);
+    const size_t available = columns > beside ? columns - beside : 0;
+    picture->width = available < BAR_LEAST  ? BAR_LEAST
+                     : available > BAR_MOST ? BAR_MOST
+                                            : available;
+    for (int32_t row = row_of(picture, picture->last); row >= row_of(picture, picture->first);
+         row -= picture->step) {
+        const uint64_t count = row_count(picture, row);
+        picture->most = count > picture->most ? count : picture->most;
+    }
 }
 
 /* What becomes of a row in a range: one mark, or that of its upper and that of its lower end, which
@@ -184,15 +163,13 @@ static void mark_cell(struct dti_table *table, const struct picture *picture,
 
 static void row_cells(struct dti_table *table, const struct picture *picture, int32_t low)
 {
-    char share[DTI_TEXT_SIZE], bar[3 * BAR_MOST + 4];
+    char label[DTI_TEXT_SIZE], share[DTI_TEXT_SIZE], bar[DTI_BAR_SIZE];
     const uint64_t count = row_count(picture, low);
-    const int start = (int)row_start(picture, low), end = (int)row_end(picture, low);
-    dti_table_print(table, DTI_STYLE_PLAIN, "2^%d", start);
-    if (start != end)
-        dti_table_more(table, "..%d", end);
+    (void)row_label(label, picture, low);
+    dti_text_cell(table, label);
     dti_text_cell(table, count == 0 ? "" : dti_human_share(share, count, picture->numbers));
-    bar_of(bar, count, picture->most, picture->width, picture->utf8);
-    dti_text_cell(table, bar);
+    dti_text_cell(table, dti_picture_bar(bar, (double)count / (double)picture->most, picture->width,
+                                         picture->view->cx->ascii));
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++)
         mark_cell(table, picture, &picture->ranges[i], low);
 }

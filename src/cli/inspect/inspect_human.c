@@ -47,6 +47,9 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     }
     dti_line_text(&line, ", ");
     put_count(&line, report->shown_count, container->tensor_count, "tensor");
+    if (dti_logical_stored_count(container) != container->tensor_count)
+        dti_line_print(&line, DTI_STYLE_PLAIN, " (%zu stored)",
+                       dti_logical_stored_count(container));
     dti_line_print(&line, DTI_STYLE_PLAIN, ", %s data",
                    dti_human_bytes(text, report->totals.data_bytes));
     if (report->totals.header_bytes > 0)

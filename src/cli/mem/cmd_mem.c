@@ -236,6 +236,7 @@ static const struct dti_option options[] = {
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
     DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),
+    DTI_LOGICAL_OPTIONS(struct mem_args, file),
     DTI_SOURCE_OPTIONS(struct mem_args, file),
     OPT_END,
 };
@@ -260,6 +261,8 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     if (status == DTI_OK)
         status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
     job->mem = args->mem;
+    job->mem.options = job->source.logical;
+    job->mem.words = dti_remedy_words;
     job->mem.train = (unsigned)args->train;
     job->mem.list_tensors = job->cx->verbose;
     job->mem.notes = job->source.notes;

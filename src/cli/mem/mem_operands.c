@@ -81,7 +81,7 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
         return add_dtypes(job, word, reterr);
     if (dti_input_there(word) != ENOENT || strcmp(word, "-") == 0 || strchr(word, '/') ||
         dti_container_is(word))
-        return dti_mem_add_file(mem, word, &job->source.options, reterr);
+        return dti_mem_add_file(mem, word, reterr);
     if (!first)
         return add_dtypes(job, word, reterr); /* which says what is wrong with it */
     if (dtype)
@@ -125,9 +125,13 @@ enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
                         "nothing to store; give a count, a shape or a file, as in 'dtinfo mem 7B "
                         "bf16'");
     if (args->input)
-        status = dti_mem_add_file(mem, args->input, &job->source.options, reterr);
+        status = dti_mem_add_file(mem, args->input, reterr);
     for (int i = 0; i < count && status == DTI_OK; i++)
         status = add_word(job, words[i], reterr);
+    for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
+        if (mem->operands[i].container)
+            dti_file_source_warn(job->cx, mem->operands[i].container);
+    }
     if (status == DTI_OK)
         status = check_selection(job, reterr);
     if (status == DTI_OK && args->dtype && mem->size_count > 0)

@@ -65,6 +65,30 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     return DTI_OK;
 }
 
+static enum dti_status read_logical(struct dti_file_source *source,
+                                    const struct dti_file_args *args, struct dti_error *reterr)
+{
+    const char *const beside = args->bits_given ? "--bits" : args->block_given ? "--block" : NULL;
+    if (args->raw && beside)
+        return dti_fail(reterr, DTI_USAGE, "--raw reads no quantized tensor; leave out --raw or %s",
+                        beside);
+    source->logical = (struct dti_logical_options){.open = &source->options,
+                                                   .raw = args->raw,
+                                                   .bits = (unsigned)args->bits,
+                                                   .block = args->block,
+                                                   .said_by = "--bits or --block"};
+    return dti_level_choose(getenv("DTINFO_CPU"), &source->logical.level, reterr);
+}
+
+void dti_file_source_warn(const struct dti_context *cx, const struct dti_container *container)
+{
+    size_t count;
+    const struct dti_note *const notes = dti_logical_notes(container, &count);
+    char words[DTI_REMEDY_WORDS];
+    for (size_t i = 0; i < count; i++)
+        dti_warn(cx, "%s", dti_note_words(words, &notes[i]));
+}
+
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
                                      const struct dti_context *cx, struct dti_error *reterr)
 {
@@ -78,7 +102,7 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
         status = read_dtype(ret, args->assume, cx, &ret->assume, reterr);
         ret->options.assume = &ret->assume;
     }
-    return status;
+    return status == DTI_OK ? read_logical(ret, args, reterr) : status;
 }
 
 static void list_bar(void *context, const struct dti_tensor *const *tensors, size_t count)

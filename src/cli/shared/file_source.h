@@ -11,11 +11,13 @@
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
 #include "dtinfo/container.h"
+#include "dtinfo/logical_tensors.h"
 
 struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
     int endian, packing, progress; /* progress: enum dti_progress_when */
-    bool endian_given, packing_given, progress_given, lenient;
+    uint64_t bits, block;
+    bool endian_given, packing_given, progress_given, lenient, raw, bits_given, block_given;
 };
 
 enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
@@ -25,6 +27,14 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
     DTI_ROW_FROM(type, args.from), DTI_ROW_ENDIAN(type, args.endian, "byte order of raw codes"), \
         DTI_ROW_PACKING(type, args.packing, "packing of sub-byte codes, raw or in safetensors"), \
         DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
+/* Of those that see a quantized tensor as one. */
+#define DTI_LOGICAL_OPTIONS(type, args)                                         \
+    OPT_FLAG(0, "raw", type, args.raw,                                          \
+             "show quantized tensors as they are stored: codes, scales"),       \
+        OPT_UINT(0, "bits", type, args.bits, args.bits_given, 1, 16, "N",       \
+                 "quantized codes have N bits, whatever config.json says"),     \
+        OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N", \
+                 "N quantized neighbours share a scale")
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
 #define DTI_SCAN_OPTIONS(type, args)                                             \
     DTI_ROW_THREADS(type, args.threads, "threads"),                              \
@@ -34,6 +44,7 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
 /* The options for dti_container_open(). Points into itself: must not be copied. */
 struct dti_file_source {
     struct dti_container_options options;
+    struct dti_logical_options logical; /* the same and more, for dti_logical_open() */
     struct dti_raw raw;
     struct dti_format assume;
     uint64_t shape[DTI_RANK_MAX];
@@ -42,6 +53,9 @@ struct dti_file_source {
 };
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
                                      const struct dti_context *cx, struct dti_error *reterr);
+
+/* Warns of quantized tensors that stay as they are stored. */
+void dti_file_source_warn(const struct dti_context *cx, const struct dti_container *container);
 
 /* How the options let data be read, with a bar that shows how far that is. bar must stay where it
  * is as long as it reads. */

@@ -153,24 +153,66 @@ const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
     return bytes_in(buffer, bytes, 1000, units);
 }
 
+enum { FIELDS = 3 }; /* sign, exponent and mantissa; an integer is one field */
+
+static void split(const struct dti_format *f, size_t ret_bits[FIELDS])
+{
+    const bool fields = dti_format_is_float(f);
+    ret_bits[0] = fields ? dti_format_is_signed(f) : f->width;
+    ret_bits[1] = fields ? f->exp_bits : 0;
+    ret_bits[2] = fields ? f->man_bits : 0;
+}
+
 const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code, const char *digits)
+                             uint64_t code)
 {
     char binary[DTI_BINARY_SIZE];
-    size_t out = 0;
-    bool fields = dti_format_is_float(f);
-    size_t sign = fields && dti_format_is_signed(f);
-    if (!digits) {
-        dti_spell_binary(binary, code, f->width);
-        digits = binary;
-    }
-    for (size_t i = 0; i < f->width; i++) {
-        if (fields && i > 0 && (i == sign || i == sign + f->exp_bits))
+    const char *digits = binary;
+    size_t bits[FIELDS], out = 0;
+    split(f, bits);
+    dti_spell_binary(binary, code, f->width);
+    for (unsigned i = 0; i < FIELDS; digits += bits[i++]) {
+        if (bits[i] > 0 && out > 0)
             buffer[out++] = ' ';
-        buffer[out++] = digits[i];
+        memcpy(buffer + out, digits, bits[i]);
+        out += bits[i];
     }
     buffer[out] = '\0';
     return buffer;
+}
+
+/* Characters, one a bit, cut up as the fields. */
+static void put_fields(struct dti_line *line, const struct dti_format *f, const char *bit)
+{
+    size_t bits[FIELDS];
+    split(f, bits);
+    if (!dti_format_is_float(f)) {
+        dti_line_text(line, bit);
+        return;
+    }
+    for (unsigned i = 0; i < FIELDS; bit += bits[i++]) {
+        dti_line_part(line, i, bit, bits[i]);
+        dti_line_text(line, bits[i] > 0 && i + 1 < FIELDS ? " " : "");
+    }
+}
+
+void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code)
+{
+    char binary[DTI_BINARY_SIZE];
+    dti_spell_binary(binary, code, f->width);
+    put_fields(line, f, binary);
+}
+
+void dti_fields_put_names(struct dti_line *line, const struct dti_format *f)
+{
+    char letters[DTI_BINARY_SIZE];
+    size_t bits[FIELDS];
+    split(f, bits);
+    memset(letters, 's', bits[0]);
+    memset(letters + bits[0], 'e', bits[1]);
+    memset(letters + bits[0] + bits[1], 'm', bits[2]);
+    letters[f->width] = '\0';
+    put_fields(line, f, letters);
 }
 
 const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path)

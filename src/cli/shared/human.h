@@ -12,6 +12,7 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/error.h"
+#include "dtinfo/picture.h"
 #include "dtinfo/spell.h"
 #include "dtinfo/value.h"
 
@@ -49,10 +50,13 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 
-/* "0 10001111 0001001": the binary digits with a blank between the fields. digits: other
- * characters to cut up in their place ("seeeeeeeemmmmmmm"), or NULL. */
+/* "0 10001111 0001001": the binary digits with a blank between the fields. */
 enum { HUMAN_FIELDS_SIZE = 80 };
 const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code, const char *digits);
+                             uint64_t code);
+/* The same on a line, each field in its colour; and what the fields of a float are, to stand below:
+ * "s eeeeeeee mmmmmmm". */
+void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
+void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);
 
 #endif

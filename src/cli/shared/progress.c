@@ -65,7 +65,7 @@ static void put_rate(char *text, size_t size, const struct dti_progress *progres
     if (strcmp(progress->units, "bytes") == 0)
         (void)snprintf(text, size, "  %s/s", dti_human_bytes(rate, (uint64_t)per_second));
     else
-        (void)snprintf(text, size, "  %.0f %s/s", per_second, progress->units);
+        (void)snprintf(text, size, "  %llu %s/s", (unsigned long long)per_second, progress->units);
     if (progress->total <= done)
         return;
     const double left = (double)(progress->total - done) / per_second;

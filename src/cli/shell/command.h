@@ -28,6 +28,7 @@ struct dti_context {
     bool verbose;
     bool colour;       /* colour on stdout */
     bool colour_error; /* colour on stderr */
+    bool ascii;        /* pictures of ASCII characters only */
     int width;         /* columns of the terminal, or 80: for what is drawn */
     int limit;         /* columns that lines and tables keep to, or 0 */
     const char *command;
@@ -118,7 +119,7 @@ const struct dti_command *dti_command_find(const char *name); /* NULL when there
 enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
                                    struct dti_error *reterr);
 
-/* The options that every command has (--json, --jsonl, --color, -q, -v, -h, --version). */
+/* The options that every command has (--json, --jsonl, --color, --ascii, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];
 
 /* What the layers below say, with the options by which a user follows their advice. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/shell/globals.h"
+#include "dtinfo/ascii.h"
 
 enum { WIDTH = 80, NARROWEST = 20, WIDEST = 10000 };
 
@@ -31,6 +32,7 @@ const struct dti_option dti_global_options[] = {
              "show tables and lines in full, as --width 0 does"),
     OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
              "show these columns of tables, by their heads"),
+    OPT_FLAG(0, "ascii", struct dti_globals, ascii, "draw pictures with ASCII characters only"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit"),
@@ -58,6 +60,23 @@ bool dti_colour_wanted(enum dti_colour when, bool is_terminal)
     if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
         return true;
     return is_terminal && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+bool dti_locale_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (!is_set(variables[i]))
+            continue;
+        /* "de_DE.UTF-8@euro"; "UTF-8" alone is macOS's LC_CTYPE */
+        const char *const name = getenv(variables[i]);
+        const char *const dot = strchr(name, '.');
+        const char *const codeset = dot ? dot + 1 : name;
+        const size_t length = strcspn(codeset, "@");
+        return (length == 5 && dti_ascii_equal_start(codeset, "utf-8", length)) ||
+               (length == 4 && dti_ascii_equal_start(codeset, "utf8", length));
+    }
+    return false;
 }
 
 static int terminal_width(void)
@@ -100,7 +119,7 @@ static enum dti_status settle_width(struct dti_context *cx, const struct dti_glo
     if (globals->width_given && globals->width > 0 && globals->width < NARROWEST)
         return dti_fail(reterr, DTI_USAGE, "--width takes 0 or %d to %d", NARROWEST, WIDEST);
     cx->width = terminal ? terminal_width() : WIDTH;
-    cx->limit = terminal && !globals->wide ? cx->width : 0;
+    cx->limit = terminal && !globals->wide && cx->width >= NARROWEST ? cx->width : 0;
     if (globals->width_given)
         cx->limit = (int)globals->width;
     if (cx->limit > 0)
@@ -114,6 +133,7 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
     dti_context_colour(cx, globals);
     cx->quiet = globals->quiet;
     cx->verbose = globals->verbose;
+    cx->ascii = globals->ascii || !dti_locale_is_utf8();
     const enum dti_status status = settle_width(cx, globals, reterr);
     if (status != DTI_OK)
         return status;

@@ -9,7 +9,7 @@
 enum dti_colour { DTI_COLOUR_AUTO, DTI_COLOUR_ALWAYS, DTI_COLOUR_NEVER };
 
 struct dti_globals {
-    bool json, jsonl, quiet, verbose, help, version, wide, width_given;
+    bool json, jsonl, ascii, quiet, verbose, help, version, wide, width_given;
     int colour;
     uint64_t width;
     const char *columns;
@@ -30,5 +30,9 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
 /* Whether to colour: --color, then NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
  * terminal. */
 bool dti_colour_wanted(enum dti_colour when, bool is_terminal);
+
+/* Whether output may hold more than ASCII: what LC_ALL, LC_CTYPE or LANG says, the first that is
+ * set, for there is no setlocale() here. */
+bool dti_locale_is_utf8(void);
 
 #endif

@@ -18,6 +18,6 @@ dtinfo cast scaled.safetensors bf16 -o c.safetensors --keep 'a.weight,b.weight,c
 dtinfo cast one.safetensors fp32 -o d.safetensors --json | python3 "$TESTS/json_members.py" .warnings
 dtinfo quant one.safetensors fp32 --dequant -o e.safetensors -v
 dtinfo inspect e.safetensors --stats
-dtinfo inspect one.safetensors | grep note
-dtinfo inspect scaled.safetensors --only '[ab].*' --json | python3 "$TESTS/json_members.py" '.files[0].notes'
-dtinfo inspect scaled.safetensors --only d | grep -c note || true
+dtinfo inspect one.safetensors --raw | grep note
+dtinfo inspect scaled.safetensors --raw --only '[ab].*' --json | python3 "$TESTS/json_members.py" '.files[0].notes'
+dtinfo inspect scaled.safetensors --raw --only d | grep -c note || true

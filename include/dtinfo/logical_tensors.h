@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A container as its user thinks of it: a quantized tensor is one tensor (its name before it was
+ * quantized, its shape, the format of its codes), not codes, scales and what else the file has of
+ * it. What is recognised is what file_dequant.h recognises; what may be read in several ways stays
+ * as it is stored, and a note says why. Statistics and comparisons of such a container are those of
+ * the numbers that codes and scales stand for. */
+#ifndef DTINFO_LOGICAL_TENSORS_H
+#define DTINFO_LOGICAL_TENSORS_H
+
+#include "dtinfo/container.h"
+#include "dtinfo/cpu.h"
+#include "dtinfo/file_dequant.h"
+
+struct dti_logical_options {
+    const struct dti_container_options *open; /* NULL: the usual */
+    bool raw;                                 /* only what is stored */
+    unsigned bits; /* these three as in struct dti_file_dequant_request */
+    uint64_t block;
+    const char *said_by;
+    enum dti_level level; /* the highest to use where numbers are read */
+};
+
+/* Opens PATH. Reads headers, scales of whole tensors, and the configuration beside the file.
+ * (*ret)->stored is the container as it is stored; NULL where nothing in it is quantized. Fails as
+ * dti_container_open() and dti_file_dequant_new() do. */
+enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
+                                 const struct dti_logical_options *options,
+                                 struct dti_error *reterr);
+/* Frees what that has opened; NULL is fine. */
+void dti_logical_close(struct dti_container *container);
+
+/* How many tensors the file has. */
+static inline size_t dti_logical_stored_count(const struct dti_container *container)
+{
+    return container->stored ? container->stored->tensor_count : container->tensor_count;
+}
+
+/* The notes on tensors that stay as they are stored, behind those of the file. */
+static inline const struct dti_note *dti_logical_notes(const struct dti_container *container,
+                                                       size_t *ret_count)
+{
+    const size_t before = container->stored ? container->stored->note_count : container->note_count;
+    *ret_count = container->note_count - before;
+    return *ret_count > 0 ? container->notes + before : NULL;
+}
+
+/* Of a quantized tensor: the bytes of all parts but the codes. Where scales lie between the codes
+ * (GGUF), those as well. */
+uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form);
+
+#endif

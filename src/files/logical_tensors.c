@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Containers with quantized tensors in place of their parts: see logical_tensors.h. */
+#include "dtinfo/logical_tensors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "files/dequant_parts.h"
+
+/* What the caller can say. Elsewhere the parts are shown, and there is nothing to be done. */
+static enum dti_remedy remedy_of(enum dti_remedy remedy)
+{
+    switch (remedy) {
+    case DTI_REMEDY_SAY_BITS:
+    case DTI_REMEDY_CHOOSE_BITS:
+    case DTI_REMEDY_READ_8_BITS:
+    case DTI_REMEDY_SAY_BLOCK:
+    case DTI_REMEDY_SAY_BITS_OR_BLOCK:
+    case DTI_REMEDY_OVERRIDE_CONFIG:
+        return remedy;
+    default:
+        return DTI_REMEDY_NONE;
+    }
+}
+
+/* Reasons are told apart by their remedies, of which there are few. */
+static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
+                                 struct dti_error *reterr)
+{
+    struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    const enum dti_remedy remedy = remedy_of(error->remedy);
+    size_t at = 0;
+    while (at < doubts->count && doubts->list[at].remedy != remedy)
+        at++;
+    struct dti_dequant_reason *const reason = &doubts->list[at];
+    if (at == doubts->count) {
+        const char *const text = dti_pool_text(&dequant->pool, error->text, strlen(error->text));
+        if (!text)
+            return dti_no_memory(reterr);
+        *reason = (struct dti_dequant_reason){.remedy = remedy, .first = text};
+        doubts->count++;
+    }
+    reason->tensors++;
+    return DTI_OK;
+}
+
+enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
+                                   enum dti_status status, const struct dti_error *error,
+                                   struct dti_dequant_found **found, struct dti_error *reterr)
+{
+    if (status == DTI_OK)
+        return DTI_OK;
+    if (dequant->request.logical && status == DTI_BAD_INPUT) {
+        *found = NULL;
+        dequant->states[at] = DTI_DEQUANT_PLAIN;
+        return add_doubt(dequant, error, reterr);
+    }
+    if (reterr)
+        *reterr = *error;
+    return status;
+}
+
+enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    const struct dti_dequant_doubts *const doubts = &dequant->doubts;
+    struct dti_container *const view = &dequant->view;
+    const size_t before = view->note_count;
+    struct dti_note *const notes =
+        dti_pool_array(&dequant->pool, before + doubts->count + 1, sizeof *notes);
+    if (!notes)
+        return dti_no_memory(reterr);
+    if (before > 0)
+        memcpy(notes, view->notes, before * sizeof *notes);
+    for (size_t i = 0; i < doubts->count; i++) {
+        const struct dti_dequant_reason *const reason = &doubts->list[i];
+        char text[DTI_ERROR_TEXT + 128];
+        if (reason->tensors == 1)
+            (void)snprintf(text, sizeof text, "a quantized tensor is read as it is stored: %s",
+                           reason->first);
+        else
+            (void)snprintf(text, sizeof text,
+                           "%zu quantized tensors are read as they are stored; the first: %s",
+                           reason->tensors, reason->first);
+        notes[before + i] =
+            (struct dti_note){.code = "read_as_stored",
+                              .text = dti_pool_text(&dequant->pool, text, strlen(text)),
+                              .remedy = reason->remedy};
+        if (!notes[before + i].text)
+            return dti_no_memory(reterr);
+    }
+    view->notes = notes;
+    view->note_count += doubts->count;
+    return DTI_OK;
+}
+
+/* Most files have nothing that could be quantized, and need no view. */
+static bool may_be_quantized(const struct dti_container *container)
+{
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        if (dti_may_be_codes(&container->tensors[i]) || dti_dequant_is_ggml(container, i))
+            return true;
+    }
+    return false;
+}
+
+enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
+                                 const struct dti_logical_options *options,
+                                 struct dti_error *reterr)
+{
+    struct dti_container *container = NULL;
+    struct dti_file_dequant *dequant = NULL;
+    struct dti_file_dequant_request request = {.bits = options->bits,
+                                               .block = options->block,
+                                               .said_by = options->said_by,
+                                               .level = options->level,
+                                               .logical = true};
+    enum dti_status status = dti_container_open(&container, path, options->open, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (options->open)
+        request.open = *options->open;
+    if (!options->raw && container->kind != DTI_CONTAINER_RAW && may_be_quantized(container))
+        status = dti_file_dequant_new(&dequant, container, &request, reterr);
+    if (status != DTI_OK) {
+        dti_container_free(container);
+        return status;
+    }
+    *ret = container;
+    if (!dequant)
+        return DTI_OK;
+    if (dequant->found_count == 0 && dequant->doubts.count == 0) {
+        dti_file_dequant_free(dequant);
+        return DTI_OK;
+    }
+    *ret = dti_file_dequant_container(dequant);
+    (*ret)->stored = container;
+    (*ret)->own = dequant;
+    return DTI_OK;
+}
+
+void dti_logical_close(struct dti_container *container)
+{
+    if (container && container->stored) {
+        struct dti_container *const stored = container->stored;
+        dti_file_dequant_free(container->own);
+        dti_container_free(stored);
+    } else {
+        dti_container_free(container);
+    }
+}
+
+uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form)
+{
+    const struct dti_interleaved *const piece = &form->how->interleaved;
+    const uint64_t pieces = piece->elements > 0 ? form->how->elements / piece->elements : 0;
+    return form->stored_bytes - form->parts[DTI_PART_CODES]->bytes +
+           pieces * piece->blocks * piece->scale_bytes;
+}

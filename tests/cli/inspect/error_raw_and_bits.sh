@@ -1,0 +1,1 @@
+dtinfo inspect model.safetensors --raw --bits 4
