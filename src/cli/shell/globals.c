@@ -27,7 +27,7 @@ const struct dti_option dti_global_options[] = {
     DTI_OPTION(CHOICE, 0, "color", "WHEN", "when to use colour", struct dti_globals, colour, int,
                .given_offset = DTI_NO_GIVEN, .choices = colours),
     OPT_UINT(0, "width", struct dti_globals, width, width_given, 0, WIDEST, "COLS",
-             "columns that tables and lines fit; 0: no limit"),
+             "fit output to COLS columns; 0: no limit"),
     OPT_FLAG(0, "wide", struct dti_globals, wide,
              "show tables and lines in full, as --width 0 does"),
     OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
