@@ -62,5 +62,8 @@ void dti_output_discard(struct dti_output_file *output);
  * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
  * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_leftovers.h. */
 void dti_output_guard_signals(void);
+/* What these handlers write to standard error, as long as it is set: to take a progress bar off the
+ * screen. It must not change while it is set; NULL for nothing. */
+void dti_output_farewell(const char *text);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and columns that line up. Width is counted in code points, so an accented
- * letter is one. */
+ * Text for people: styles and columns that line up. Width is counted in columns of a terminal
+ * (dti_utf8_columns). */
 #ifndef DTINFO_TABLE_H
 #define DTINFO_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "dtinfo/buffer.h"
 #include "dtinfo/error.h"
 
 #if defined(__GNUC__)
@@ -32,7 +34,7 @@ enum dti_style {
 struct dti_line {
     FILE *out;
     bool colour;
-    size_t column; /* written so far, in code points */
+    size_t column; /* written so far */
     size_t owed;   /* blanks that are written once a text follows */
 };
 void dti_line_put(struct dti_line *line, enum dti_style style, const char *text);
@@ -57,17 +59,48 @@ void dti_table_right(struct dti_table *table, size_t column); /* align right */
 /* Texts of more than `most` columns do not make the table's column wider: they push the rest of
  * their own row aside. For texts that others wrote, of any length. */
 void dti_table_limit(struct dti_table *table, size_t column, size_t most);
+
+/* The first row are heads (as it is in a titled table). ranks: a digit a column, which says how
+ * long it stays where not all fit the page: 1 leaves first, of equal ones the rightmost, and 9
+ * always stays. Columns beyond the text keep theirs: the first one 9, others 5. */
+enum { DTI_RANK = 5, DTI_RANK_ALWAYS = 9 };
+void dti_table_heads(struct dti_table *table, const char *ranks);
+
+/* The columns that were asked for, over all tables of one answer: a table shows those it has, in
+ * this order, and one that has none of them is not written. Of heads, case does not count, and '-'
+ * and '_' are blanks. Start with {.wanted = "max,eps"}, at most DTI_PICKS_MAX of them. */
+enum { DTI_PICKS_MAX = 64 };
+struct dti_table_picks {
+    const char *wanted;
+    uint64_t found;          /* a bit for each */
+    struct dti_buffer heads; /* of all tables so far: "dtype, max" */
+};
+/* The first that no table had, or NULL. Its length goes to *ret_length. */
+const char *dti_table_picks_missing(const struct dti_table_picks *picks, size_t *ret_length);
+
+/* Makes it fit a page so wide, or 0 for no limit; picks or NULL, which stays the caller's. What is
+ * too wide is met in turn: the last column wraps its words, columns of the ranks up to 5 leave,
+ * names in the first column are shortened in the middle, the other columns leave. Numbers are never
+ * broken or shortened. */
+void dti_table_fit(struct dti_table *table, size_t width, struct dti_table_picks *picks);
+/* The heads of those that did not fit, once it is written: "eps, digits"; "" for none. */
+void dti_table_left_out(const struct dti_table *table, struct dti_buffer *heads);
+
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
 /* More text for the last cell: printed; bytes that are not ours, whole and safe for a terminal. */
 void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
-bool dti_table_write(const struct dti_table *table, FILE *out, bool colour,
-                     size_t indent) DTI_MUST_CHECK;
+bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t indent) DTI_MUST_CHECK;
 /* The same, and the table is gone; DTI_NO_MEMORY when it ran out on the way. */
 enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
                               struct dti_error *reterr);
 void dti_table_free(struct dti_table *table);
+
+/* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
+ * below what stands behind the line's label, or a bit further in than its beginning. A word is
+ * never broken. The text may hold styles. False when out is in error. */
+bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

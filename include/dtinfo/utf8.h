@@ -15,4 +15,8 @@ size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point);
 /* Whether all of it is UTF-8. */
 bool dti_utf8_valid(const char *text, size_t length);
 
+/* The columns of a terminal that it takes: none for a combining mark, two for a wide character, one
+ * for anything else and for a byte that is not UTF-8. */
+size_t dti_utf8_columns(const char *text, size_t length);
+
 #endif

@@ -76,6 +76,11 @@ static bool is_read(const struct dti_tensor *tensor)
     return tensor->format && !tensor->refusal;
 }
 
+uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
+{
+    return is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
+}
+
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
                                   struct dti_container *container,
                                   const struct dti_tensor *const *tensors, size_t count, bool drawn,
@@ -87,7 +92,9 @@ enum dti_status dti_reading_stats(const struct dti_reading *reading,
     size_t places[AT_ONCE], size = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += is_read(tensors[i]) ? dti_scan_bytes_of(tensors[i]) : 0;
+        bytes += dti_reading_bytes(tensors[i]);
+    if (own.list)
+        own.list(own.context, tensors, count);
     enum dti_status status =
         group && histograms ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;

@@ -13,6 +13,8 @@ struct dti_reading {
     void (*begin)(void *context, uint64_t bytes);
     void (*show)(void *context, uint64_t done);
     void (*end)(void *context);
+    /* Before begin: what is read, in this order; NULL where nobody asks. */
+    void (*list)(void *context, const struct dti_tensor *const *tensors, size_t count);
     void *context;
     struct dti_scan_options options; /* team and progress are set from start to end */
     uint64_t done; /* what is read in parts: the bytes of those before, which the reader adds up */
@@ -27,6 +29,9 @@ void dti_reading_end(struct dti_reading *reading);
 /* The same for work that takes one thread. */
 void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes);
 void dti_reading_end_alone(const struct dti_reading *reading);
+
+/* The bytes of a tensor whose numbers can be read, or 0. */
+uint64_t dti_reading_bytes(const struct dti_tensor *tensor);
 
 /* The digests of a container's files, dti_digest_count() of them, to be freed. Fails as
  * dti_digest_files() does. */

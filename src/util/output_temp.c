@@ -222,6 +222,13 @@ static void remove_folder(const struct dti_output_slot *slot)
     }
 }
 
+static const char *_Atomic farewell;
+
+void dti_output_farewell(const char *text)
+{
+    atomic_store(&farewell, text);
+}
+
 /* Only what may be called in a handler. The signal is blocked here and its default action restored
  * (SA_RESETHAND), so the one raised again ends the process as soon as this returns. */
 static void remove_and_raise(int number)
@@ -233,6 +240,10 @@ static void remove_and_raise(int number)
             remove_folder(slot);
         else
             (void)unlinkat(slot->folder, slot->name, 0);
+    }
+    const char *const text = atomic_load(&farewell);
+    if (text && write(STDERR_FILENO, text, strlen(text)) < 0) {
+        /* nobody sees it, then */
     }
     (void)raise(number);
 }

@@ -48,3 +48,39 @@ bool dti_utf8_valid(const char *text, size_t length)
     }
     return true;
 }
+
+/* Those that take no column, and those that take two: blocks of Unicode 15 as wcwidth() has them,
+ * as whole ranges. */
+static const struct {
+    uint32_t first, last;
+    unsigned columns;
+} odd_columns[] = {
+    {0x0300, 0x036F, 0},   {0x1100, 0x115F, 2},   {0x1AB0, 0x1AFF, 0},   {0x1DC0, 0x1DFF, 0},
+    {0x200B, 0x200F, 0},   {0x20D0, 0x20FF, 0},   {0x2E80, 0x303E, 2},   {0x3041, 0x4DBF, 2},
+    {0x4E00, 0xA4CF, 2},   {0xA960, 0xA97C, 2},   {0xAC00, 0xD7A3, 2},   {0xF900, 0xFAFF, 2},
+    {0xFE00, 0xFE0F, 0},   {0xFE10, 0xFE19, 2},   {0xFE20, 0xFE2F, 0},   {0xFE30, 0xFE6F, 2},
+    {0xFF01, 0xFF60, 2},   {0xFFE0, 0xFFE6, 2},   {0x16FE0, 0x18CFF, 2}, {0x1AFF0, 0x1B2FF, 2},
+    {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2},
+};
+
+static size_t point_columns(uint32_t point)
+{
+    size_t i = 0;
+    const size_t count = sizeof odd_columns / sizeof odd_columns[0];
+    while (i < count && point > odd_columns[i].last)
+        i++;
+    return i < count && point >= odd_columns[i].first ? odd_columns[i].columns : 1;
+}
+
+size_t dti_utf8_columns(const char *text, size_t length)
+{
+    size_t columns = 0;
+    while (length > 0) {
+        uint32_t point;
+        const size_t size = dti_utf8_decode(text, length, &point);
+        columns += size > 1 ? point_columns(point) : 1;
+        text += size > 0 ? size : 1;
+        length -= size > 0 ? size : 1;
+    }
+    return columns;
+}

@@ -9,6 +9,7 @@
 #include "cli/shared/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
@@ -129,15 +130,21 @@ static void put_number(struct dti_table *table, const struct dti_bits_reading *r
                     imaginary);
 }
 
-static enum dti_status put_table(const struct dti_context *cx, unsigned width,
+static enum dti_status put_table(const struct dti_context *cx, unsigned width, bool all,
                                  const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
+    size_t hidden = 0;
     struct dti_table *const table = dti_table_titled("dtype|value|fields|class");
+    dti_table_heads(table, "9974");
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
         const struct dti_format *const component = &reading->component;
         char real[HUMAN_FIELDS_SIZE], imaginary[HUMAN_FIELDS_SIZE] = "";
         const bool complex = reading->components == 2;
+        if (!all && dti_format_is_p3109(&reading->dtype)) {
+            hidden++;
+            continue;
+        }
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
         dti_human_fields(real, component, reading->code[0]);
@@ -152,17 +159,18 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width,
     }
     if (table)
         (void)fprintf(cx->out, "%s  %u bits\n", bits->text, width);
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    return dti_table_without_p3109(cx, table, hidden, 2, reterr);
 }
 
 struct bits_args {
-    bool value;
+    bool value, all;
     const char *field;
 };
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "value", struct bits_args, value, "0x and 0b are numbers, not bit patterns"),
     DTI_ROW_FIELD(struct bits_args, field),
+    DTI_ROW_ALL(struct bits_args, all),
     OPT_END,
 };
 
@@ -180,9 +188,10 @@ static enum dti_status print_documents(struct dti_context *cx, const struct dti_
     return status;
 }
 
-/* width: of a pattern that is read as every dtype of its width, or 0. */
+/* width: of a pattern that is read as every dtype of its width, or 0. all: the P3109 formats too.
+ */
 static enum dti_status show(struct dti_context *cx, const struct dti_bits_answer *bits,
-                            unsigned width, const char *fields, struct dti_error *reterr)
+                            unsigned width, bool all, const char *fields, struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
         return print_documents(cx, bits, reterr);
@@ -191,7 +200,7 @@ static enum dti_status show(struct dti_context *cx, const struct dti_bits_answer
         return dti_fields_print(cx, "results", fields, reterr);
     }
     if (width > 0)
-        return put_table(cx, width, bits, reterr);
+        return put_table(cx, width, all, bits, reterr);
     for (size_t i = 0; i < bits->count; i++) {
         if (i > 0)
             (void)fputc('\n', cx->out);
@@ -265,16 +274,16 @@ static enum dti_status show_dtypes(struct dti_context *cx, const char *text, boo
         readings[i].note = list[i].note;
     }
     if (status == DTI_OK)
-        status =
-            show(cx, &(struct dti_bits_answer){text, pattern, readings, count}, 0, fields, reterr);
+        status = show(cx, &(struct dti_bits_answer){text, pattern, readings, count}, 0, false,
+                      fields, reterr);
     free(readings);
     free(list);
     return status;
 }
 
 /* Every dtype of the pattern's width. */
-static enum dti_status show_readings(struct dti_context *cx, const char *text, const char *fields,
-                                     struct dti_error *reterr)
+static enum dti_status show_readings(struct dti_context *cx, const char *text, bool all,
+                                     const char *fields, struct dti_error *reterr)
 {
     struct dti_bits_pattern pattern;
     size_t count = 0;
@@ -296,7 +305,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, c
                                "for each hexadecimal digit",
                                DTI_QUOTED(text, strlen(text)), pattern.width);
     else
-        status = show(cx, &bits, pattern.width, fields, reterr);
+        status = show(cx, &bits, pattern.width, all, fields, reterr);
     free(readings);
     return status;
 }
@@ -339,7 +348,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         return dti_fail(reterr, DTI_USAGE,
                         "the value %s needs a dtype, as in 'dtinfo bits 0.1 bf16'",
                         DTI_QUOTED(text, strlen(text)));
-    return show_readings(cx, text, fields, reterr);
+    return show_readings(cx, text, bits->all, fields, reterr);
 }
 
 const struct dti_command dti_command_bits = {
@@ -349,7 +358,8 @@ const struct dti_command dti_command_bits = {
     .synopsis = "VALUE|PATTERN [DTYPE...]",
     .details = "PATTERN is 0x and hexadecimal digits, 0b and binary digits, or the fields as\n"
                "they are printed, '0 01111111 0000000'; without DTYPE it is decoded as every\n"
-               "dtype of its width (4 bits for each hexadecimal digit). -q prints only the\n"
+               "dtype of its width (4 bits for each hexadecimal digit), the IEEE P3109\n"
+               "formats only with --all. -q prints only the\n"
                "code of a value, or the value of a pattern.",
     .examples = "dtinfo bits 0.1 bf16\n"
                 "dtinfo bits 0.1 bf16,fp16\n"

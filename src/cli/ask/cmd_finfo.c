@@ -211,7 +211,7 @@ static void put_names(struct dti_line *line, const struct dti_format *format)
             break; /* one name a system is enough here; `list --aliases` has them all */
         }
     }
-    if (format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F) {
+    if (dti_format_is_p3109(format)) {
         begin_row(line, "also called");
         dti_line_print(line, DTI_STYLE_PLAIN, "p3109_k%s (gfloat)",
                        format->name + strlen("binary"));
@@ -292,11 +292,12 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
 }
 
 static enum dti_status put_table(const struct dti_dtype_operand *list, size_t count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 size_t left_out, struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
                          "integers to>|inf|nan");
+    dti_table_heads(table, "9587583344");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = dti_real_format(&list[i].format);
         struct dti_limits limits;
@@ -312,15 +313,16 @@ static enum dti_status put_table(const struct dti_dtype_operand *list, size_t co
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_inf ? "yes" : "no");
         dti_table_cell(table, DTI_STYLE_PLAIN, limits.has_nan ? "yes" : "no");
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_table_without_p3109(cx, table, left_out, 0, reterr);
 }
 
-static enum dti_status put_limits(const struct dti_dtype_operand *list, size_t count, bool all,
-                                  struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status put_limits(const struct dti_dtype_operand *list, size_t count,
+                                  const size_t *left_out, struct dti_context *cx,
+                                  struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (all)
-        return put_table(list, count, cx, reterr);
+    if (left_out)
+        return put_table(list, count, *left_out, cx, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (i > 0)
             (void)fputc('\n', cx->out);
@@ -362,7 +364,8 @@ const struct dti_command dti_command_finfo = {
     .group = "ask",
     .summary = "float limits",
     .synopsis = "[DTYPE...]",
-    .details = "Without operands: all float dtypes, one line each. -v adds more lines.",
+    .details = "Without operands: all float dtypes, one line each; the IEEE P3109 formats only\n"
+               "with --all. -v adds more lines.",
     .examples = "dtinfo finfo bf16\n"
                 "dtinfo finfo fp16 e4m3fn e5m10b3\n"
                 "dtinfo finfo\n"

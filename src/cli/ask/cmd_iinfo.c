@@ -14,11 +14,13 @@ static enum dti_status takes(const struct dti_format *format, struct dti_error *
     return dti_dtype_wrong_kind(format, what, "finfo", reterr);
 }
 
-static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count, bool all,
-                                   struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
+                                   const size_t *left_out, struct dti_context *cx,
+                                   struct dti_error *reterr)
 {
-    (void)all;
+    (void)left_out;
     struct dti_table *const table = dti_table_titled("dtype|bits>|signed|min>|max>");
+    dti_table_heads(table, "95388");
     for (size_t i = 0; i < count; i++) {
         const struct dti_format *format = &list[i].format;
         struct dti_limit min, max;
@@ -32,7 +34,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
         (void)dti_spell_shortest(text, format, max.code);
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status run(const void *args, char **operands, int operand_count,
@@ -59,7 +61,7 @@ const struct dti_command dti_command_iinfo = {
                 "dtinfo iinfo int64 --like torch",
     .schema = "dtinfo.iinfo/1",
     .operands = DTI_OPERANDS_DTYPES,
-    .options = dti_info_options,
+    .options = dti_info_options + 1, /* without --all */
     .args_size = sizeof(struct dti_info_args),
     .run = run,
 };

@@ -76,7 +76,7 @@ const struct dti_command dti_command_info = {
     .schema = "dtinfo.finfo/1",
     .other_schemas = {"dtinfo.iinfo/1"},
     .operands = DTI_OPERANDS_DTYPES,
-    .options = dti_info_options,
+    .options = dti_info_options + 1, /* without --all */
     .args_size = sizeof(struct dti_info_args),
     .run = run,
 };

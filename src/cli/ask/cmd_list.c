@@ -9,6 +9,7 @@
 #include "cli/shared/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
+#include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/nearest.h"
@@ -16,7 +17,7 @@
 #include "dtinfo/table.h"
 
 struct list_args {
-    bool names, aliases, ranges;
+    bool names, aliases, ranges, all;
     const char *field;
 };
 
@@ -25,6 +26,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
     OPT_FLAG(0, "ranges", struct list_args, ranges, "the ranges of float dtypes as a picture"),
     DTI_ROW_FIELD(struct list_args, field),
+    DTI_ROW_ALL(struct list_args, all),
     OPT_END,
 };
 
@@ -70,13 +72,20 @@ static void put_specials(struct dti_table *table, const struct dti_format *forma
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_dtypes(const struct list_args *args, struct dti_context *cx,
+                                    struct dti_error *reterr)
 {
+    size_t hidden = 0;
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|layout|lowest>|max>|smallest>|specials");
+    dti_table_heads(table, "9862754");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_dtype_summary summary;
+        if (!args->all && dti_format_is_p3109(format)) {
+            hidden++;
+            continue;
+        }
         dti_dtype_summarize(format, &summary);
         dti_table_cell(table, DTI_STYLE_BOLD, format->name);
         dti_table_print(table, DTI_STYLE_PLAIN, "%u", (unsigned)format->width);
@@ -86,13 +95,14 @@ static enum dti_status print_dtypes(struct dti_context *cx, struct dti_error *re
         put_number(table, format, &summary.smallest);
         put_specials(table, format, &summary);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_table_without_p3109(cx, table, hidden, 0, reterr);
 }
 
 static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|");
+    dti_table_heads(table, "9666584");
     for (size_t i = 0; i < dti_block_format_count; i++) {
         const struct dti_block_format *block = &dti_block_formats[i];
         char text[DTI_TEXT_SIZE];
@@ -107,7 +117,7 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
         dti_table_cell(table, DTI_STYLE_PLAIN, text);
         dti_table_cell(table, DTI_STYLE_DIM, block->summary);
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static void print_names(struct dti_context *cx)
@@ -149,15 +159,10 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
             dti_table_cell(table, DTI_STYLE_PLAIN, text);
         }
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 /* The formats of P3109 are many and alike: finfo draws those that it is given. */
-static bool is_p3109(const struct dti_format *format)
-{
-    return format->specials == DTI_SPECIALS_P3109E || format->specials == DTI_SPECIALS_P3109F;
-}
-
 static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *reterr)
 {
     size_t count = 0, hidden = 0;
@@ -168,7 +173,7 @@ static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *re
         const struct dti_format *const format = dti_format_get((enum dti_dtype)id);
         if (!dti_format_is_float(format))
             continue;
-        if (is_p3109(format))
+        if (dti_format_is_p3109(format))
             hidden++;
         else
             list[count++].format = *format;
@@ -227,7 +232,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
         return print_aliases(cx, reterr);
     if (args->ranges)
         return print_ranges(cx, reterr);
-    status = print_dtypes(cx, reterr);
+    status = print_dtypes(args, cx, reterr);
     if (status != DTI_OK)
         return status;
     (void)fputc('\n', cx->out);
@@ -239,7 +244,9 @@ const struct dti_command dti_command_list = {
     .group = "ask",
     .summary = "every dtype, one line each",
     .synopsis = "",
-    .details = "With --json all names and block formats are always in the answer.",
+    .details =
+        "The IEEE P3109 formats are left out unless --all is given. With --json all dtypes,\n"
+        "names and block formats are always in the answer.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
                 "dtinfo list --aliases\n"

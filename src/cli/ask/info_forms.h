@@ -13,13 +13,16 @@ struct dti_info {
     bool integers;
     const char *bare; /* the members that -q prints */
     dti_dtype_check *takes, *takes_for_all;
-    enum dti_status (*human)(const struct dti_dtype_operand *list, size_t count, bool all,
-                             struct dti_context *cx, struct dti_error *reterr);
+    /* left_out: the number of P3109 formats that are not in a list of all; NULL for a list of those
+     * that were asked for. */
+    enum dti_status (*human)(const struct dti_dtype_operand *list, size_t count,
+                             const size_t *left_out, struct dti_context *cx,
+                             struct dti_error *reterr);
     void (*document)(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 };
 struct dti_info_args {
     int style;
-    bool style_given;
+    bool style_given, all;
     const char *field;
 };
 extern const struct dti_option dti_info_options[];

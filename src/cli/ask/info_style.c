@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cli/shared/answer_fields.h"
+#include "cli/shared/option_rows.h"
 #include "dtinfo/limits.h"
 #include "dtinfo/spell.h"
 
@@ -24,6 +25,7 @@ static const struct dti_choice styles[] = {
 };
 
 const struct dti_option dti_info_options[] = {
+    DTI_ROW_ALL(struct dti_info_args, all), /* the first one: for finfo alone */
     OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
                "print what this library prints", .alias = "style"),
     DTI_ROW_FIELD(struct dti_info_args, field),
@@ -155,12 +157,25 @@ static enum dti_status print_documents(const struct dti_info *info,
     return status;
 }
 
+/* Takes the P3109 formats off a list, and returns how many they were. */
+static size_t leave_out_p3109(struct dti_dtype_operand *list, size_t *count)
+{
+    size_t kept = 0, hidden;
+    for (size_t i = 0; i < *count; i++) {
+        if (!dti_format_is_p3109(&list[i].format))
+            list[kept++] = list[i];
+    }
+    hidden = *count - kept;
+    *count = kept;
+    return hidden;
+}
+
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
                              char **operands, int operand_count, struct dti_context *cx,
                              struct dti_error *reterr)
 {
     struct dti_dtype_operand *list = NULL;
-    size_t count = 0;
+    size_t count = 0, hidden = 0;
     const char *fields;
     const bool all = operand_count == 0;
     enum dti_status status =
@@ -171,6 +186,8 @@ enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_
                                          reterr);
     if (status != DTI_OK)
         return status;
+    if (all && !args->all && !args->style_given && !fields && cx->output == DTI_OUTPUT_HUMAN)
+        hidden = leave_out_p3109(list, &count);
     if (args->style_given) {
         status = print_all(args->style, info->integers, list, count, all, cx, reterr);
     } else if (cx->output != DTI_OUTPUT_HUMAN) {
@@ -179,7 +196,7 @@ enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_
         info->document(cx->json, &(struct dti_dtypes_answer){list, count});
         status = dti_fields_print(cx, "results", fields, reterr);
     } else {
-        status = info->human(list, count, all, cx, reterr);
+        status = info->human(list, count, all ? &hidden : NULL, cx, reterr);
     }
     free(list);
     return status;

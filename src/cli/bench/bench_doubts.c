@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The doubts that stand below figures of `bench`. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,22 +10,34 @@
 
 enum { CELL = 256 };
 
-static void put_place(const struct bench_shown *done, size_t indent, enum dti_bench_place place)
+void dti_bench_note_add(char text[BENCH_NOTE_SIZE], const char *format, ...)
+{
+    const size_t length = strlen(text);
+    const char *const between = length > 0 && length + 2 < BENCH_NOTE_SIZE ? "; " : "";
+    va_list args;
+    va_start(args, format);
+    memcpy(text + length, between, strlen(between) + 1);
+    (void)vsnprintf(text + length + strlen(between), BENCH_NOTE_SIZE - length - strlen(between),
+                    format, args);
+    va_end(args);
+}
+
+static void add_place(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                      enum dti_bench_place place)
 {
     const struct dti_bench *const bench = &done->result->table->bench;
     if (place == DTI_BENCH_CROWDED)
-        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                     "more threads than CPUs, which take turns");
+        dti_bench_note_add(text, "more threads than CPUs, which take turns");
     if (place == DTI_BENCH_CROWDED || place == DTI_BENCH_ALONE)
         return;
     size_t rounds = 0;
     for (size_t i = 0; i < bench->rounds; i++)
         rounds += bench->places[i] == place;
-    dti_put_line(done->job->cx, DTI_STYLE_DIM, indent, "threads %s in %zu of %zu rounds",
-                 place == DTI_BENCH_NEAR  ? "near each other (one cache)"
-                 : place == DTI_BENCH_FAR ? "far from each other"
-                                          : "moved",
-                 rounds, bench->rounds);
+    dti_bench_note_add(text, "threads %s in %zu of %zu rounds",
+                       place == DTI_BENCH_NEAR  ? "near each other (one cache)"
+                       : place == DTI_BENCH_FAR ? "far from each other"
+                                                : "moved",
+                       rounds, bench->rounds);
 }
 
 /* Samples that were dropped, of all that were taken. */
@@ -37,35 +50,34 @@ static double discarded_share(const struct dti_bench *bench)
     return kept > 0 ? discarded / (kept + discarded) : 0;
 }
 
-void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
-                         enum dti_bench_place place)
+enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                                   size_t at, enum dti_bench_place place)
 {
     static const double noisy = 0.25;
     char width[DTI_TEXT_SIZE];
     const struct dti_bench *const bench = &done->result->table->bench;
     struct dti_bench_figure time;
     dti_bench_time(&time, bench, at, place);
-    put_place(done, indent, place);
+    add_place(text, done, place);
     const double discarded = discarded_share(bench);
-    if (bench->disturbed) {
-        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                     "disturbed: other programs took the CPU in nearly every sample");
-    } else if (discarded > noisy) {
-        dti_put_line(done->job->cx, DTI_STYLE_WARN, indent,
-                     "noisy machine: %s of the samples were disturbed and dropped",
-                     dti_bench_percent(width, discarded, 0));
-    }
+    if (bench->disturbed)
+        dti_bench_note_add(text, "disturbed: other programs took the CPU in nearly every sample");
+    else if (discarded > noisy)
+        dti_bench_note_add(text, "noisy machine: %s of the samples were disturbed and dropped",
+                           dti_bench_percent(width, discarded, 0));
     const double half = time.high - time.median > time.median - time.low ? time.high - time.median
                                                                          : time.median - time.low;
     if (bench->stop != DTI_BENCH_CONVERGED && time.median > 0)
-        dti_put_line(done->job->cx, DTI_STYLE_DIM, indent, "%s after %zu round%s%s%s",
-                     bench->stop == DTI_BENCH_TIME     ? "time limit"
-                     : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
-                                                       : "stopped",
-                     bench->rounds, bench->rounds == 1 ? "" : "s",
-                     time.has_interval ? "; the median is known to +- "
-                                       : ", too few for an interval",
-                     time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
+        dti_bench_note_add(
+            text, "%s after %zu round%s%s%s",
+            bench->stop == DTI_BENCH_TIME     ? "time limit"
+            : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
+                                              : "stopped",
+            bench->rounds, bench->rounds == 1 ? "" : "s",
+            time.has_interval ? "; the median is known to +- " : ", too few for an interval",
+            time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
+    return bench->disturbed || discarded > noisy || place == DTI_BENCH_CROWDED ? DTI_STYLE_WARN
+                                                                               : DTI_STYLE_DIM;
 }
 
 static void put_doubt(const struct bench_job *job, enum dti_style style, const char *text)

@@ -149,13 +149,13 @@ void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
         dti_table_titled("before>|now>|ratio>|interval|verdict|what was measured");
+    dti_table_heads(table, "779589");
     for (size_t i = 0; i < comparison->now.count; i++) {
         if (comparison->now.rows[i].partner != SIZE_MAX)
             put_row(table, comparison, &comparison->now.rows[i]);
     }
-    if (!dti_table_write(table, cx->out, cx->colour, 0))
+    if (dti_put_table(cx, table, 0, NULL) != DTI_OK)
         dti_put_line(cx, DTI_STYLE_WARN, 0, "out of memory for the comparison");
-    dti_table_free(table);
     if (cx->quiet)
         return;
     put_alone(&comparison->now, "measured now only: ", cx);

@@ -91,22 +91,6 @@ static enum dti_style compare(char text[CELL], const struct dti_bench_table *tab
     return sure ? DTI_STYLE_PLAIN : DTI_STYLE_WARN;
 }
 
-/* At the end of its row, or below. */
-static void put_comparison(struct dti_line *line, const struct bench_shown *done, size_t row,
-                           enum dti_bench_place place)
-{
-    char text[CELL];
-    const enum dti_style style = compare(text, done->result->table, row, place);
-    if (line->column + 2 + strlen(text) > (size_t)done->job->cx->width) {
-        dti_line_end(line);
-        *line = dti_context_line(done->job->cx);
-        dti_line_to(line, INDENT + 9);
-    } else {
-        dti_line_put(line, DTI_STYLE_PLAIN, "  ");
-    }
-    dti_line_put(line, style, text);
-}
-
 /* A level of the CPU; or a device, with the copies to and from it where they count. */
 static void row_name(char text[CELL], const struct bench_shown *done,
                      const struct dti_bench_item *row)
@@ -185,22 +169,30 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
     dti_line_end(&line);
 }
 
+/* The mark of what is to be said of a row, which stands below the table. */
+static char mark_of(const struct bench_shown *done, size_t row, enum dti_bench_place place)
+{
+    const struct dti_bench_item *const item = &done->result->table->items[row];
+    char text[BENCH_NOTE_SIZE] = "";
+    enum dti_style style = DTI_STYLE_PLAIN;
+    if (row > 0 && (item->where != DTI_BENCH_WHOLE || item->loss))
+        style = compare(text, done->result->table, row, place);
+    else if (row == 0 && !done->job->cx->quiet)
+        style = dti_bench_doubts_of(text, done, row, place);
+    return dti_bench_note(done->notes, style, text);
+}
+
 static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
 {
     char size[DTI_TEXT_SIZE];
     const struct dti_bench_table *const table = done->result->table;
     for (size_t i = 0; i < table->count && !table->items[i].limit; i++) {
         struct dti_line line = dti_context_line(done->job->cx);
-        dti_line_print(&line, DTI_STYLE_PLAIN, "  %9s  %7zu  ",
+        dti_line_print(&line, DTI_STYLE_PLAIN, "%c %9s  %7zu  ", mark_of(done, i, place),
                        dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
         put_figures(&line, done, i, place);
-        const struct dti_bench_item *const row = &table->items[i];
-        if (i > 0 && (row->where != DTI_BENCH_WHOLE || row->loss))
-            put_comparison(&line, done, i, place);
         dti_line_end(&line);
     }
-    if (!done->job->cx->quiet)
-        dti_bench_put_notes(done, 0, INDENT, place);
     if (done->job->cx->verbose)
         put_details(done, place);
 }

@@ -8,10 +8,21 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
+/* bench_notes.c: the footnotes of a table, the same words once. dti_bench_note() returns the mark
+ * of its row, a blank where there is nothing to say; dti_bench_notes_put() writes them below the
+ * table and begins anew. */
+struct bench_notes {
+    struct dti_buffer text; /* of each the style, the words and a NUL */
+    size_t count;
+};
+char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char *text);
+void dti_bench_notes_put(struct bench_notes *notes, const struct dti_context *cx);
+
 /* One measurement that is done. */
 struct bench_shown {
     const struct bench_job *job;
     const struct dti_bench_result *result;
+    struct bench_notes *notes;
 };
 
 /* bench_human.c, bench_table_human.c: the head; what is measured next; a measurement that is done.
@@ -25,11 +36,14 @@ void dti_bench_human_table(const struct bench_shown *done);
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx);
 
-/* bench_doubts.c: below figures, each in a line of its own: where the threads were, what disturbed
- * them, how well the median of candidate `at` is known; and at the end, what makes figures of this
- * machine doubtful. */
-void dti_bench_put_notes(const struct bench_shown *done, size_t at, size_t indent,
-                         enum dti_bench_place place);
+/* bench_doubts.c: what is to be said of figures, with "; " between: where the threads were, what
+ * disturbed them, how well the median of candidate `at` is known; and at the end, what makes
+ * figures of this machine doubtful. Returns the style. */
+enum { BENCH_NOTE_SIZE = 4096 };
+enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                                   size_t at, enum dti_bench_place place);
+/* Adds to a note, "; " in between. */
+void dti_bench_note_add(char text[BENCH_NOTE_SIZE], const char *format, ...) DTI_PRINTF(2, 3);
 void dti_bench_put_doubts(const struct bench_job *job);
 
 /* bench_words.c: "1 MiB", "1000 bytes"; "0.0477" with so many decimals. */

@@ -9,6 +9,7 @@
 struct bench_job_run {
     const struct bench_job *job;
     bool compares; /* --baseline or --compare */
+    struct bench_notes notes;
     struct dti_bench_comparison comparison;
 };
 
@@ -50,7 +51,7 @@ static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
 {
     struct bench_job_run *const run = run_;
     const struct bench_job *const job = run->job;
-    const struct bench_shown shown = {job, done};
+    const struct bench_shown shown = {job, done, &run->notes};
     const struct dti_bench_table *const table = done->table;
     const uint64_t wanted = done->request->n;
     const bool casts = job->asked.setup.kind->casts;
@@ -66,16 +67,18 @@ static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
     enum dti_status status = put_places(run, done, reterr);
     if (status == DTI_OK && job->cx->output == DTI_OUTPUT_JSONL)
         status = end_document(job, NULL, reterr);
-    return status == DTI_OK ? dti_standard_flush(job->cx->out, reterr) : status;
+    return status == DTI_OK ? dti_context_flush(job->cx, reterr) : status;
 }
 
 static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
                                 struct dti_error *reterr)
 {
-    const struct bench_job_run *const run = run_;
-    if (run->job->cx->output == DTI_OUTPUT_HUMAN)
-        dti_bench_human_pair(&(struct bench_shown){run->job, done});
-    return dti_standard_flush(run->job->cx->out, reterr);
+    struct bench_job_run *const run = run_;
+    if (run->job->cx->output == DTI_OUTPUT_HUMAN) {
+        dti_bench_notes_put(&run->notes, run->job->cx);
+        dti_bench_human_pair(&(struct bench_shown){run->job, done, &run->notes});
+    }
+    return dti_context_flush(run->job->cx, reterr);
 }
 
 static void tell_left_out(void *run_, const struct dti_bench_result *what,
@@ -118,6 +121,7 @@ static enum dti_status measure(struct bench_job_run *run, struct dti_error *rete
         .context = run, .begin = put_pair, .done = put_done, .left_out = tell_left_out};
     begin(job);
     enum dti_status status = dti_bench_measure_job(&job->asked, &sink, reterr);
+    dti_bench_notes_put(&run->notes, job->cx);
     if (status == DTI_OK && run->compares)
         status = dti_bench_earlier_judge(&run->comparison, job, reterr);
     if (status != DTI_OK && status != DTI_ANSWER_NO)
@@ -129,6 +133,7 @@ static enum dti_status measure(struct bench_job_run *run, struct dti_error *rete
 enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error *reterr)
 {
     struct bench_job_run run = {.job = job, .compares = job->args->baseline || job->args->compare};
+    dti_buffer_init(&run.notes.text);
     enum dti_status status = dti_bench_check_job(&job->asked, reterr);
     if (status == DTI_OK && run.compares)
         status = dti_bench_earlier_read(&run.comparison, job, reterr);
@@ -136,5 +141,6 @@ enum dti_status dti_bench_run_job(const struct bench_job *job, struct dti_error 
         status = measure(&run, reterr);
     dti_bench_records_free(&run.comparison.then);
     dti_bench_records_free(&run.comparison.now);
+    dti_buffer_free(&run.notes.text);
     return status;
 }

@@ -125,7 +125,8 @@ static void put_rate(char text[DTI_TEXT_SIZE], double amount, double seconds)
         memcpy(text, "-", 2);
 }
 
-static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_place place)
+static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_place place,
+                    char mark)
 {
     char share[CELL], name[CELL];
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
@@ -153,7 +154,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
     struct dti_line line = dti_context_line(cx);
     dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
-                   "  %-*.40s %-*.*s %10s %9s%*s  %-13s", columns.name, name, columns.engine,
+                   "%c %-*.40s %-*.*s %10s %9s%*s  %-13s", mark, columns.name, name, columns.engine,
                    engine_length, engine, seconds, bytes, columns.operations,
                    columns.operations > 0 ? operations : "", share);
     if (cx->width >= COLUMNS_BAR)
@@ -238,32 +239,21 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
     return true;
 }
 
-static void append(char text[12 * CELL], const char *words, const char *more)
+/* What it computed in, and how well. */
+static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
+                       const struct dti_bench_item *item)
 {
-    const size_t length = strlen(text);
-    (void)snprintf(text + length, 12 * CELL - length, "%s%s%s", length > 0 ? "; " : "", words,
-                   more);
-}
-
-/* What it computed in, and how well, below its row. */
-static void put_errors(const struct bench_shown *done, const struct dti_bench_item *item,
-                       size_t indent)
-{
-    char text[12 * CELL] = "", sum[4 * CELL], ulp[DTI_TEXT_SIZE];
+    char sum[4 * CELL], ulp[DTI_TEXT_SIZE];
     if (item->arithmetic[0] != '\0')
-        append(text, "computed in ", item->arithmetic);
-    if (item->has_ulp) {
-        append(text, "at most ", dti_bench_three(ulp, item->max_ulp));
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), " ulp off");
-    }
+        dti_bench_note_add(text, "computed in %s", item->arithmetic);
+    if (item->has_ulp)
+        dti_bench_note_add(text, "at most %s ulp off", dti_bench_three(ulp, item->max_ulp));
     if (item->has_sum) {
         sum_words(sum, done, item);
-        append(text, sum, "");
+        dti_bench_note_add(text, "%s", sum);
     }
     if (total_words(sum, item))
-        append(text, sum, "");
-    if (text[0] != '\0')
-        dti_bench_put_words(done->job->cx, DTI_STYLE_DIM, indent, text, " ");
+        dti_bench_note_add(text, "%s", sum);
 }
 
 /* Of limits those that something is shown beside. */
@@ -288,28 +278,39 @@ static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place pla
     return exceeded;
 }
 
+/* The mark of what is to be said of a row, which stands below the table. */
+static char mark_of(const struct bench_shown *done, size_t row, bool first,
+                    enum dti_bench_place place)
+{
+    char text[BENCH_NOTE_SIZE] = "";
+    enum dti_style style = DTI_STYLE_DIM;
+    if (done->job->cx->quiet)
+        return ' ';
+    add_errors(text, done, &done->result->table->items[row]);
+    if (first)
+        style = dti_bench_doubts_of(text, done, row, place);
+    if (first && is_exceeded(done, place)) {
+        style = DTI_STYLE_WARN;
+        dti_bench_note_add(text, "more than 100 %%: other programs or the clock slowed down the "
+                                 "limit");
+    }
+    return dti_bench_note(done->notes, style, text);
+}
+
 static void put_place(const struct bench_shown *done, enum dti_bench_place place)
 {
     const struct dti_bench_table *const table = done->result->table;
-    size_t first = SIZE_MAX;
+    bool first = true;
     for (size_t limits = 0; limits < 2; limits++) {
         for (size_t i = 0; i < table->count; i++) {
             if (table->items[i].limit != (limits == 1) || !is_shown(done, i))
                 continue;
-            first = first == SIZE_MAX ? i : first;
-            put_row(done, i, place);
-            if (!done->job->cx->quiet)
-                put_errors(done, &table->items[i], INDENT);
+            put_row(done, i, place, mark_of(done, i, first, place));
+            first = false;
             if (done->job->cx->verbose)
                 put_details(done, i, place);
         }
     }
-    if (!done->job->cx->quiet && first < table->count)
-        dti_bench_put_notes(done, first, INDENT, place);
-    if (!done->job->cx->quiet && is_exceeded(done, place))
-        dti_bench_put_words(done->job->cx, DTI_STYLE_WARN, INDENT,
-                            "more than 100 %: other programs or the clock slowed down the limit",
-                            " ");
 }
 
 void dti_bench_human_table(const struct bench_shown *done)
@@ -322,6 +323,7 @@ void dti_bench_human_table(const struct bench_shown *done)
         if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)i))
             put_place(done, (enum dti_bench_place)i);
     }
+    dti_bench_notes_put(done->notes, cx);
     for (size_t i = 0; i < table->note_count; i++)
         dti_bench_put_words(cx, DTI_STYLE_DIM, 2, table->notes[i], " ");
     if (!cx->verbose || table->memory == 0 || done->result->request->gpu)

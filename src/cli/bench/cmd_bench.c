@@ -240,7 +240,7 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_name(kernel.level));
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_level_present(kernel.level) ? "yes" : "no");
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int operand_count,

@@ -14,7 +14,7 @@ enum { BLOCK = 16 * DTI_TILE };
 static void init_sink(struct dti_text_sink *ret, struct cast_array *array)
 {
     ret->output = array->output;
-    ret->out = array->cx->out;
+    ret->out = array->cx->raw;
     ret->ret_bytes = &array->output_bytes;
     ret->used = 0;
 }

@@ -65,7 +65,7 @@ void dti_cast_note_device(const struct cast_values *values)
     if (values->cx->output != DTI_OUTPUT_HUMAN ||
         (values->single && !values->args->digits_given && !values->args->stacks))
         return;
-    (void)fflush(values->cx->out); /* it comes behind the answers */
+    (void)dti_context_flush(values->cx, NULL); /* it comes behind the answers */
     if (asked == numbers)
         dti_warn(values->cx, "%s stores the same", device->begun);
     else

@@ -6,6 +6,7 @@
 
 #include "cli/cast/values.h"
 #include "cli/shared/human.h"
+#include "cli/shared/tensor_cells.h"
 #include "dtinfo/table.h"
 
 static void put_lost(struct dti_table *table, const struct dti_cast_result *result)
@@ -110,16 +111,15 @@ enum dti_status dti_cast_human_ladder(const struct cast_values *values,
                                       struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("dtype|stored|error|rel|ulp|bits|");
+    dti_table_heads(table, "9985367");
     bool done = table != NULL;
     for (size_t i = 0; i < values->job.target_count && done; i++)
         done = put_row(table, operand, &results[i]);
-    if (done)
-        done = dti_table_write(table, values->cx->out, values->cx->colour, 2);
-    dti_table_free(table);
+    const enum dti_status status = dti_table_finish(table, done, values->cx, reterr);
     struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
-    if (done)
+    if (status == DTI_OK)
         put_device(values, &line);
-    return done ? DTI_OK : dti_no_memory(reterr);
+    return status;
 }
 
 enum dti_status dti_cast_human_digits(const struct cast_values *values,
@@ -155,6 +155,7 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
                                       struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("stack|as of|stored|bits|");
+    dti_table_heads(table, "93977");
     for (int i = 0; i < DTI_STACK_COUNT; i++) {
         struct dti_cast_target target;
         struct dti_cast_result other;
@@ -176,5 +177,5 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
             dti_table_cell(table, other.known ? DTI_STYLE_DIM : DTI_STYLE_WARN,
                            other.note ? other.note : "");
     }
-    return dti_table_end(table, values->cx->out, values->cx->colour, 2, reterr);
+    return dti_put_table(values->cx, table, 2, reterr);
 }

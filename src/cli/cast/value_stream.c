@@ -112,13 +112,13 @@ static enum dti_status report_bad_line(struct stream *stream, const struct dti_e
 
 static enum dti_status cast_lines(struct stream *stream, struct dti_error *reterr)
 {
-    FILE *const out = stream->values->cx->out;
+    const struct dti_context *const cx = stream->values->cx;
     struct dti_lines *const lines = &stream->lines;
     const char *text;
     size_t length;
     for (;;) {
         struct dti_error error;
-        if (!dti_lines_ready(lines) && lines->number > 0 && fflush(out) != 0)
+        if (!dti_lines_ready(lines) && lines->number > 0 && fflush(cx->raw) != 0)
             return DTI_OK; /* the reader is gone or the disk full: dti_standard_close() says which
                             */
         enum dti_status status = dti_lines_next(lines, &text, &length, reterr);
@@ -127,9 +127,11 @@ static enum dti_status cast_lines(struct stream *stream, struct dti_error *reter
         status = cast_line(stream, text, length, &error);
         if (is_final(status))
             *reterr = error;
-        if (is_final(status) || (status == DTI_OK && ferror(out)))
+        if (is_final(status) || (status == DTI_OK && ferror(cx->raw)))
             return status;
-        if (status != DTI_OK)
+        if (status == DTI_OK)
+            status = dti_context_turn(cx, reterr);
+        else
             status = report_bad_line(stream, &error, reterr);
         if (status != DTI_OK)
             return status;

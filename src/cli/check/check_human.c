@@ -98,7 +98,7 @@ enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_c
         dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);
     put_assertions(table, report, cx->verbose);
-    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    const enum dti_status status = dti_put_table(cx, table, 0, reterr);
     put_notes(cx, report);
     return status;
 }

@@ -349,6 +349,8 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
     while (cx->output == DTI_OUTPUT_HUMAN && (report = next_report(files)) != NULL) {
         if (!cx->quiet)
             files->status = dti_check_human(cx, report, files->count > 1, &files->error);
+        if (files->status == DTI_OK)
+            files->status = dti_context_turn(cx, &files->error);
     }
     if (files->status != DTI_OK)
         *reterr = files->error;

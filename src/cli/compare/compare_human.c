@@ -153,6 +153,7 @@ static struct dti_table *begin_table(const struct compare_columns *columns)
         dti_table_cell(table, DTI_STYLE_BOLD, "nan or inf on one side");
     dti_table_right(table, 2);
     dti_table_right(table, 3);
+    dti_table_heads(table, columns->verbose ? "95378456544" : "953784564");
     return table;
 }
 
@@ -194,7 +195,7 @@ static void put_row(struct compare_view *view, struct dti_table *table,
 static enum dti_status write_table(const struct compare_view *view, struct dti_table *table,
                                    struct dti_error *reterr)
 {
-    return dti_table_end(table, view->line.out, view->line.colour, 2, reterr);
+    return dti_put_table(view->job->cx, table, 2, reterr);
 }
 
 static void put_rest(struct compare_view *view, size_t count, const char *what)

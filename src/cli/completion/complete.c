@@ -62,6 +62,7 @@ const struct dti_command dti_command_completion = {
     .synopsis = "SHELL",
     .details = "SHELL is bash, zsh or fish. To try it:  source <(dtinfo completion bash)",
     .examples = "dtinfo completion bash\n",
+    .verbatim = true,
     .operands = DTI_OPERANDS_SHELL,
     .run = run_completion,
 };
@@ -365,6 +366,7 @@ const struct dti_command dti_command_complete = {
     .name = "__complete",
     .summary = "print what the last word could become",
     .synopsis = "WORD...",
+    .verbatim = true,
     .operands = DTI_OPERANDS_WORDS,
     .run = run,
 };

@@ -96,6 +96,7 @@ static enum dti_status run_schema(const void *args, char **operands, int operand
 const struct dti_command dti_command_schemas = {
     .name = "__schemas",
     .summary = "print the JSON Schema of every document",
+    .verbatim = true,
     .operands = DTI_OPERANDS_NONE,
     .run = run_schema,
 };
@@ -104,6 +105,7 @@ const struct dti_command dti_command_introspect = {
     .name = "__introspect",
     .summary = "print the program's tables as JSON",
     .schema = "dtinfo.introspect/1",
+    .verbatim = true,
     .operands = DTI_OPERANDS_NONE,
     .run = run,
 };

@@ -112,7 +112,7 @@ static enum dti_status put_cpu(const struct dti_devices_answer *answer,
     struct dti_table *const table = dti_table_new(2);
     if (table)
         dti_devices_cpu_details(table, answer);
-    return dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
+    return dti_put_table(cx, table, INDENT, reterr);
 }
 
 static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *answer,
@@ -151,7 +151,7 @@ static enum dti_status put_gpus(const struct dti_devices_answer *answer,
         struct dti_table *const table = dti_table_new(2);
         if (table)
             dti_devices_gpu_details(table, gpu);
-        status = dti_table_end(table, cx->out, cx->colour, INDENT, reterr);
+        status = dti_put_table(cx, table, INDENT, reterr);
     }
     dti_buffer_free(&text);
     return status;
@@ -179,6 +179,7 @@ static enum dti_status put_matrix(const struct dti_devices_answer *answer,
                                   const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
+    dti_table_heads(table, "");
     dti_table_cell(table, DTI_STYLE_DIM, "");
     for (size_t i = 0; i < dti_capability_dtype_count; i++)
         dti_table_cell(table, DTI_STYLE_DIM, column_name(dti_capability_dtypes[i]));
@@ -193,7 +194,7 @@ static enum dti_status put_matrix(const struct dti_devices_answer *answer,
         for (size_t i = 0; i < dti_capability_dtype_count; i++)
             put_letter(table, dti_devices_gpu_cell(gpu, dti_capability_dtypes[i]));
     }
-    return dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    return dti_put_table(cx, table, 0, reterr);
 }
 
 static enum dti_status put_page(const struct dti_devices_answer *answer,

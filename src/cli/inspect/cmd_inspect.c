@@ -151,7 +151,7 @@ static enum dti_status put_digests(const struct inspect_job *job, struct dti_err
     for (size_t i = 0; i < dti_digest_count(container); i++)
         dti_digest_line(&text, &job->report.digests[i], dti_digest_file(container, i)->path);
     const bool failed = text.failed;
-    (void)fputs(text.data, job->cx->out);
+    (void)fputs(text.data, job->cx->raw);
     dti_buffer_free(&text);
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
@@ -200,6 +200,8 @@ static enum dti_status show_files(struct inspect_job *job, struct dti_error *ret
             if (job->next > 1 && !cx->quiet)
                 (void)fputc('\n', cx->out);
             status = dti_inspect_human(&view, reterr);
+            if (status == DTI_OK)
+                status = dti_context_turn(cx, reterr);
         }
     }
     return status;

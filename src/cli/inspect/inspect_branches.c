@@ -214,11 +214,11 @@ static enum dti_status print(const struct dti_context *cx, const struct inspect_
                         .table = dti_table_titled("name|tensors>|dtype|shape|elements>|bytes>|")};
     dti_buffer_init(&p.name);
     dti_buffer_init(&p.remark);
+    dti_table_heads(p.table, "9487364");
     dti_table_limit(p.table, 0, NAME_WIDTH);
     dti_table_limit(p.table, 3, SHAPE_WIDTH);
     put_branches(&p);
-    const enum dti_status status =
-        dti_table_finish(p.table, !p.failed, cx->out, cx->colour, reterr);
+    const enum dti_status status = dti_table_finish(p.table, !p.failed, cx, reterr);
     dti_buffer_free(&p.name);
     dti_buffer_free(&p.remark);
     return status;

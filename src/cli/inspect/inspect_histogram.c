@@ -180,6 +180,7 @@ static enum dti_status put_bars(const struct picture *picture, struct dti_error 
     struct dti_table *const table = dti_table_new(3 + DTI_STATS_RANGES);
     const int32_t end = row_of(picture, picture->first);
     dti_table_right(table, 1);
+    dti_table_heads(table, "999");
     dti_table_cell(table, DTI_STYLE_DIM, "exponent");
     dti_table_cell(table, DTI_STYLE_DIM, "share");
     dti_table_cell(table, DTI_STYLE_DIM, "");
@@ -187,7 +188,7 @@ static enum dti_status put_bars(const struct picture *picture, struct dti_error 
         dti_table_cell(table, DTI_STYLE_DIM, picture->ranges[i].name);
     for (int32_t low = row_of(picture, picture->last); low >= end; low -= picture->step)
         row_cells(table, picture, low);
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    return dti_put_table(cx, table, 2, reterr);
 }
 
 /* "12 (0.04 %)" */
@@ -213,7 +214,7 @@ static enum dti_status put_losses(const struct dti_context *cx,
         share_cell(table, histogram->to_zero[i], figures->finite);
         share_cell(table, histogram->to_subnormal[i], figures->finite);
     }
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    return dti_put_table(cx, table, 2, reterr);
 }
 
 enum dti_status dti_inspect_draw(const struct inspect_view *view,

@@ -65,6 +65,7 @@ static enum dti_status put_files(const struct inspect_view *view, struct dti_err
 {
     const struct dti_container *const container = view->report->container;
     struct dti_table *const table = dti_table_titled("shard>|file|tensors>|data>|header>|size>");
+    dti_table_heads(table, "995737");
     struct dti_inspect_shard shard = {.file = NULL};
     while (shard.number < container->file_count) {
         (void)dti_inspect_next_shard(container, &shard);
@@ -75,7 +76,7 @@ static enum dti_status put_files(const struct inspect_view *view, struct dti_err
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             dti_number_cell(table, numbers[k]);
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }
 
 static enum dti_status put_groups(const struct inspect_view *view, struct dti_error *reterr)
@@ -98,7 +99,7 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
         dti_text_cell(table,
                       totals->bytes == 0 ? "" : dti_human_share(text, group->bytes, totals->bytes));
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }
 
 /* A line, or more, under a label. */

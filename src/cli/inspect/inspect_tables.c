@@ -70,6 +70,7 @@ enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_err
                          : verbose ? "name|dtype|shape|elements>|bytes>|offset>|stored as|"
                                    : "name|dtype|shape|elements>|bytes>|");
     dti_table_limit(table, 0, NAME_WIDTH);
+    dti_table_heads(table, "98847"); /* name, dtype, shape, elements, bytes */
     dti_table_limit(table, 2, SHAPE_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
@@ -86,7 +87,7 @@ enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_err
         }
         remark_cell(table, view, tensor);
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }
 
 /* Integers with all digits, other numbers with four. */
@@ -130,6 +131,7 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
     struct dti_table *const table =
         dti_table_titled("name|dtype|elements>|min>|max>|absmax>|mean>|std>|zeros>|subnormals>|"
                          "nan>|inf>|fits");
+    dti_table_heads(table, "9537786832552");
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
@@ -148,5 +150,5 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
         dti_text_cell(table, "");
         figure_cells(table, &report->all);
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }

@@ -110,7 +110,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
             dti_number_cell(table, footprint.bytes);
         }
     }
-    return dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    return dti_put_table(cx, table, 2, reterr);
 }
 
 static enum dti_status put_operands(const struct dti_context *cx, const struct dti_mem *mem,
@@ -178,7 +178,7 @@ static void cell_product(struct dti_table *table, const struct dti_mem *mem,
 static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_mem *mem,
                                  struct dti_error *reterr)
 {
-    char text[DTI_TEXT_SIZE], titles[128];
+    char text[DTI_TEXT_SIZE], titles[128], ranks[16];
     bool scales = false, padding = false; /* whether there is something for these columns */
     for (size_t i = 0; i < mem->size_count; i++) {
         scales |= mem->sizes[i].numbers.scale_bytes > 0;
@@ -187,7 +187,9 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
     (void)snprintf(titles, sizeof titles,
                    "dtype|numel x element size|bytes>|binary>|decimal>|bits each>%s%s|",
                    scales ? "|scales>" : "", padding ? "|padding>" : "");
+    (void)snprintf(ranks, sizeof ranks, "927865%s%s8", scales ? "4" : "", padding ? "4" : "");
     struct dti_table *const table = dti_table_titled(titles);
+    dti_table_heads(table, ranks);
     for (size_t i = 0; i < mem->size_count; i++) {
         const struct dti_mem_size *const size = &mem->sizes[i];
         const struct dti_footprint *const numbers = &size->numbers;
@@ -205,7 +207,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
             dti_text_cell(table, "");
         cell_verdict(table, &size->verdict);
     }
-    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 2, reterr);
+    const enum dti_status status = dti_put_table(cx, table, 2, reterr);
     if (padding)
         note(cx, "padding: numbers that fill up the last block of each row");
     return status;
@@ -217,6 +219,7 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
     const struct dti_mem_training *const training = &mem->trainings[0];
     struct dti_table *const table =
         dti_table_titled("part|dtype|bytes each>|bytes>|binary>|decimal>|");
+    dti_table_heads(table, "9667858");
     char text[DTI_TEXT_SIZE];
     for (unsigned i = 0; i < DTI_TRAINING_PARTS; i++) {
         const enum dti_training_part part = (enum dti_training_part)i;
@@ -249,6 +252,7 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
     struct dti_table *const table =
         dti_table_titled("optimizer|dtype|weights>|gradients>|master>|states>|bytes each>|bytes>|"
                          "binary>|decimal>|");
+    dti_table_heads(table, "98444467858");
     char text[DTI_TEXT_SIZE];
     for (size_t i = 0; i < mem->training_count; i++) {
         const struct dti_mem_training *const training = &mem->trainings[i];
@@ -303,8 +307,7 @@ static enum dti_status put_trainings(const struct dti_context *cx, const struct 
                                      struct dti_error *reterr)
 {
     const bool one = mem->training_count == 1;
-    enum dti_status status =
-        dti_table_end(one ? parts_of(mem) : trainings_of(mem), cx->out, cx->colour, 2, reterr);
+    enum dti_status status = dti_put_table(cx, one ? parts_of(mem) : trainings_of(mem), 2, reterr);
     if (status == DTI_OK && one)
         status = put_rule(cx, mem, reterr);
     if (status == DTI_OK)

@@ -122,11 +122,11 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
     enum { COLUMNS = sizeof heads / sizeof heads[0] };
     const struct dti_rewrite *const rewrite = job->rewrite;
-    const struct dti_line line = dti_rewrite_line(job);
     struct dti_table *const table = dti_table_new(COLUMNS);
     bool whole = true;
     for (size_t i = 0; i < COLUMNS; i++)
         dti_table_cell(table, DTI_STYLE_BOLD, heads[i]);
+    dti_table_heads(table, "9647");
     for (size_t i = 0; i < rewrite->tensor_count && whole; i++) {
         const struct dti_dequant_form *const form = dti_dequant_form(rewrite, i);
         char words[FORM_SIZE];
@@ -144,7 +144,7 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
                 dti_table_cell(table, DTI_STYLE_PLAIN, "");
         }
     }
-    return dti_table_finish(table, whole, line.out, line.colour, reterr);
+    return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
 /* A line on the whole, one for each way in which tensors were stored, what was lost on the way to

@@ -6,6 +6,7 @@
 #include "cli/quant/quant_values.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
+#include "cli/shared/tensor_cells.h"
 #include "core/quant_parts.h"
 
 enum { VALUE_COLUMN = 15, BITS_COLUMN = 33, NOTE_COLUMN = 45 };
@@ -216,13 +217,14 @@ static bool put_elements(const struct dti_context *cx, const struct dti_quant_re
         struct dti_table *const table = dti_table_new(COLUMNS);
         for (size_t i = 0; i < COLUMNS && first == group->first; i++)
             dti_table_cell(table, DTI_STYLE_DIM, titles[i]);
+        if (first == group->first)
+            dti_table_heads(table, "97857654"); /* value, x / scale, code, bits, back, error, rel */
         for (size_t at = first; at < last && at < first + ROWS && done; at++) {
             struct dti_quant_facts facts;
             dti_quant_facts(result, group, at, &facts);
             done = put_element(table, &facts, family == DTI_FAMILY_NF);
         }
-        done = done && dti_table_write(table, cx->out, cx->colour, 2);
-        dti_table_free(table);
+        done = dti_table_finish(table, done, cx, NULL) == DTI_OK;
     }
     return done;
 }

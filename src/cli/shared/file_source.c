@@ -105,10 +105,36 @@ enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct d
     return status == DTI_OK ? read_logical(ret, args, reterr) : status;
 }
 
+static void list_bar(void *context, const struct dti_tensor *const *tensors, size_t count)
+{
+    struct dti_file_bar *const bar = context;
+    bar->tensors = tensors;
+    bar->count = count;
+    bar->at = 0;
+    bar->before = 0;
+}
+
+static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length)
+{
+    struct dti_file_bar *const bar = context;
+    for (; bar->at < bar->count; bar->at++) {
+        const struct dti_tensor *const tensor = bar->tensors[bar->at];
+        const uint64_t bytes = dti_reading_bytes(tensor);
+        if (bar->before + bytes > done) {
+            *ret_length = tensor->name_length;
+            return tensor->name;
+        }
+        bar->before += bytes;
+    }
+    return NULL;
+}
+
 static void begin_bar(void *context, uint64_t bytes)
 {
     struct dti_file_bar *const bar = context;
     dti_progress_start(&bar->progress, bar->out, bytes, "bytes");
+    bar->progress.name = bar->tensors ? name_at_hand : NULL;
+    bar->progress.name_context = bar;
 }
 
 static void show_bar(void *context, uint64_t done)
@@ -121,6 +147,7 @@ static void end_bar(void *context)
 {
     struct dti_file_bar *const bar = context;
     dti_progress_end(&bar->progress);
+    bar->tensors = NULL;
 }
 
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
@@ -128,9 +155,11 @@ enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_b
                                       const struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    bar->out = !cx->quiet && isatty(STDERR_FILENO) ? cx->err : NULL;
-    *ret =
-        (struct dti_reading){.begin = begin_bar, .show = show_bar, .end = end_bar, .context = bar};
+    const enum dti_progress_when when = (enum dti_progress_when)args->progress;
+    bar->tensors = NULL;
+    bar->out = dti_progress_wanted(when, cx, false) ? cx->err : NULL;
+    *ret = (struct dti_reading){
+        .begin = begin_bar, .show = show_bar, .end = end_bar, .list = list_bar, .context = bar};
     if (args->threads && strcmp(args->threads, "all") != 0)
         status = dti_amount_threads(args->threads, strlen(args->threads), &ret->threads, reterr);
     if (status == DTI_OK && args->max_memory)

@@ -15,9 +15,9 @@
 
 struct dti_file_args {
     const char *from, *shape, *assume, *threads, *max_memory;
-    int endian, packing;
+    int endian, packing, progress; /* progress: enum dti_progress_when */
     uint64_t bits, block;
-    bool endian_given, packing_given, lenient, raw, bits_given, block_given;
+    bool endian_given, packing_given, progress_given, lenient, raw, bits_given, block_given;
 };
 
 enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
@@ -36,9 +36,10 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
         OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N", \
                  "N quantized neighbours share a scale")
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
-#define DTI_SCAN_OPTIONS(type, args)                \
-    DTI_ROW_THREADS(type, args.threads, "threads"), \
-        DTI_ROW_MAX_MEMORY(type, args.max_memory, "", "; the default is 16MiB")
+#define DTI_SCAN_OPTIONS(type, args)                                             \
+    DTI_ROW_THREADS(type, args.threads, "threads"),                              \
+        DTI_ROW_MAX_MEMORY(type, args.max_memory, "", "; the default is 16MiB"), \
+        DTI_ROW_PROGRESS(type, args.progress, "show a progress bar on standard error")
 
 /* The options for dti_container_open(). Points into itself: must not be copied. */
 struct dti_file_source {
@@ -61,6 +62,9 @@ void dti_file_source_warn(const struct dti_context *cx, const struct dti_contain
 struct dti_file_bar {
     struct dti_progress progress;
     FILE *out;
+    const struct dti_tensor *const *tensors; /* that are read, for their names */
+    size_t count, at;
+    uint64_t before; /* bytes of those in front of that one */
 };
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
                                       const struct dti_file_args *args,

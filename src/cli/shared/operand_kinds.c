@@ -77,6 +77,15 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
     return DTI_OK;
 }
 
+enum dti_status dti_table_without_p3109(const struct dti_context *cx, struct dti_table *table,
+                                        size_t hidden, size_t indent, struct dti_error *reterr)
+{
+    const enum dti_status status = dti_put_table(cx, table, indent, reterr);
+    if (status == DTI_OK && hidden > 0)
+        dti_put_line(cx, DTI_STYLE_DIM, indent, "%zu P3109 formats are not shown: --all", hidden);
+    return status;
+}
+
 enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,
                                      const char *command, struct dti_error *reterr)
 {

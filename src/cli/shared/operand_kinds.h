@@ -30,6 +30,16 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr);
 
+/* One of IEEE P3109: "binary8p3se", "binary6p2". */
+static inline bool dti_format_is_p3109(const struct dti_format *f)
+{
+    return f->specials == DTI_SPECIALS_P3109E || f->specials == DTI_SPECIALS_P3109F;
+}
+
+/* Writes a table of dtypes as dti_put_table() does, and how many P3109 formats are not in it. */
+enum dti_status dti_table_without_p3109(const struct dti_context *cx, struct dti_table *table,
+                                        size_t hidden, size_t indent, struct dti_error *reterr);
+
 /* Fills an error that says to use another command: "int8 is an integer dtype; use 'dtinfo iinfo
  * int8'". */
 enum dti_status dti_dtype_wrong_kind(const struct dti_format *format, const char *what,

@@ -60,6 +60,9 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_FLAG(0, "dry-run", args, field, "files: say what would be written, and write nothing", \
              .matters = true)
 
+/* Which dtypes. */
+#define DTI_ROW_ALL(args, field) OPT_FLAG(0, "all", args, field, "show the IEEE P3109 formats too")
+
 /* How. */
 #define DTI_ROW_FAIL_ON(args, field, events)                                                    \
     OPT_SET(0, "fail-on", args, field, "EVENT,...", events, "exit 1 when one of these happens", \

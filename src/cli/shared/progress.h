@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A bar on stderr for work that takes long: only on a terminal, only after half a second, and gone
- * at the end. */
+ * at the end, also at that of a signal. */
 #ifndef DTINFO_CLI_PROGRESS_H
 #define DTINFO_CLI_PROGRESS_H
 
@@ -15,17 +15,29 @@
 enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
 bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout);
 
-struct dti_progress {       /* the context of dti_progress_show() */
-    FILE *out;              /* NULL: never shown */
-    uint64_t total;         /* 0: not known */
-    const char *units;      /* what is counted: "elements" */
-    int64_t started, drawn; /* ms */
-    int width;              /* of what is on the screen */
+/* The name of what is at hand when so much is done, of *ret_length bytes, or NULL. */
+typedef const char *dti_progress_name(void *context, uint64_t done, size_t *ret_length);
+
+struct dti_progress {        /* the context of dti_progress_show() */
+    FILE *out;               /* NULL: never shown */
+    uint64_t total;          /* 0: not known */
+    const char *units;       /* what is counted: "elements" */
+    int64_t started, drawn;  /* ms */
+    int width;               /* of what is on the screen */
+    size_t columns;          /* of the screen that it may take */
+    dti_progress_name *name; /* or NULL */
+    void *name_context;
 };
 
 /* out is that of a terminal, or NULL for no bar at all. */
 void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, const char *units);
 void dti_progress_show(void *context, uint64_t done);
 void dti_progress_end(struct dti_progress *progress);
+
+/* "  [####......]  40 %  1.20 GiB/s  0:12 left  NAME" for so many ms, cut to its columns; without a
+ * total what is done in place of the bar. */
+enum { DTI_PROGRESS_SIZE = 256 };
+void dti_progress_words(char text[DTI_PROGRESS_SIZE], const struct dti_progress *progress,
+                        uint64_t done, int64_t ms);
 
 #endif

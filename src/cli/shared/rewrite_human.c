@@ -164,13 +164,25 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
     return true;
 }
 
+/* The page is that of stdout: beside it a table is written in full. */
+enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
+                                      bool whole, struct dti_error *reterr)
+{
+    struct dti_context cx = *job->cx;
+    if (dti_rewrite_aside(job)) {
+        cx.out = cx.err;
+        cx.colour = cx.colour_error;
+        cx.limit = 0;
+    }
+    return dti_table_finish(table, whole, &cx, reterr);
+}
+
 enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
                                   const struct dti_rewrite_column *columns, size_t column_count,
                                   const size_t *list, size_t count, struct dti_error *reterr)
 {
     static const char *const first[] = {"name", "dtype", "shape"};
     enum { FIRST = sizeof first / sizeof *first };
-    const struct dti_line line = dti_rewrite_line(job);
     size_t shown = FIRST;
     for (size_t i = 0; i < column_count; i++)
         shown += !columns[i].hidden;
@@ -182,9 +194,10 @@ enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
         if (!columns[i].hidden)
             dti_table_cell(table, DTI_STYLE_BOLD, columns[i].title);
     }
+    dti_table_heads(table, "964"); /* name, dtype, shape */
     for (size_t i = 0; i < count && whole; i++)
         whole = put_row(job, list ? list[i] : i, table, columns, column_count);
-    return dti_table_finish(table, whole, line.out, line.colour, reterr);
+    return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
 size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,

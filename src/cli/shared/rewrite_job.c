@@ -61,6 +61,32 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     return DTI_OK;
 }
 
+/* Tensors are worked off in their order: how far that is, for a bar that only goes on. */
+struct at_hand {
+    const struct dti_rewrite *rewrite;
+    size_t tensor;
+    uint64_t before; /* bytes of those in front of it */
+};
+
+static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length)
+{
+    struct at_hand *const at = context;
+    const struct dti_rewrite *const rewrite = at->rewrite;
+    const double share = rewrite->work_bytes > 0 ? (double)done / (double)rewrite->work_bytes : 0;
+    const uint64_t bytes = (uint64_t)(share * (double)rewrite->input_bytes);
+    const struct dti_tensor *source = NULL;
+    for (; at->tensor < rewrite->tensor_count; at->tensor++) {
+        source = dti_rewrite_source(rewrite, at->tensor);
+        if (at->before + source->bytes > bytes)
+            break;
+        at->before += source->bytes;
+    }
+    if (!source || at->tensor == rewrite->tensor_count)
+        return NULL;
+    *ret_length = source->name_length;
+    return source->name;
+}
+
 static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_team *team = NULL;
@@ -79,6 +105,9 @@ static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr
     const bool bar = dti_progress_wanted((enum dti_progress_when)job->transfer->progress, job->cx,
                                          job->to_stdout);
     dti_progress_start(&progress, bar ? job->cx->err : NULL, job->rewrite->work_bytes, "bytes");
+    struct at_hand at_hand = {.rewrite = job->rewrite};
+    progress.name = name_at_hand;
+    progress.name_context = &at_hand;
     const struct dti_rewrite_options options = {.team = team,
                                                 .max_memory = job->max_memory,
                                                 .progress = dti_progress_show,

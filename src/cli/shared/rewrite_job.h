@@ -151,6 +151,9 @@ struct dti_rewrite_column {
     bool hidden;
 };
 #define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_tensor, member)
+/* Writes and frees a table of the report, or only frees it when it is not whole. */
+enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
+                                      bool whole, struct dti_error *reterr);
 /* The tensors of a list, or all where it is NULL. */
 enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
                                   const struct dti_rewrite_column *columns, size_t column_count,

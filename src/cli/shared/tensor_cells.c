@@ -88,10 +88,11 @@ const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const c
     return buffer;
 }
 
-enum dti_status dti_table_finish(struct dti_table *table, bool whole, FILE *out, bool colour,
+enum dti_status dti_table_finish(struct dti_table *table, bool whole, const struct dti_context *cx,
                                  struct dti_error *reterr)
 {
-    const bool written = whole && dti_table_write(table, out, colour, 2);
+    if (whole)
+        return dti_put_table(cx, table, 2, reterr);
     dti_table_free(table);
-    return written ? DTI_OK : dti_no_memory(reterr);
+    return dti_no_memory(reterr);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "cli/shell/command.h"
 #include "dtinfo/container.h"
 #include "dtinfo/loss_summary.h"
 #include "dtinfo/table.h"
@@ -39,7 +40,7 @@ enum { DTI_PLURAL_SIZE = 64 };
 const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const char *word);
 
 /* Writes and frees the table, indented; or only frees it when it is not whole. */
-enum dti_status dti_table_finish(struct dti_table *table, bool whole, FILE *out, bool colour,
+enum dti_status dti_table_finish(struct dti_table *table, bool whole, const struct dti_context *cx,
                                  struct dti_error *reterr);
 
 #endif

@@ -63,7 +63,7 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
     if (!sink)
         return dti_no_memory(reterr);
     sink->output = job->rewrite->files.list[0].output;
-    sink->out = job->cx->out;
+    sink->out = job->cx->raw;
     sink->ret_bytes = &job->output_bytes;
     sink->used = 0;
     enum dti_status status = dti_rewrite_each(job->rewrite, options, put_numbers, sink, reterr);

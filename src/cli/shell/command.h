@@ -29,17 +29,36 @@ struct dti_context {
     bool colour;       /* colour on stdout */
     bool colour_error; /* colour on stderr */
     bool ascii;        /* pictures of ASCII characters only */
-    int width;         /* columns of the terminal, or 80 */
+    int width;         /* columns of the terminal, or 80: for what is drawn */
+    int limit;         /* columns that lines and tables keep to, or 0 */
     const char *command;
-    FILE *out; /* stdout, fully buffered; dti_command_line() flushes and checks it at the end */
+    FILE *out; /* for answers: stdout, or a page of it (page.h), where lines are made to fit */
+    FILE *raw; /* stdout, fully buffered, for data that stays as it is; dti_command_line() flushes
+                * and checks it at the end */
     FILE *err; /* for warnings: through dti_warn() only */
-    struct dti_json *json; /* for documents, one after the other */
+    struct dti_page *page;         /* that of out, or NULL */
+    struct dti_table_picks *picks; /* of --columns, or NULL */
+    struct dti_json *json;         /* for documents, one after the other */
 };
 
 /* A line, and a whole one with a style and blanks in front, on stdout. */
 struct dti_line dti_context_line(const struct dti_context *cx);
 void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...) DTI_PRINTF(4, 5);
+
+/* Writes a table, made to fit, with a line below that says which columns are missing and frees it.
+ * Fails with DTI_NO_MEMORY. */
+enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *table, size_t indent,
+                              struct dti_error *reterr);
+
+/* Writes what is on the page so far: between the parts of an answer that takes long or has no end.
+ * Fails with DTI_NO_MEMORY. */
+enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr);
+
+/* The same, and flushes stdout, before a command goes on with work that
+ * only makes sense when somebody reads. Fails with DTI_WRITE_FAILED and no text:
+ * dti_standard_close() says why. */
+enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error *reterr);
 
 /* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
  * dti_document_finfo().
@@ -84,6 +103,7 @@ struct dti_command {
     const char *other_schemas[3]; /* of answers of other shapes: "dtinfo.cast_array/1"; NULL after
                                    * the last */
     enum dti_operands operands;
+    bool verbatim; /* its lines are for programs: no page */
     const struct dti_option *options;
     size_t args_size;
     /* args: the command's own struct, zeroed, then filled from its options. */

@@ -8,6 +8,7 @@
 
 #include "cli/shell/environment.h"
 #include "cli/shell/globals.h"
+#include "cli/shell/page.h"
 #include "cli/shell/standard.h"
 #include "dtinfo/dtype.h"
 #include "dtinfo/nearest.h"
@@ -24,6 +25,38 @@ static int leading_options(char **words, int count)
         i += dti_option_awaits_value(NULL, dti_global_options, words[i], &option) ? 2 : 1;
     }
     return i < count ? i : count;
+}
+
+/* What is done once the options are known. */
+static enum dti_status answer(const struct dti_command *command, void *args,
+                              const struct dti_globals *globals, enum dti_help help, char **words,
+                              int operand_count, struct dti_context *cx, struct dti_error *reterr)
+{
+    if (help != DTI_HELP_NONE) {
+        (help == DTI_HELP_SHORT ? dti_help_short : dti_help_command)(command, cx->out, cx->colour,
+                                                                     cx->width);
+        return DTI_OK;
+    }
+    if (globals->version)
+        return dti_version_print(cx, reterr);
+    const enum dti_status status = dti_environment_check(environ, reterr);
+    if (status != DTI_OK) {
+        cx->command = NULL; /* it would be the same for every command */
+        return status;
+    }
+    if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
+        const size_t length = strlen(words[0]);
+        struct dti_format format;
+        const bool device = dti_option_find_long(command->options, "device", 6) != NULL;
+        const bool dtype = dti_format_lookup(words[0], &format, NULL, NULL) == DTI_OK;
+        return dti_fail_word(reterr, DTI_USAGE, words[0], length,
+                             dtype    ? "takes no operands; for %s use 'dtinfo info %s'"
+                             : device ? "takes no operands; for %s use --device %.32s"
+                                      : "takes no operands; %s is one",
+                             DTI_QUOTED(words[0], length),
+                             dtype ? format.name : DTI_QUOTED(words[0], length));
+    }
+    return command->run(args, words, operand_count, cx, reterr);
 }
 
 /* asked: for help, before the command. */
@@ -44,32 +77,14 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     status = dti_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
-    help = help != DTI_HELP_NONE ? help : asked;
-    if (help != DTI_HELP_NONE) {
-        (help == DTI_HELP_SHORT ? dti_help_short : dti_help_command)(command, cx->out, cx->colour,
-                                                                     cx->width);
-        return DTI_OK;
-    }
-    if (globals->version)
-        return dti_version_print(cx, reterr);
-    status = dti_environment_check(environ, reterr);
-    if (status != DTI_OK) {
-        cx->command = NULL; /* it would be the same for every command */
-        return status;
-    }
-    if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
-        const size_t length = strlen(words[0]);
-        struct dti_format format;
-        const bool device = dti_option_find_long(command->options, "device", 6) != NULL;
-        const bool dtype = dti_format_lookup(words[0], &format, NULL, NULL) == DTI_OK;
-        return dti_fail_word(reterr, DTI_USAGE, words[0], length,
-                             dtype    ? "takes no operands; for %s use 'dtinfo info %s'"
-                             : device ? "takes no operands; for %s use --device %.32s"
-                                      : "takes no operands; %s is one",
-                             DTI_QUOTED(words[0], length),
-                             dtype ? format.name : DTI_QUOTED(words[0], length));
-    }
-    return command->run(args, words, operand_count, cx, reterr);
+    if (command->verbatim)
+        cx->limit = 0;
+    struct dti_page page;
+    status = dti_page_open(&page, cx, globals->columns, reterr);
+    if (status == DTI_OK)
+        status = answer(command, args, globals, help != DTI_HELP_NONE ? help : asked, words,
+                        operand_count, cx, reterr);
+    return dti_page_end(&page, cx, status, reterr);
 }
 
 static bool has_json(struct dti_context *cx, struct dti_error *reterr)

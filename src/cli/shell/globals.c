@@ -9,7 +9,7 @@
 #include "cli/shell/globals.h"
 #include "dtinfo/ascii.h"
 
-enum { WIDTH = 80, WIDEST = 1000 };
+enum { WIDTH = 80, NARROWEST = 20, WIDEST = 10000 };
 
 static const struct dti_choice colours[] = {
     {.name = "auto",
@@ -25,6 +25,12 @@ const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document for each record"),
     DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int,
                .given_offset = DTI_NO_GIVEN, .choices = colours, .help = "when to use colour"),
+    OPT_UINT(0, "width", struct dti_globals, width, width_given, 0, WIDEST, "COLS",
+             "fit output to COLS columns; 0: no limit"),
+    OPT_FLAG(0, "wide", struct dti_globals, wide,
+             "show tables and lines in full, as --width 0 does"),
+    OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
+             "show these columns of tables, by their heads"),
     OPT_FLAG(0, "ascii", struct dti_globals, ascii, "draw pictures with ASCII characters only"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
@@ -84,7 +90,8 @@ static int terminal_width(void)
 
 void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err)
 {
-    *cx = (struct dti_context){.output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .err = err};
+    *cx = (struct dti_context){
+        .output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .raw = out, .err = err};
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--json") == 0)
             cx->output = DTI_OUTPUT_JSON;
@@ -100,6 +107,25 @@ void dti_context_colour(struct dti_context *cx, const struct dti_globals *global
     cx->colour_error = dti_colour_wanted(when, isatty(STDERR_FILENO));
 }
 
+/* What lines keep to, and what is drawn for. */
+static enum dti_status settle_width(struct dti_context *cx, const struct dti_globals *globals,
+                                    struct dti_error *reterr)
+{
+    const bool terminal = isatty(STDOUT_FILENO);
+    if (globals->wide && globals->width_given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--wide and --width exclude each other; give one of them");
+    if (globals->width_given && globals->width > 0 && globals->width < NARROWEST)
+        return dti_fail(reterr, DTI_USAGE, "--width takes 0 or %d to %d", NARROWEST, WIDEST);
+    cx->width = terminal ? terminal_width() : WIDTH;
+    cx->limit = terminal && !globals->wide && cx->width >= NARROWEST ? cx->width : 0;
+    if (globals->width_given)
+        cx->limit = (int)globals->width;
+    if (cx->limit > 0)
+        cx->width = cx->limit;
+    return DTI_OK;
+}
+
 enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_globals *globals,
                                    struct dti_error *reterr)
 {
@@ -107,7 +133,9 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
     cx->quiet = globals->quiet;
     cx->verbose = globals->verbose;
     cx->ascii = globals->ascii || !dti_locale_is_utf8();
-    cx->width = isatty(STDOUT_FILENO) ? terminal_width() : WIDTH;
+    const enum dti_status status = settle_width(cx, globals, reterr);
+    if (status != DTI_OK)
+        return status;
     if (globals->json && globals->jsonl)
         return dti_fail(reterr, DTI_USAGE,
                         "--json and --jsonl exclude each other; give one of them");
@@ -116,5 +144,8 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
     cx->output = globals->jsonl  ? DTI_OUTPUT_JSONL
                  : globals->json ? DTI_OUTPUT_JSON
                                  : DTI_OUTPUT_HUMAN;
+    if (globals->columns && cx->output != DTI_OUTPUT_HUMAN)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--columns is for tables, and JSON has none; leave it out");
     return DTI_OK;
 }

@@ -9,8 +9,10 @@
 enum dti_colour { DTI_COLOUR_AUTO, DTI_COLOUR_ALWAYS, DTI_COLOUR_NEVER };
 
 struct dti_globals {
-    bool json, jsonl, ascii, quiet, verbose, help, version;
+    bool json, jsonl, ascii, quiet, verbose, help, version, wide, width_given;
     int colour;
+    uint64_t width;
+    const char *columns;
 };
 
 /* The context for a command that has not been parsed yet: the output form as far as the bare words

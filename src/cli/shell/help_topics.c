@@ -44,7 +44,7 @@ static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error 
     dti_table_cell(table, DTI_STYLE_BOLD, "128+n");
     dti_table_cell(table, DTI_STYLE_PLAIN, "-");
     dti_table_cell(table, DTI_STYLE_PLAIN, "killed by signal n");
-    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    const enum dti_status status = dti_put_table(cx, table, 0, reterr);
     if (status == DTI_OK)
         (void)fputs("\nWith --json an error is a document, dtinfo.error/1, with the error code.\n",
                     cx->out);
@@ -72,7 +72,7 @@ static enum dti_status show_json(struct dti_context *cx, struct dti_error *reter
     dti_table_cell(table, DTI_STYLE_PLAIN, "dtinfo.version/1");
     dti_table_cell(table, DTI_STYLE_BOLD, "an error");
     dti_table_cell(table, DTI_STYLE_PLAIN, "dtinfo.error/1");
-    const enum dti_status status = dti_table_end(table, cx->out, cx->colour, 0, reterr);
+    const enum dti_status status = dti_put_table(cx, table, 0, reterr);
     if (status == DTI_OK)
         (void)fputs("\nThe JSON Schemas are installed in share/dtinfo/schemas, as\n"
                     "dtinfo.cast.schema.json; dtinfo-json(5) explains every member.\n",

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A table from the inside, for the files that fill it, lay it out and write it; and what they share
+ * with lines. */
+#ifndef DTINFO_REPORT_TABLE_PARTS_H
+#define DTINFO_REPORT_TABLE_PARTS_H
+
+#include "dtinfo/buffer.h"
+#include "dtinfo/table.h"
+
+struct dti_table_cell {
+    size_t start, length; /* in text */
+    enum dti_style style;
+};
+
+struct dti_table_column {
+    size_t width, most; /* of its cells; most: 0 for no limit */
+    size_t fitted;      /* width on the page */
+    size_t at;          /* the column that stands in this place, of those that are shown */
+    unsigned char rank;
+    bool right, hidden;
+};
+
+struct dti_table {
+    struct dti_buffer text;  /* all cells' texts, one after another */
+    struct dti_buffer cells; /* struct dti_table_cell, row by row */
+    size_t count;
+    size_t columns;
+    size_t shown;      /* columns on the page */
+    size_t page_width; /* 0: no limit */
+    struct dti_table_picks *picks;
+    bool headed; /* the first row are heads */
+    struct dti_table_column column[];
+};
+
+/* A cell that is there. */
+struct dti_table_cell dti_table_cell_at(const struct dti_table *table, size_t index);
+static inline const char *dti_table_text(const struct dti_table *table,
+                                         const struct dti_table_cell *cell)
+{
+    return table->text.data + cell->start;
+}
+
+/* Decides which columns are shown, in which order and how wide. */
+void dti_table_lay_out(struct dti_table *table, size_t indent);
+
+/* In a style (ANSI SGR) when colour is on, else plainly. */
+void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length);
+void dti_put_blanks(FILE *out, size_t count);
+
+#endif
