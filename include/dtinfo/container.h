@@ -116,8 +116,8 @@ struct dti_container_options {
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from
  * the content. options may be NULL. Fails with DTI_BAD_INPUT in one line that names the file and
- * the tensor, with DTI_NO_MEMORY; with DTI_USAGE when the caller must say what is in the file (raw
- * data, text). */
+ * the tensor, with DTI_NO_MEMORY; with DTI_UNRECOGNIZED when the caller must say what is in the file
+ * (raw data, text). */
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
