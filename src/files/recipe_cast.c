@@ -59,6 +59,28 @@ static void warn_of_no_cast(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
+/* Weights are far below 1, where integers have nothing but 0. */
+static void warn_of_integers(const struct dti_rewrite *rewrite)
+{
+    const struct dti_format *const to = &rewrite->request.cast.cast.dst;
+    char text[160];
+    size_t at = 0;
+    if (!dti_format_is_integer(to) || to->kind == DTI_KIND_BOOL)
+        return;
+    while (at < rewrite->tensor_count &&
+           (rewrite->tensors[at].fate != DTI_FATE_CHANGED ||
+            !dti_format_is_float(dti_rewrite_source(rewrite, at)->format)))
+        at++;
+    (void)snprintf(text, sizeof text,
+                   "floats lose their fractions: %s holds whole numbers, without "
+                   "a scale",
+                   to->name);
+    const struct dti_note note = {
+        .code = "floats_to_integers", .text = text, .remedy = DTI_REMEDY_QUANTIZE};
+    if (at < rewrite->tensor_count)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
 /* Codes are cast as they are. */
 static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -84,6 +106,7 @@ static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct d
 static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     warn_of_no_cast(rewrite);
+    warn_of_integers(rewrite);
     return warn_of_codes(rewrite, reterr);
 }
 

@@ -88,6 +88,8 @@ static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr
                  ? dti_rewrite_text(job, &options, reterr)
                  : dti_rewrite_run(job->rewrite, &options, reterr);
     job->losses = status == DTI_OK;
+    if (job->losses)
+        status = dti_rewrite_warn_of_zeros(job->rewrite, &options, reterr);
     dti_progress_end(&progress);
     dti_team_free(team);
     return status;

@@ -47,6 +47,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_DEQUANTIZE] = "%s; 'dtinfo quant --dequant' makes floats of them",
     [DTI_REMEDY_DEQUANTIZE_OR_SELECT] =
         "%s; 'dtinfo quant --dequant' makes floats of them, --select writes the others",
+    [DTI_REMEDY_QUANTIZE] = "%s; 'dtinfo quant' stores floats as integers with scales",
     [DTI_REMEDY_APPLY_SCALES] = "%s; 'quant --dequant' applies scales",
     [DTI_REMEDY_CORRECT_SELECT] = "--select %s",
     [DTI_REMEDY_CORRECT_ONLY] = "--only %s",
