@@ -35,6 +35,10 @@ unsigned dti_container_traits(enum dti_container_kind kind);
 const char *dti_container_name(enum dti_container_kind kind);
 const char *dti_container_extension(enum dti_container_kind kind);
 bool dti_container_is_written(enum dti_container_kind kind);
+/* Whether codes of a dtype stand in npy files as bytes (V1, V2), for numpy has no name for it; then
+ * *ret_dtype is its name in ml_dtypes, or NULL. */
+bool dti_npy_is_bytes(const struct dti_format *format, const char **ret_dtype);
+
 /* The kind whose extension a path ends in; DTI_CONTAINER_COUNT when it is none's. */
 enum dti_container_kind dti_container_named(const char *path);
 
