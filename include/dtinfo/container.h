@@ -54,6 +54,7 @@ struct dti_tensor {
     unsigned rank;
     const uint64_t *shape;  /* rank dimensions in elements, slowest first */
     bool fortran;           /* the first dimension varies fastest; only where that differs */
+    bool pickled;           /* its bytes are a Python pickle: how many, only Python knows */
     bool compressed;        /* dti_container_data() must unpack it first */
     uint64_t elements;      /* product of shape; 1 for rank 0 */
     uint64_t bytes;         /* as stored in memory, that is after unpacking */
@@ -120,8 +121,8 @@ struct dti_container_options {
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from
  * the content. options may be NULL. Fails with DTI_BAD_INPUT in one line that names the file and
- * the tensor, with DTI_NO_MEMORY; with DTI_UNRECOGNIZED when the caller must say what is in the file
- * (raw data, text). */
+ * the tensor, with DTI_NO_MEMORY; with DTI_UNRECOGNIZED when the caller must say what is in the
+ * file (raw data, text). */
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);

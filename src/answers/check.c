@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/rows.h"
 #include "answers/tensors.h"
 #include "dtinfo/scalar.h"
 
@@ -144,6 +145,8 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     }
     return buffer;
 }
+
+DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
 #define DTI_ROWS "answers/check.def"
 #include "answers/rows.h"

@@ -77,8 +77,15 @@ struct dti_check_failure {
 
 /* What one assertion came to in one file. */
 struct dti_check_tally {
-    size_t tensors; /* looked at */
-    size_t failures;
+    size_t tensors;              /* looked at */
+    size_t failures, unreadable; /* of the failures, those that nothing was looked at for */
+};
+
+/* What an assertion came to, and a file. */
+enum dti_check_outcome {
+    DTI_CHECK_OK,
+    DTI_CHECK_FAILED,
+    DTI_CHECK_UNDECIDED, /* nothing fails, but not everything could be read */
 };
 
 struct dti_check_report {
@@ -89,7 +96,7 @@ struct dti_check_report {
     struct dti_digest *digests;      /* of its files, or NULL */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
-    size_t failure_count, failure_capacity;
+    size_t failure_count, failure_capacity, unreadable_count;
     /* why there is no answer, where the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };
@@ -106,6 +113,8 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
+
+enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 
 /* Whether a text is one of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);

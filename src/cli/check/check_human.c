@@ -11,8 +11,15 @@
 static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
     const struct dti_check_assertion *const assertion = &report->request->assertions[at];
-    const bool failed = report->tally[at].failures > 0;
-    dti_table_cell(table, failed ? DTI_STYLE_BAD : DTI_STYLE_GOOD, failed ? "FAIL" : "ok");
+    const struct dti_check_tally *const tally = &report->tally[at];
+    static const struct {
+        enum dti_style style;
+        const char *word;
+    } outcomes[] = {[DTI_CHECK_OK] = {DTI_STYLE_GOOD, "ok"},
+                    [DTI_CHECK_FAILED] = {DTI_STYLE_BAD, "FAIL"},
+                    [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
+    const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
+    dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
     dti_table_cell(table, DTI_STYLE_PLAIN, dti_check_name(assertion->kind));
     if (assertion->argument) {
         dti_table_more(table, " ");

@@ -291,7 +291,7 @@ struct check_files {
     char **paths;
     int count, next;
     struct dti_check_report report; /* of the last one */
-    bool failed;
+    bool failed, unreadable;
     enum dti_status status;
     struct dti_error error;
 };
@@ -323,7 +323,10 @@ static const struct dti_check_report *next_report(void *context)
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
     if (report->refusal)
         files->status = refuse_file(report, &files->error);
-    files->failed = files->failed || report->failure_count > 0;
+    const enum dti_check_outcome outcome =
+        dti_check_outcome(report->failure_count, report->unreadable_count);
+    files->failed = files->failed || outcome == DTI_CHECK_FAILED;
+    files->unreadable = files->unreadable || outcome == DTI_CHECK_UNDECIDED;
     return files->status == DTI_OK ? report : NULL;
 }
 
@@ -364,13 +367,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     enum dti_status status = check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
         status = check_files(files, reterr);
-    const bool failed = files->failed;
+    /* the lines say what failed */
+    const enum dti_status verdict = files->failed       ? DTI_ANSWER_NO
+                                    : files->unreadable ? DTI_BAD_INPUT
+                                                        : DTI_OK;
     dti_check_report_free(&files->report);
     check_free(&files->job);
     free(files);
-    if (status == DTI_OK && failed)
-        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the lines say what failed */
-    return status;
+    return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
 
 const struct dti_command dti_command_check = {
@@ -380,7 +384,8 @@ const struct dti_command dti_command_check = {
     .synopsis = "FILE...",
     .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
                "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
-               "if all hold. The data is read once, and only if an assertion needs it or the\n"
+               "if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
+               "unreadable. The data is read once, and only if an assertion needs it or the\n"
                "file has checksums, as npz does.",
     .examples =
         "dtinfo check model.safetensors\n"
