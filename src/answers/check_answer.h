@@ -18,6 +18,10 @@ enum dti_check_kind {
     DTI_CHECK_NO_INF,
     DTI_CHECK_MAX_ABS,
     DTI_CHECK_FITS,
+    /* of a cast to the format */
+    DTI_CHECK_MAX_TO_ZERO,
+    DTI_CHECK_MAX_ERROR,
+    DTI_CHECK_MIN_SQNR,
 };
 
 /* A dtype or a shape that tensors of some names must have. */
@@ -33,7 +37,9 @@ struct dti_check_item {
 struct dti_check_assertion {
     enum dti_check_kind kind;
     const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
-    struct dti_format format;     /* DTI_CHECK_FITS */
+    struct dti_format format;     /* DTI_CHECK_FITS, and those behind it */
+    size_t as;                    /* those behind it: which of the casts of the reading */
+    double bound;                 /* likewise */
     struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
     struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
     size_t item_count;
@@ -65,6 +71,10 @@ enum dti_check_fault {
     DTI_CHECK_HAS_INF,
     DTI_CHECK_TOO_HIGH, /* code, at index */
     DTI_CHECK_TOO_LOW,
+    DTI_CHECK_TO_ZERO, /* figure: share of the nonzero elements */
+    DTI_CHECK_ERROR,   /* figure: the largest, at index */
+    DTI_CHECK_SQNR,    /* figure: dB */
+    DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
 };
 
 struct dti_check_failure {
@@ -73,6 +83,7 @@ struct dti_check_failure {
     uint64_t count, index; /* of NaN and infinities; where, or UINT64_MAX */
     uint64_t code;         /* of the hub's format */
     enum dti_stats_hub hub;
+    double figure;
 };
 
 /* What one assertion came to in one file. */

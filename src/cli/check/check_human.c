@@ -20,11 +20,15 @@ static void put_label(struct dti_table *table, const struct dti_check_report *re
                     [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
     const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
     dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
-    dti_table_cell(table, DTI_STYLE_PLAIN, dti_check_name(assertion->kind));
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   assertion->kind == DTI_CHECK_FITS ? "no overflow in"
+                                                     : dti_check_name(assertion->kind));
     if (assertion->argument) {
         dti_table_more(table, " ");
         dti_table_safe(table, assertion->argument, strlen(assertion->argument));
     }
+    if (assertion->kind > DTI_CHECK_FITS)
+        dti_table_more(table, " as %s", assertion->format.name);
 }
 
 static void put_held(struct dti_table *table, const struct dti_check_report *report, size_t at)
