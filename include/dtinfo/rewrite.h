@@ -180,8 +180,8 @@ enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
                                 const struct dti_rewrite_options *options,
                                 struct dti_error *reterr);
 
-/* After the run of a cast whose losses were counted: warns of tensors of whose nonzero elements more
- * than half became zero, by name of the first ones. Fails as dti_scan_stats() does. */
+/* After the run of a cast whose losses were counted: warns of tensors of whose nonzero elements
+ * more than half became zero, by name of the first ones. Fails as dti_scan_stats() does. */
 enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
                                           const struct dti_rewrite_options *options,
                                           struct dti_error *reterr);
