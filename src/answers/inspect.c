@@ -40,7 +40,7 @@ struct figures_of {
 
 /* What a cast would lose. */
 struct cast_of {
-    const char *dtype;
+    const char *to;
     uint64_t nonzero;
     const struct dti_loss_summary *loss;
 };

@@ -81,15 +81,15 @@ def figure(twins):
 
 def judge_inspect(path, array):
     told = json.loads(run("inspect", path, "--as", ",".join(TYPES), "--json").stdout)["files"][0]["tensors"][0]
-    require([cast["dtype"] for cast in told["as"]] == list(TYPES), "dtypes")
+    require([cast["to"] for cast in told["as"]] == list(TYPES), "dtypes")
     for cast in told["as"]:
-        facts = Facts(array, cast["dtype"])
-        where = (path, cast["dtype"])
+        facts = Facts(array, cast["to"])
+        where = (path, cast["to"])
         require(cast["nonzero"] == facts.nonzero and cast["loss"]["to_zero"] == facts.to_zero, where,
                 cast["nonzero"], facts.nonzero, cast["loss"]["to_zero"], facts.to_zero)
         share = facts.to_zero / facts.nonzero if facts.nonzero else None
         require(figure(cast["to_zero_share"]) == share, where, cast["to_zero_share"], share)
-        if cast["dtype"] in ("fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"):  # they have inf or NaN
+        if cast["to"] in ("fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2"):  # they have inf or NaN
             require(cast["loss"]["overflowed"] == facts.lost, where, "overflowed", facts.lost)
             require(figure(cast["clipped_share"]) == facts.lost / array.size, where, "clipped")
         require(figure(cast["loss"]["max_absolute_error"]) == facts.largest, where, facts.largest)
