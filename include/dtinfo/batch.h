@@ -26,7 +26,8 @@ struct dti_batch_part {
     const struct dti_input *input;
     uint64_t input_offset;
     uint64_t elements;
-    struct dti_output_file *output;
+    struct dti_output_file
+        *output;            /* NULL: the result is thrown away, its loss is what is wanted */
     uint64_t output_offset; /* of an output that is not seekable: where the part before ended */
     struct dti_loss *loss;  /* NULL: not counted; initialised by the caller and added to */
     /* Not NULL: in place of input, which is NULL then; input_offset is 0. */

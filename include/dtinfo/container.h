@@ -35,6 +35,10 @@ unsigned dti_container_traits(enum dti_container_kind kind);
 const char *dti_container_name(enum dti_container_kind kind);
 const char *dti_container_extension(enum dti_container_kind kind);
 bool dti_container_is_written(enum dti_container_kind kind);
+/* Whether codes of a dtype stand in npy files as bytes (V1, V2), for numpy has no name for it; then
+ * *ret_dtype is its name in ml_dtypes, or NULL. */
+bool dti_npy_is_bytes(const struct dti_format *format, const char **ret_dtype);
+
 /* The kind whose extension a path ends in; DTI_CONTAINER_COUNT when it is none's. */
 enum dti_container_kind dti_container_named(const char *path);
 
@@ -52,6 +56,7 @@ struct dti_tensor {
     unsigned rank;
     const uint64_t *shape; /* rank dimensions in elements, slowest first */
     bool fortran;          /* the first dimension varies fastest; only where that differs */
+    bool pickled;          /* its bytes are a Python pickle: how many, only Python knows */
     bool compressed;       /* dti_container_data() must unpack it first */
     uint64_t elements;     /* product of shape; 1 for rank 0 */
     uint64_t bytes;        /* as stored in memory, that is after unpacking */
@@ -125,8 +130,8 @@ struct dti_container_options {
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind follows from
  * the content. options may be NULL. Fails with DTI_BAD_INPUT in one line that names the file and
- * the tensor, with DTI_NO_MEMORY; with DTI_USAGE when the caller must say what is in the file (raw
- * data, text). */
+ * the tensor, with DTI_NO_MEMORY; with DTI_UNRECOGNIZED when the caller must say what is in the
+ * file (raw data, text). */
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);

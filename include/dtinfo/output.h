@@ -21,8 +21,8 @@ struct dti_output_file; /* opaque */
  * permissions (owner and group too where that is allowed; otherwise the group may do no more than
  * others); a new one gets 0666 less the umask. Other hard links to a replaced file keep the old
  * content. size: bytes that will come, for early notice of a full disk; 0 when unknown. Fails with
- * DTI_WRITE_FAILED, with DTI_USAGE where the remedy is another PATH or --force, with DTI_NO_MEMORY.
- */
+ * DTI_WRITE_FAILED (PATH exists, too), with DTI_USAGE where the remedy is another PATH, with
+ * DTI_NO_MEMORY. */
 enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, bool force,
                                 uint64_t size, struct dti_error *reterr);
 

@@ -63,11 +63,12 @@ struct dti_rewrite_request {
     struct dti_quantize_recipe quantize; /* DTI_RECIPE_QUANTIZE */
     enum dti_level level;                /* the highest to use */
     const char *only, *keep, *select;    /* lists of patterns, or NULL */
+    bool allow_unmatched;                /* a pattern that fits no tensor is a warning */
     bool counted;                        /* losses are counted where nothing demands it */
     enum dti_container_kind kind;        /* of the output */
     const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
-    dti_warn_fn *warn; /* of what is odd: a pattern that fits nothing; or NULL */
+    dti_warn_fn *warn; /* of what is odd: nothing is cast; or NULL */
     void *warn_context;
 };
 
@@ -171,12 +172,19 @@ struct dti_rewrite_options {
     void *progress_context;
 };
 /* Reads, changes and writes everything, and fills what came of it; then dti_new_files_commit()
- * gives the files their names. The same bytes and figures whatever the team and the memory. Fails
- * as dti_batch_run() does, and with DTI_NOT_REPRESENTABLE for a NaN that the destination has no
- * code for. */
+ * gives the files their names. Without dti_rewrite_open() nothing is written, and losses are all
+ * that comes of it (not for DTI_RECIPE_QUANTIZE). The same bytes and figures whatever the team and
+ * the memory. Fails as dti_batch_run() does, and with DTI_NOT_REPRESENTABLE for a NaN that the
+ * destination has no code for. */
 enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
                                 const struct dti_rewrite_options *options,
                                 struct dti_error *reterr);
+
+/* After the run of a cast whose losses were counted: warns of tensors of whose nonzero elements
+ * more than half became zero, by name of the first ones. Fails as dti_scan_stats() does. */
+enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
+                                          const struct dti_rewrite_options *options,
+                                          struct dti_error *reterr);
 
 /* Instead of opening, running and committing, where the one tensor of a DTI_CONTAINER_RAW output is
  * cast and not complex: hands over its codes in order, a block at a time. */

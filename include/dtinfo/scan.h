@@ -9,6 +9,7 @@
 
 #include "dtinfo/comparison.h"
 #include "dtinfo/container.h"
+#include "dtinfo/loss.h"
 #include "dtinfo/parallel.h"
 #include "dtinfo/stats.h"
 
@@ -37,6 +38,17 @@ struct dti_tensor_stats {
 enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tensor_stats *tensors,
                                size_t count, const struct dti_scan_options *options,
                                struct dti_error *reterr);
+
+/* What a cast to a real dtype would lose, with the policies that a cast has unless others are asked
+ * for. */
+struct dti_tensor_loss {
+    size_t tensor; /* which one: filled by the caller */
+    struct dti_loss loss;
+};
+/* Fills all of them; fails as dti_scan_stats() does. */
+enum dti_status dti_scan_losses(struct dti_container *container, struct dti_tensor_loss *tensors,
+                                size_t count, const struct dti_format *to,
+                                const struct dti_scan_options *options, struct dti_error *reterr);
 
 /* A pair of tensors for which dti_scan_comparable() holds. */
 struct dti_tensor_pair {

@@ -19,7 +19,8 @@ struct dti_cast_output {
     const char *path; /* as it was given; NULL where none was */
     const struct dti_rewrite *rewrite;
     bool dry_run;
-    bool text; /* numbers as text, of so many bytes */
+    bool losses; /* are known */
+    bool text;   /* numbers as text, of so many bytes */
     uint64_t text_bytes;
 };
 

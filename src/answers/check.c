@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/common.h"
+#include "answers/rows.h"
 #include "answers/tensors.h"
 #include "dtinfo/scalar.h"
 
@@ -45,9 +46,10 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
 
 const char *dti_check_name(size_t kind)
 {
-    static const char *const names[] = {"valid",  "digest", "dtype",   "shape",
-                                        "no-nan", "no-inf", "max-abs", "fits"};
-    return kind <= DTI_CHECK_FITS ? names[kind] : NULL;
+    static const char *const names[] = {"valid",       "digest",    "dtype",   "shape",
+                                        "no-nan",      "no-inf",    "max-abs", "fits",
+                                        "max-to-zero", "max-error", "min-sqnr"};
+    return kind <= DTI_CHECK_MIN_SQNR ? names[kind] : NULL;
 }
 
 /* "12 NaN, first at [3, 4]", "1 infinity at [0]", "2 NaN, which int8 lacks, first at [0]" */
@@ -80,6 +82,26 @@ static void put_extreme(char buffer[DTI_CHECK_DETAIL], const struct dti_check_fa
     (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s %s at %s",
                    failure->fault == DTI_CHECK_TOO_HIGH ? "max" : "min", number,
                    dti_place_words(place, tensor, failure->index));
+}
+
+/* "75 % of its nonzero elements become 0", "max abs error 0.5 at [3, 4]" */
+static void put_loss(char buffer[DTI_CHECK_DETAIL], const struct dti_check_failure *failure,
+                     const struct dti_tensor *tensor)
+{
+    const bool zero = failure->fault == DTI_CHECK_TO_ZERO;
+    char figure[DTI_TEXT_SIZE], place[DTI_SHAPE_SIZE];
+    dti_figure_words(figure, zero ? 100 * failure->figure : failure->figure, 4);
+    if (zero)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s %% of its nonzero elements become 0", figure);
+    else if (failure->fault == DTI_CHECK_ERROR)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "max abs error %s at %s", figure,
+                       dti_place_words(place, tensor, failure->index));
+    else if (failure->fault == DTI_CHECK_SQNR)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "SQNR %s dB", figure);
+    else
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%llu number%s inf or nan",
+                       (unsigned long long)failure->count,
+                       failure->count == 1 ? " becomes" : "s become");
 }
 
 /* "is sha256:01ba...", "'model-00002.safetensors' is sha256:01ba..." */
@@ -137,6 +159,12 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     case DTI_CHECK_HAS_INF:
         put_special(buffer, assertion, failure, tensor);
         break;
+    case DTI_CHECK_TO_ZERO:
+    case DTI_CHECK_ERROR:
+    case DTI_CHECK_SQNR:
+    case DTI_CHECK_LOST:
+        put_loss(buffer, failure, tensor);
+        break;
     case DTI_CHECK_TOO_HIGH:
     case DTI_CHECK_TOO_LOW:
         put_extreme(buffer, failure, tensor);
@@ -144,6 +172,8 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
     }
     return buffer;
 }
+
+DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
 #define DTI_ROWS "answers/check.def"
 #include "answers/rows.h"

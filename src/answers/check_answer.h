@@ -19,6 +19,10 @@ enum dti_check_kind {
     DTI_CHECK_NO_INF,
     DTI_CHECK_MAX_ABS,
     DTI_CHECK_FITS,
+    /* of a cast to the format */
+    DTI_CHECK_MAX_TO_ZERO,
+    DTI_CHECK_MAX_ERROR,
+    DTI_CHECK_MIN_SQNR,
 };
 
 /* A dtype or a shape that tensors of some names must have. */
@@ -34,7 +38,9 @@ struct dti_check_item {
 struct dti_check_assertion {
     enum dti_check_kind kind;
     const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
-    struct dti_format format;     /* DTI_CHECK_FITS */
+    struct dti_format format;     /* DTI_CHECK_FITS, and those behind it */
+    size_t as;                    /* those behind it: which of the casts of the reading */
+    double bound;                 /* likewise */
     struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
     struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
     size_t item_count;
@@ -66,6 +72,10 @@ enum dti_check_fault {
     DTI_CHECK_HAS_INF,
     DTI_CHECK_TOO_HIGH, /* code, at index */
     DTI_CHECK_TOO_LOW,
+    DTI_CHECK_TO_ZERO, /* figure: share of the nonzero elements */
+    DTI_CHECK_ERROR,   /* figure: the largest, at index */
+    DTI_CHECK_SQNR,    /* figure: dB */
+    DTI_CHECK_LOST,    /* count finite elements become infinity or NaN */
 };
 
 struct dti_check_failure {
@@ -74,12 +84,20 @@ struct dti_check_failure {
     uint64_t count, index; /* of NaN and infinities; where, or UINT64_MAX */
     uint64_t code;         /* of the hub's format */
     enum dti_stats_hub hub;
+    double figure;
 };
 
 /* What one assertion came to in one file. */
 struct dti_check_tally {
-    size_t tensors; /* looked at */
-    size_t failures;
+    size_t tensors;              /* looked at */
+    size_t failures, unreadable; /* of the failures, those that nothing was looked at for */
+};
+
+/* What an assertion came to, and a file. */
+enum dti_check_outcome {
+    DTI_CHECK_OK,
+    DTI_CHECK_FAILED,
+    DTI_CHECK_UNDECIDED, /* nothing fails, but not everything could be read */
 };
 
 struct dti_check_report {
@@ -90,7 +108,7 @@ struct dti_check_report {
     struct dti_digest *digests;      /* of its files, or NULL */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
-    size_t failure_count, failure_capacity;
+    size_t failure_count, failure_capacity, unreadable_count;
     /* why there is no answer, where the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };
@@ -107,6 +125,8 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr);
 enum dti_status dti_check_values(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr);
+
+enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 
 /* Whether a text is one of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);

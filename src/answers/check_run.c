@@ -25,8 +25,19 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
         report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
+    const bool unreadable =
+        failure->fault == DTI_CHECK_UNREADABLE || failure->fault == DTI_CHECK_NOT_DONE;
     report->tally[failure->assertion].failures++;
+    report->tally[failure->assertion].unreadable += unreadable;
+    report->unreadable_count += unreadable;
     return DTI_OK;
+}
+
+enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
+{
+    return failures > unreadable ? DTI_CHECK_FAILED
+           : failures > 0        ? DTI_CHECK_UNDECIDED
+                                 : DTI_CHECK_OK;
 }
 
 /* What each file should have; before any is read. */
@@ -243,7 +254,7 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
         char words[DTI_REMEDY_WORDS];
         (void)snprintf(report->problem, sizeof report->problem, "%s",
                        report->request->words(words, error->remedy, error->text));
-        report->failure_count = 0;
+        report->failure_count = report->unreadable_count = 0;
         memset(report->tally, 0, sizeof report->tally);
         return fail_all(report, reterr);
     }
@@ -275,6 +286,22 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
     return status;
 }
 
+/* Whether a pickle is whole only those know who run it. */
+static enum dti_status check_pickles(struct dti_check_report *report, size_t at,
+                                     struct dti_error *reterr)
+{
+    const struct dti_container *const container = report->container;
+    enum dti_status status = DTI_OK;
+    report->tally[at].tensors = container->tensor_count;
+    for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        const struct dti_check_failure failure = {
+            .assertion = at, .tensor = i, .fault = DTI_CHECK_UNREADABLE, .index = UINT64_MAX};
+        if (container->tensors[i].pickled)
+            status = dti_check_fail(report, &failure, reterr);
+    }
+    return status;
+}
+
 static enum dti_status check_all(struct dti_check_report *report, const size_t *tensors,
                                  size_t count, struct dti_error *reterr)
 {
@@ -284,9 +311,9 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
     for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
         const enum dti_check_kind kind = request->assertions[i].kind;
         if (kind == DTI_CHECK_VALID)
-            report->tally[i].tensors = report->container->tensor_count;
+            status = check_pickles(report, i, reterr);
         values = values || kind >= DTI_CHECK_NO_NAN;
-        if (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE)
+        if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = check_names(report, i, tensors, count, reterr);
     }
     return status == DTI_OK && values ? dti_check_values(report, tensors, count, reterr) : status;

@@ -2,6 +2,7 @@
  *
  * Assertions on the numbers themselves. What a dtype alone decides is not read: there is no NaN
  * among integers. The rest is read once, some tensors at a time. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static bool concerns(const struct dti_check_request *request,
 {
     if (assertion->kind < DTI_CHECK_NO_NAN)
         return false;
-    return assertion->kind != DTI_CHECK_FITS || request->ints || !tensor->format ||
+    return assertion->kind < DTI_CHECK_FITS || request->ints || !tensor->format ||
            !dti_format_is_integer(part_of(tensor));
 }
 
@@ -39,6 +40,9 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     case DTI_CHECK_NO_INF:
         return !dti_format_has_inf(format);
     case DTI_CHECK_FITS:
+    case DTI_CHECK_MAX_TO_ZERO:
+    case DTI_CHECK_MAX_ERROR:
+    case DTI_CHECK_MIN_SQNR:
         return strcmp(format->name, assertion->format.name) == 0;
     case DTI_CHECK_VALID:
     case DTI_CHECK_DIGEST:
@@ -89,9 +93,37 @@ static void blame_special(struct dti_check_failure *failure, const struct dti_st
     failure->index = nan ? stats->first_nan : stats->first_inf;
 }
 
+/* Errors are of what stays finite: a number that does not has a larger one than any. */
+static bool loss_holds(const struct dti_check_assertion *assertion, const struct dti_stats *stats,
+                       const struct dti_loss_summary *loss, struct dti_check_failure *failure)
+{
+    const uint64_t nonzero = stats->elements - stats->zeros;
+    const uint64_t lost = loss->elements - loss->nan_in - loss->inf_in - loss->compared;
+    if (assertion->kind == DTI_CHECK_MAX_TO_ZERO) {
+        failure->fault = DTI_CHECK_TO_ZERO;
+        failure->figure = nonzero > 0 ? (double)loss->to_zero / (double)nonzero : 0;
+        return failure->figure <= assertion->bound;
+    }
+    if (lost > 0) {
+        failure->fault = DTI_CHECK_LOST;
+        failure->count = lost;
+        return false;
+    }
+    if (assertion->kind == DTI_CHECK_MAX_ERROR) {
+        failure->fault = DTI_CHECK_ERROR;
+        failure->figure = loss->max_absolute;
+        failure->index = loss->max_index;
+        return loss->max_absolute <= assertion->bound;
+    }
+    failure->fault = DTI_CHECK_SQNR;
+    failure->figure = loss->sqnr_db;
+    return isnan(loss->sqnr_db) || loss->sqnr_db >= assertion->bound;
+}
+
 /* True when the assertion holds; otherwise the failure is filled. */
 static bool holds(const struct dti_check_assertion *assertion,
-                  const struct dti_tensor_stats *tensor, struct dti_check_failure *failure)
+                  const struct dti_tensor_stats *tensor, const struct dti_loss_summary *losses,
+                  struct dti_check_failure *failure)
 {
     const struct dti_stats *const stats = &tensor->stats;
     struct dti_value min, max, absmax;
@@ -122,6 +154,10 @@ static bool holds(const struct dti_check_assertion *assertion,
         else
             blame(failure, stats, some && !max.negative && overflows(&assertion->format, &max));
         return false;
+    case DTI_CHECK_MAX_TO_ZERO:
+    case DTI_CHECK_MAX_ERROR:
+    case DTI_CHECK_MIN_SQNR:
+        return loss_holds(assertion, stats, &losses[assertion->as], failure);
     case DTI_CHECK_VALID:
     case DTI_CHECK_DIGEST:
     case DTI_CHECK_DTYPE:
@@ -139,7 +175,7 @@ struct check_scan {
 
 /* A tensor whose numbers cannot be read breaks every assertion on them. */
 static enum dti_status judge(void *context, size_t at, const struct dti_tensor_stats *stats,
-                             struct dti_error *reterr)
+                             const struct dti_loss_summary *losses, struct dti_error *reterr)
 {
     const struct check_scan *const scan = context;
     const struct dti_check_request *const request = scan->report->request;
@@ -153,7 +189,7 @@ static enum dti_status judge(void *context, size_t at, const struct dti_tensor_s
                                             .fault = DTI_CHECK_UNREADABLE,
                                             .index = UINT64_MAX};
         if (concerns(request, assertion, tensor) && !is_settled(assertion, tensor) &&
-            !(stats && holds(assertion, stats, &failure)))
+            !(stats && holds(assertion, stats, losses, &failure)))
             status = dti_check_fail(scan->report, &failure, reterr);
     }
     return status;

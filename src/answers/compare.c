@@ -56,14 +56,15 @@ struct pair_of {
 };
 
 DTI_WORDS(way_words, "numbers", "bytes", "not_comparable", "only_in_a", "only_in_b")
-DTI_WORDS(outcome_words, "equal", "within_tolerance", "different", "ignored")
-DTI_WORDS(verdict_words, "equal", "within_tolerance", "different")
+DTI_WORDS(outcome_words, "equal", "within_tolerance", "unreadable", "different", "ignored")
+DTI_WORDS(verdict_words, "equal", "within_tolerance", "unreadable", "different")
 
 static enum dti_compare_outcome verdict_of(const struct dti_compare *compare)
 {
-    return compare->tensors[DTI_COMPARE_DIFFERS] > 0  ? DTI_COMPARE_DIFFERS
-           : compare->tensors[DTI_COMPARE_WITHIN] > 0 ? DTI_COMPARE_WITHIN
-                                                      : DTI_COMPARE_EQUAL;
+    return compare->tensors[DTI_COMPARE_DIFFERS] > 0      ? DTI_COMPARE_DIFFERS
+           : compare->tensors[DTI_COMPARE_UNREADABLE] > 0 ? DTI_COMPARE_UNREADABLE
+           : compare->tensors[DTI_COMPARE_WITHIN] > 0     ? DTI_COMPARE_WITHIN
+                                                          : DTI_COMPARE_EQUAL;
 }
 
 static size_t count_way(const struct dti_compare *compare, enum dti_compare_way way)

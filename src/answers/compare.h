@@ -22,7 +22,8 @@ enum dti_compare_way {
 /* Those of pairs in the order of increasing difference. */
 enum dti_compare_outcome {
     DTI_COMPARE_EQUAL,
-    DTI_COMPARE_WITHIN, /* numbers differ, but not beyond the tolerance */
+    DTI_COMPARE_WITHIN,     /* numbers differ, but not beyond the tolerance */
+    DTI_COMPARE_UNREADABLE, /* values cannot be read, which leaves the question open */
     DTI_COMPARE_DIFFERS,
     DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
     DTI_COMPARE_OUTCOMES

@@ -30,13 +30,18 @@ static bool same_shape(const struct dti_tensor *a, const struct dti_tensor *b)
            (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
+static bool is_read(const struct dti_tensor *tensor)
+{
+    return tensor->format && !tensor->refusal;
+}
+
 static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     char why[DTI_SCAN_WHY_SIZE];
     enum dti_remedy remedy;
     if (dti_scan_comparable(a, b, why, &remedy))
         return DTI_COMPARE_NUMBERS;
-    const bool unread = !a->format || a->refusal || !b->format || b->refusal;
+    const bool unread = !is_read(a) || !is_read(b);
     const bool same =
         strcmp(a->stored_as, b->stored_as) == 0 && a->bytes == b->bytes && same_shape(a, b);
     return unread && same ? DTI_COMPARE_BYTES : DTI_COMPARE_NEVER;
@@ -246,6 +251,27 @@ static bool is_reordered(const struct dti_compare *compare, const struct dti_com
     return compare->a->tensors[result->a].fortran != compare->b->tensors[result->b].fortran;
 }
 
+/* Of blocks whose bytes differ it is not known how far their numbers do. */
+static enum dti_compare_outcome judge_bytes(const struct dti_compare *compare, uint64_t first)
+{
+    const bool tolerant = compare->atol.given || compare->rtol.given || compare->max_ulp.given;
+    return first == UINT64_MAX ? DTI_COMPARE_EQUAL
+           : tolerant          ? DTI_COMPARE_UNREADABLE
+                               : DTI_COMPARE_DIFFERS;
+}
+
+/* A pair that is not held against each other: for its shapes, or since one cannot be read. */
+static enum dti_compare_outcome judge_never(const struct dti_compare *compare,
+                                            const struct dti_compare_result *result)
+{
+    const struct dti_tensor *const a = &compare->a->tensors[result->a];
+    const struct dti_tensor *const b = &compare->b->tensors[result->b];
+    const bool shaped =
+        a->rank == b->rank &&
+        (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return shaped && (!is_read(a) || !is_read(b)) ? DTI_COMPARE_UNREADABLE : DTI_COMPARE_DIFFERS;
+}
+
 static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr)
 {
     struct dti_compare *const compare = run->compare;
@@ -255,8 +281,7 @@ static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr
         if (result->way == DTI_COMPARE_BYTES) {
             status = compare_bytes(compare->a, result->a, compare->b, result->b,
                                    &result->first_byte, reterr);
-            result->outcome =
-                result->first_byte == UINT64_MAX ? DTI_COMPARE_EQUAL : DTI_COMPARE_DIFFERS;
+            result->outcome = judge_bytes(compare, result->first_byte);
             compare->reading.done += bytes_of(compare, result);
         } else if (result->way == DTI_COMPARE_NUMBERS) {
             run->pairs[run->count].a = result->a;
@@ -265,10 +290,10 @@ static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr
             run->bytes += bytes_of(compare, result);
             if (run->count == GROUP || is_reordered(compare, result))
                 status = scan_group(run, reterr);
+        } else if (result->way == DTI_COMPARE_NEVER) {
+            result->outcome = judge_never(compare, result);
         } else {
-            result->outcome = result->way != DTI_COMPARE_NEVER && compare->ignore_missing
-                                  ? DTI_COMPARE_IGNORED
-                                  : DTI_COMPARE_DIFFERS;
+            result->outcome = compare->ignore_missing ? DTI_COMPARE_IGNORED : DTI_COMPARE_DIFFERS;
         }
     }
     return status == DTI_OK && run->count > 0 ? scan_group(run, reterr) : status;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answers/common.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"
 
@@ -45,6 +46,18 @@ struct figures_of {
     const struct dti_inspect_figures *figures;
     const struct dti_tensor *tensor;
 };
+
+/* What a cast would lose. */
+struct cast_of {
+    const char *to;
+    uint64_t nonzero;
+    const struct dti_loss_summary *loss;
+};
+
+static const struct dti_loss_summary *loss_of(const struct tensor_of *of, size_t as)
+{
+    return &of->report->losses[of->at * of->report->request->reading.as_count + as];
+}
 
 struct binade_of {
     int64_t exponent;

@@ -97,7 +97,8 @@ struct dti_inspect_report {
     struct dti_inspect_totals totals;
     struct dti_inspect_figures *figures; /* of each shown, or NULL */
     struct dti_inspect_figures all;
-    struct dti_digest *digests; /* of each file, or NULL */
+    struct dti_loss_summary *losses; /* of each shown, by the dtypes of the reading; or NULL */
+    struct dti_digest *digests;      /* of each file, or NULL */
     struct dti_scaled_codes scaled;
     size_t unread; /* shown tensors whose values cannot be read */
 };

@@ -270,6 +270,7 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
         free(report->figures[i].histogram.binade);
     free(report->all.histogram.binade);
     free(report->figures);
+    free(report->losses);
     free(report->digests);
     free(report->totals.groups);
     free((void *)report->shown);
@@ -285,7 +286,7 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
         status = select_tensors(ret, reterr);
     if (status == DTI_OK)
         status = sum(ret, reterr);
-    if (status == DTI_OK && (request->stats || request->histogram))
+    if (status == DTI_OK && (request->stats || request->histogram || request->reading.as_count > 0))
         status = dti_inspect_scan(ret, reterr);
     if (status == DTI_OK && request->digest)
         status = dti_reading_digests(&request->reading, ret->container, &ret->digests, reterr);

@@ -105,7 +105,7 @@ struct inspect_scan {
 };
 
 static enum dti_status take(void *context, size_t at, const struct dti_tensor_stats *scanned,
-                            struct dti_error *reterr)
+                            const struct dti_loss_summary *losses, struct dti_error *reterr)
 {
     const struct inspect_scan *const scan = context;
     struct dti_inspect_report *const report = scan->report;
@@ -115,6 +115,9 @@ static enum dti_status take(void *context, size_t at, const struct dti_tensor_st
         return DTI_OK;
     }
     digest(figures, report->shown[at], scanned);
+    const size_t casts = report->request->reading.as_count;
+    if (casts > 0)
+        memcpy(&report->losses[at * casts], losses, casts * sizeof *losses);
     if (scan->whole)
         dti_histogram_merge(scan->whole, scanned->histogram);
     return !report->request->each || trim(&figures->histogram, scanned->histogram)
@@ -186,8 +189,10 @@ enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_e
     const bool drawn = report->request->histogram;
     struct inspect_scan scan = {report, drawn ? malloc(sizeof *scan.whole) : NULL};
     report->figures = calloc(report->shown_count + 1, sizeof *report->figures);
+    report->losses =
+        calloc(report->shown_count * report->request->reading.as_count + 1, sizeof *report->losses);
     enum dti_status status = DTI_NO_MEMORY;
-    if (report->figures && (scan.whole || !drawn)) {
+    if (report->figures && report->losses && (scan.whole || !drawn)) {
         if (drawn)
             dti_histogram_init(scan.whole);
         status = dti_reading_stats(&report->request->reading, report->container, report->shown,

@@ -81,45 +81,106 @@ uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
     return is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
 }
 
+/* Tensors that are read together. */
+struct reading_group {
+    struct dti_tensor_stats stats[AT_ONCE];
+    struct dti_tensor_loss losses[AT_ONCE];
+    size_t places[AT_ONCE], size;
+    struct dti_histogram *histograms;   /* one each, or NULL */
+    struct dti_loss_summary *summaries; /* as_count each */
+};
+
+static struct reading_group *new_group(const struct dti_reading *reading, bool drawn)
+{
+    struct reading_group *const group = calloc(1, sizeof *group);
+    if (!group)
+        return NULL;
+    group->histograms = drawn ? malloc(AT_ONCE * sizeof *group->histograms) : NULL;
+    group->summaries = calloc(AT_ONCE * reading->as_count + 1, sizeof *group->summaries);
+    if (group->summaries && (group->histograms || !drawn))
+        return group;
+    free(group->histograms);
+    free(group->summaries);
+    free(group);
+    return NULL;
+}
+
+static void free_group(struct reading_group *group)
+{
+    if (!group)
+        return;
+    free(group->histograms);
+    free(group->summaries);
+    free(group);
+}
+
+/* The losses of one dtype after another: each reads the tensors again. */
+static enum dti_status read_losses(struct dti_reading *reading, struct dti_container *container,
+                                   struct reading_group *group, uint64_t bytes,
+                                   struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < group->size; i++)
+        group->losses[i].tensor = group->stats[i].tensor;
+    for (size_t as = 0; as < reading->as_count && status == DTI_OK; as++) {
+        status = dti_scan_losses(container, group->losses, group->size, &reading->as[as],
+                                 &reading->options, reterr);
+        for (size_t i = 0; i < group->size && status == DTI_OK; i++)
+            dti_loss_summarize(&group->losses[i].loss,
+                               &group->summaries[i * reading->as_count + as]);
+        reading->done += bytes;
+    }
+    return status;
+}
+
+static enum dti_status read_group(struct dti_reading *reading, struct dti_container *container,
+                                  struct reading_group *group, dti_take_stats_fn *take,
+                                  void *context, struct dti_error *reterr)
+{
+    uint64_t bytes = 0;
+    enum dti_status status =
+        dti_scan_stats(container, group->stats, group->size, &reading->options, reterr);
+    for (size_t i = 0; i < group->size; i++)
+        bytes += dti_scan_bytes_of(&container->tensors[group->stats[i].tensor]);
+    reading->done += bytes;
+    if (status == DTI_OK)
+        status = read_losses(reading, container, group, bytes, reterr);
+    for (size_t i = 0; i < group->size && status == DTI_OK; i++)
+        status = take(context, group->places[i], &group->stats[i],
+                      &group->summaries[i * reading->as_count], reterr);
+    group->size = 0;
+    return status;
+}
+
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
                                   struct dti_container *container,
                                   const struct dti_tensor *const *tensors, size_t count, bool drawn,
                                   dti_take_stats_fn *take, void *context, struct dti_error *reterr)
 {
     struct dti_reading own = *reading;
-    struct dti_tensor_stats *const group = malloc(AT_ONCE * sizeof *group);
-    struct dti_histogram *const histograms = malloc(drawn ? AT_ONCE * sizeof *histograms : 1);
-    size_t places[AT_ONCE], size = 0;
+    struct reading_group *const group = new_group(reading, drawn);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += dti_reading_bytes(tensors[i]);
+        bytes += (1 + own.as_count) * dti_reading_bytes(tensors[i]);
     if (own.list)
         own.list(own.context, tensors, count);
-    enum dti_status status =
-        group && histograms ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
+    enum dti_status status = group ? dti_reading_start(&own, bytes, reterr) : dti_no_memory(reterr);
     const bool begun = status == DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (is_read(tensors[i])) {
-            memset(&group[size], 0, sizeof group[size]);
-            group[size].tensor = (size_t)(tensors[i] - container->tensors);
-            group[size].histogram = drawn ? &histograms[size] : NULL;
-            places[size++] = i;
+            struct dti_tensor_stats *const stats = &group->stats[group->size];
+            memset(stats, 0, sizeof *stats);
+            stats->tensor = (size_t)(tensors[i] - container->tensors);
+            stats->histogram = drawn ? &group->histograms[group->size] : NULL;
+            group->places[group->size++] = i;
         } else {
-            status = take(context, i, NULL, reterr);
+            status = take(context, i, NULL, NULL, reterr);
         }
-        if (size < AT_ONCE && i + 1 < count)
-            continue;
-        if (status == DTI_OK)
-            status = dti_scan_stats(container, group, size, &own.options, reterr);
-        for (size_t k = 0; k < size && status == DTI_OK; k++) {
-            own.done += dti_scan_bytes_of(tensors[places[k]]);
-            status = take(context, places[k], &group[k], reterr);
-        }
-        size = 0;
+        if (status == DTI_OK && (group->size == AT_ONCE || i + 1 == count))
+            status = read_group(&own, container, group, take, context, reterr);
     }
     if (begun)
         dti_reading_end(&own);
-    free(group);
-    free(histograms);
+    free_group(group);
     return status;
 }

@@ -5,6 +5,7 @@
 #define DTINFO_ANSWERS_READING_H
 
 #include "dtinfo/file_digest.h"
+#include "dtinfo/loss_summary.h"
 #include "dtinfo/scan.h"
 
 /* show is called between begin and end with the bytes read so far; all three may be NULL. */
@@ -17,6 +18,9 @@ struct dti_reading {
     void (*list)(void *context, const struct dti_tensor *const *tensors, size_t count);
     void *context;
     struct dti_scan_options options; /* team and progress are set from start to end */
+    /* real dtypes that tensors would be cast to: what that would lose */
+    const struct dti_format *as;
+    size_t as_count;
     uint64_t done; /* what is read in parts: the bytes of those before, which the reader adds up */
 };
 
@@ -40,11 +44,12 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
                                     struct dti_digest **ret_digests, struct dti_error *reterr);
 
 /* The statistics of tensors of a container, a few hundred at a time, so that memory does not grow
- * with their number. Each goes to take() with its place in the list, NULL where its values cannot
- * be read; what take() returns ends the reading. drawn: with a histogram of each. Fails as scans
- * do. */
+ * with their number. Each goes to take() with its place in the list and the losses of casts,
+ * as_count of them; NULL where its values cannot be read. What take() returns ends the reading.
+ * drawn: with a histogram of each. Fails as scans do. */
 typedef enum dti_status dti_take_stats_fn(void *context, size_t at,
                                           const struct dti_tensor_stats *stats,
+                                          const struct dti_loss_summary *losses,
                                           struct dti_error *reterr);
 enum dti_status dti_reading_stats(const struct dti_reading *reading,
                                   struct dti_container *container,

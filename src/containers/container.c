@@ -54,7 +54,7 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
     else if (input->size == 0)
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s is empty", label);
     else
-        status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_SAY_KIND,
+        status = dti_fail_remedy(reterr, DTI_UNRECOGNIZED, DTI_REMEDY_SAY_KIND,
                                  "%s is none of the kinds that are known by their content (%s, an "
                                  "index)",
                                  label, detected_kinds(kinds, sizeof kinds));

@@ -196,7 +196,8 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
     if (!measure(&header, type.item_bytes, &tensor.elements, &tensor.bytes))
         return dti_opening_refuse(opening, ": an array of shape %s and type %s is too large",
                                   spell_shape(words, &header), quoted);
-    if (header.objects || type.sort == DTI_NPY_OBJECT)
+    tensor.pickled = header.objects || type.sort == DTI_NPY_OBJECT;
+    if (tensor.pickled)
         tensor.bytes = there; /* a pickle takes what it takes */
     tensor.fortran = is_fortran(&header, tensor.elements);
     tensor.shape = dti_opening_copy(opening, header.shape, header.rank, sizeof *tensor.shape);

@@ -41,6 +41,20 @@ bool dti_npy_stores(const struct dti_format *format, struct dti_layout *ret_layo
     return true;
 }
 
+bool dti_npy_is_bytes(const struct dti_format *format, const char **ret_dtype)
+{
+    const char *const descr = descr_of(format);
+    *ret_dtype = NULL;
+    if (!descr || descr[1] != 'V')
+        return false;
+    for (size_t i = dti_dtype_name_count; i-- > 0 && format->id < DTI_DTYPE_COUNT;) {
+        const struct dti_dtype_name *const row = &dti_dtype_names[i];
+        if (row->system == DTI_SYSTEM_ML_DTYPES && row->dtype == format->id)
+            *ret_dtype = row->name; /* in the end the first one */
+    }
+    return true;
+}
+
 static bool measure(const struct dti_new_tensor *tensor, uint64_t *ret_bytes)
 {
     uint64_t bytes = tensor->format->kind == DTI_KIND_COMPLEX

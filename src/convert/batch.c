@@ -24,7 +24,8 @@ static enum dti_status check_input(const struct dti_batch_part *part, struct dti
     char label[DTI_QUOTE_SIZE];
     if (!input->seekable)
         return dti_fail(reterr, DTI_BUG, "%s is no regular file", dti_input_label(input, label));
-    if (input->inode != 0 && dti_output_is_file(part->output, input->device, input->inode))
+    if (part->output && input->inode != 0 &&
+        dti_output_is_file(part->output, input->device, input->inode))
         return dti_fail(reterr, DTI_USAGE, "%s is also the output; name another file",
                         dti_input_label(input, label));
     const uint64_t offset = part->input_offset;
@@ -68,7 +69,7 @@ static enum dti_status check_parts(struct dti_batch_job *job, uint64_t *ret_tota
             return status;
         if (!dti_add_u64(total, dti_batch_sizes(part, part->elements).src, &total))
             total = UINT64_MAX; /* of one range many times */
-        job->any_pipe = job->any_pipe || !dti_output_seekable(part->output);
+        job->any_pipe = job->any_pipe || dti_batch_is_piped(part);
         if (part->plan && !job->runner)
             job->runner = dti_plan_runner(part->plan);
         if (part->source && part->source->scratch_bytes > job->scratch_bytes)
@@ -113,8 +114,7 @@ static bool follows(const struct dti_batch_part *part, const struct dti_batch_si
 {
     return next->input == part->input && next->output == part->output && !part->source &&
            !next->source && next->input_offset == part->input_offset + sizes->src &&
-           next->output_offset == part->output_offset + sizes->dst &&
-           dti_output_seekable(part->output);
+           next->output_offset == part->output_offset + sizes->dst && !dti_batch_is_piped(part);
 }
 
 /* Small parts that follow each other become one block; a system call for each would cost, and so

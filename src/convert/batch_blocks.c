@@ -129,7 +129,7 @@ static enum dti_status do_piece(struct dti_batch_job *job, size_t member,
     enum dti_status status = read_piece(job, member, piece, piece->src_size, &buffers, reterr);
     if (status == DTI_OK && piece->part->plan)
         status = cast_piece(job, member, piece, &buffers, reterr);
-    if (status == DTI_OK && dti_output_seekable(piece->part->output))
+    if (status == DTI_OK && piece->part->output && !dti_batch_is_piped(piece->part))
         status = write_piece(piece, piece->dst_size, &buffers, reterr);
     return status;
 }
@@ -150,7 +150,7 @@ static enum dti_status do_parts(struct dti_batch_job *job, size_t member, size_t
         at.src += piece.src_size;
         at.dst += piece.dst_size;
     }
-    if (status == DTI_OK)
+    if (status == DTI_OK && first.part->output)
         status = write_piece(&first, (size_t)(at.dst - buffers.dst), &buffers, reterr);
     return status;
 }
@@ -183,7 +183,7 @@ enum dti_status dti_batch_put(void *context, size_t member, size_t group, uint64
     struct dti_batch_job *const job = context;
     struct dti_batch_member *const mine = &job->members[member];
     const struct dti_batch_part *const part = &job->parts[job->firsts[group]];
-    if (dti_output_seekable(part->output))
+    if (!dti_batch_is_piped(part))
         return DTI_OK;
     if (member > 0 && !mine->heeds_sigpipe) {
         dti_chunk_order_heed_sigpipe();

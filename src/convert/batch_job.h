@@ -55,6 +55,12 @@ static inline uint64_t dti_batch_member_bytes(uint64_t src, uint64_t dst)
     return src + dst + 3 * DTI_BATCH_LINE;
 }
 
+/* Whether its result is written as it comes. */
+static inline bool dti_batch_is_piped(const struct dti_batch_part *part)
+{
+    return part->output && !dti_output_seekable(part->output);
+}
+
 /* For the queue. */
 enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint64_t first,
                                 size_t size, struct dti_error *reterr);

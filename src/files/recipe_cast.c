@@ -4,6 +4,7 @@
  * view of the file makes numbers of. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dtinfo/scaled_codes.h"
 #include "files/dequant_parts.h"
@@ -59,6 +60,28 @@ static void warn_of_no_cast(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
+/* Weights are far below 1, where integers have nothing but 0. */
+static void warn_of_integers(const struct dti_rewrite *rewrite)
+{
+    const struct dti_format *const to = &rewrite->request.cast.cast.dst;
+    char text[160];
+    size_t at = 0;
+    if (!dti_format_is_integer(to) || to->kind == DTI_KIND_BOOL)
+        return;
+    while (at < rewrite->tensor_count &&
+           (rewrite->tensors[at].fate != DTI_FATE_CHANGED ||
+            !dti_format_is_float(dti_rewrite_source(rewrite, at)->format)))
+        at++;
+    (void)snprintf(text, sizeof text,
+                   "floats lose their fractions: %s holds whole numbers, without "
+                   "a scale",
+                   to->name);
+    const struct dti_note note = {
+        .code = "floats_to_integers", .text = text, .remedy = DTI_REMEDY_QUANTIZE};
+    if (at < rewrite->tensor_count)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
 /* Codes are cast as they are. */
 static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -81,9 +104,37 @@ static enum dti_status warn_of_codes(const struct dti_rewrite *rewrite, struct d
     return DTI_OK;
 }
 
+/* numpy loads such a file without a word, and what it shows are bytes. */
+static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const char *dtype;
+    char path[DTI_QUOTE_SIZE] = "FILE", text[DTI_QUOTE_SIZE + 192];
+    (void)reterr;
+    if (!request->warn || request->kind != DTI_CONTAINER_NPY || rewrite->tensor_count == 0 ||
+        !dti_npy_is_bytes(rewrite->tensors[0].format, &dtype))
+        return DTI_OK;
+    if (request->path[0] != '\0' && strcmp(request->path, "-") != 0 &&
+        !strpbrk(request->path, "'\\")) /* so that Python reads it */
+        dti_quote(path, request->path, strlen(request->path));
+    const char *const name = rewrite->tensors[0].format->name;
+    if (dtype)
+        (void)snprintf(text, sizeof text,
+                       "numpy has no %s and loads it as bytes; in Python: "
+                       "import ml_dtypes, numpy; numpy.load(%s).view(ml_dtypes.%s)",
+                       name, path, dtype);
+    else
+        (void)snprintf(text, sizeof text, "numpy and ml_dtypes have no %s: numpy loads it as bytes",
+                       name);
+    const struct dti_note note = {.code = "npy_bytes", .text = text};
+    request->warn(request->warn_context, &note);
+    return DTI_OK;
+}
+
 static enum dti_status warn_of_cast(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     warn_of_no_cast(rewrite);
+    warn_of_integers(rewrite);
     return warn_of_codes(rewrite, reterr);
 }
 
@@ -168,6 +219,7 @@ const struct dti_recipe_ops dti_recipe_cast = {
     .warn = warn_of_cast,
     .plan = plan,
     .planned = check_packing,
+    .laid_out = warn_of_bytes,
 };
 
 static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
@@ -201,5 +253,6 @@ const struct dti_recipe_ops dti_recipe_dequantize = {
     .warn = warn_of_view,
     .plan = plan,
     .planned = check_packing,
+    .laid_out = warn_of_bytes,
     .data = data,
 };

@@ -20,20 +20,46 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
     return ops->fits && ops->fits(rewrite, pattern, length);
 }
 
-/* Patterns that fit nothing are most likely misspelt. */
-static void warn_of_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
-                         const char *list)
+/* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
+ * the request allows it a warning, with the remedy `allowed`. */
+static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
+                                  enum dti_remedy allowed, const char *list,
+                                  struct dti_error *reterr)
 {
+    const struct dti_rewrite_request *const request = &rewrite->request;
     char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
     for (const char *at = list; at;) {
         const size_t length = dti_glob_list_item(at);
-        if (!is_used(rewrite, at, length)) {
+        const bool idle = !is_used(rewrite, at, length);
+        if (idle)
             (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
-            const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = remedy};
-            rewrite->request.warn(rewrite->request.warn_context, &note);
+        if (idle && !request->allow_unmatched) {
+            (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
+            dti_error_argument(reterr, at, length);
+            return DTI_USAGE;
         }
+        const struct dti_note note = {.code = "idle_pattern", .text = text, .remedy = allowed};
+        if (idle && request->warn)
+            request->warn(request->warn_context, &note);
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
+    return DTI_OK;
+}
+
+static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const bool casts = request->recipe == DTI_RECIPE_CAST;
+    enum dti_status status = check_idle(rewrite, DTI_REMEDY_ALLOW_SELECT, DTI_REMEDY_CORRECT_SELECT,
+                                        request->select, reterr);
+    if (status == DTI_OK)
+        status = check_idle(rewrite, casts ? DTI_REMEDY_ALLOW_CAST : DTI_REMEDY_ALLOW_QUANT,
+                            casts ? DTI_REMEDY_CORRECT_CAST : DTI_REMEDY_CORRECT_QUANT,
+                            request->only, reterr);
+    if (status == DTI_OK)
+        status = check_idle(rewrite, DTI_REMEDY_ALLOW_KEEP, DTI_REMEDY_CORRECT_KEEP, request->keep,
+                            reterr);
+    return status;
 }
 
 /* Names the first of `count` tensors whose values are out of reach. */
@@ -128,13 +154,7 @@ enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error
         rewrite->changed_count += tensor->fate == DTI_FATE_CHANGED;
     }
     dti_quant_names_free(&names);
-    if (status != DTI_OK || !request->warn)
-        return status;
-    warn_of_idle(rewrite, DTI_REMEDY_CORRECT_SELECT, request->select);
-    warn_of_idle(rewrite,
-                 request->recipe == DTI_RECIPE_CAST ? DTI_REMEDY_CORRECT_CAST
-                                                    : DTI_REMEDY_CORRECT_QUANT,
-                 request->only);
-    warn_of_idle(rewrite, DTI_REMEDY_CORRECT_KEEP, request->keep);
-    return ops->warn(rewrite, reterr);
+    if (status == DTI_OK)
+        status = check_patterns(rewrite, reterr);
+    return status == DTI_OK && request->warn ? ops->warn(rewrite, reterr) : status;
 }

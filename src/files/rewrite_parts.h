@@ -31,7 +31,7 @@ struct dti_recipe_ops {
     /* How a tensor is changed; then, for all of them, what is left to be planned or refused. */
     enum dti_status (*plan)(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr);
     enum dti_status (*planned)(struct dti_rewrite *rewrite, struct dti_error *reterr);
-    /* What is refused once the new files are laid out. */
+    /* What is refused or odd once the new files are laid out. */
     enum dti_status (*laid_out)(const struct dti_rewrite *rewrite, struct dti_error *reterr);
     /* What dti_rewrite_open() refuses besides. */
     enum dti_status (*opens)(const struct dti_rewrite *rewrite, struct dti_error *reterr);

@@ -110,17 +110,29 @@ static bool has_room(const struct group *group)
                                   dti_rewrite_source(rewrite, group->next)->bytes);
 }
 
+/* Where no files were opened, only what is lost matters. */
+static bool is_written(const struct dti_rewrite *rewrite)
+{
+    return rewrite->files.list[0].output != NULL;
+}
+
 /* A group ends after a tensor that had to be brought into another order, which takes disk space. */
 static enum dti_status fill(struct group *group, struct dti_error *reterr)
 {
+    const struct dti_rewrite *const rewrite = group->run.rewrite;
     enum dti_status status = DTI_OK;
     bool last = false;
     group->count = 0;
     group->bytes = 0;
-    for (; status == DTI_OK && !last && has_room(group); group->next++)
-        status = dti_is_quantized(&group->run.rewrite->tensors[group->next])
-                     ? dti_quantizer_add(group->quantizer, group->next, &last, reterr)
-                     : add_part(group, group->next, &last, reterr);
+    for (; status == DTI_OK && !last && has_room(group); group->next++) {
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[group->next];
+        if (dti_is_quantized(tensor))
+            status = dti_quantizer_add(group->quantizer, group->next, &last, reterr);
+        else if (tensor->fate == DTI_FATE_CHANGED || is_written(rewrite))
+            status = add_part(group, group->next, &last, reterr);
+        else
+            group->bytes += dti_rewrite_source(rewrite, group->next)->bytes;
+    }
     return status;
 }
 
@@ -179,7 +191,8 @@ enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
     group->run = (struct dti_rewrite_run){.rewrite = rewrite, .options = options};
     group->quantizer = NULL;
     group->next = 0;
-    enum dti_status status = dti_new_files_write_heads(&rewrite->files, reterr);
+    enum dti_status status =
+        is_written(rewrite) ? dti_new_files_write_heads(&rewrite->files, reterr) : DTI_OK;
     if (status == DTI_OK && rewrite->quant_plan_count > 0)
         status = dti_quantizer_new(&group->quantizer, &group->run, reterr);
     while (status == DTI_OK && group->next < rewrite->tensor_count)

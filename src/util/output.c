@@ -21,7 +21,7 @@ enum { WRITE_BEHIND = 32 << 20 };
 
 enum dti_status dti_output_fail_exists(const char *label, struct dti_error *reterr)
 {
-    return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REPLACE, "%s exists", label);
+    return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE, "%s exists", label);
 }
 
 /* errno of a write that ended at byte `offset`. */
@@ -196,7 +196,7 @@ enum dti_status dti_output_open(struct dti_output_file **ret, const char *path, 
         *ret = output;
     else
         dti_output_discard(output);
-    if (status == DTI_USAGE)
+    if (status == DTI_USAGE || status == DTI_WRITE_FAILED)
         dti_error_argument(reterr, path, strlen(path));
     return status;
 }
@@ -210,7 +210,7 @@ enum dti_status dti_output_check(const char *path, bool force, struct dti_error 
     const enum dti_status status = dti_output_find(&output, path, reterr);
     if (output.target.folder >= 0)
         (void)close(output.target.folder);
-    if (status == DTI_USAGE)
+    if (status == DTI_USAGE || status == DTI_WRITE_FAILED)
         dti_error_argument(reterr, path, strlen(path));
     return status;
 }

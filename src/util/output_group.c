@@ -59,7 +59,7 @@ static enum dti_status find_files(struct dti_output_group *group,
         if (group->is_new)
             continue;
         const enum dti_status status = dti_output_find(group->files[i], members[i].path, reterr);
-        if (status == DTI_USAGE)
+        if (status == DTI_USAGE || status == DTI_WRITE_FAILED)
             dti_error_argument(reterr, members[i].path, strlen(members[i].path));
         if (status != DTI_OK)
             return status;

@@ -89,7 +89,7 @@ def a_kill_leaves_one_thing_that_the_next_run_names_and_force_removes():
             before = strays()
             again = cast("shards", "bf16", "new/")
             if os.path.isdir("new") and not fresh:
-                require(again.code == 2, "replaced without --force", again.code)
+                require(again.code == 4, "replaced without --force", again.code)
             name = os.path.basename(left[0])
             require(name.encode() in again.stderr and b"--force removes it" in again.stderr,
                     "not named", name, again.stderr)
@@ -188,7 +188,7 @@ def a_folder_that_appears_meanwhile_is_filled_and_nothing_in_it_replaced():
             _, stderr = child.communicate(timeout=SECONDS)
             require(not strays(), "left behind", strays()[:3])
             if clash:
-                require(child.returncode == 2 and b"exists" in stderr, "clash", child.returncode, stderr)
+                require(child.returncode == 4 and b"exists" in stderr, "clash", child.returncode, stderr)
                 require(read("new/" + name_of(0, SOME)) == b"theirs", "replaced")
                 require(len(os.listdir("new")) == 1, "others", len(os.listdir("new")))
             else:

@@ -172,6 +172,7 @@ def check_json_page(judge, page, program, facts):
                 ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
                  "--each"],
+                ["inspect", "model.safetensors", "--as", "bf16"],
                 ["inspect", "none", "weights.npy"], ["devices"],
                 ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
                 ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],

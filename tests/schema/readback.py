@@ -144,7 +144,7 @@ def dtype_of_member(key, dtype, node):
         return reference("fp64")
     if isinstance(node, dict) and "multiplier" in node and key == "scale":
         return reference(node["scale_dtype"])
-    if key in ("mean", "standard_deviation"):
+    if key in ("mean", "standard_deviation", "as"):  # as: losses
         return reference("fp64")
     if key == "absmax" and dtype is not None and not dtype.is_float:
         return reference("uint64")

@@ -70,7 +70,7 @@ static void the_content_tells_the_kind(void)
 
 static void what_is_not_read_is_told(void)
 {
-    static const char usage[] =
+    static const char unrecognized[] =
         "'x' is none of the kinds that are known by their content (safetensors, npy, npz, gguf, an "
         "index)";
     static const char pickle[] =
@@ -82,10 +82,10 @@ static void what_is_not_read_is_told(void)
     struct dti_container *container;
     folder_enter();
     make_text("x", "1 2 3\n");
-    refused("x", DTI_USAGE, usage);
+    refused("x", DTI_UNRECOGNIZED, unrecognized);
     CHECK(!dti_container_is("x"));
     file_make("x", "\0\0\x80\x3f", 4);
-    refused("x", DTI_USAGE, usage);
+    refused("x", DTI_UNRECOGNIZED, unrecognized);
     CHECK(!dti_container_is("x"));
     file_make("x", "", 0);
     refused("x", DTI_BAD_INPUT, "'x' is empty");

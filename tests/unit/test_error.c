@@ -76,6 +76,7 @@ static void exit_codes_are_the_promised_ones(void)
         {DTI_USAGE, 2, "usage"},
         {DTI_UNKNOWN_DTYPE, 2, "unknown_dtype"},
         {DTI_BAD_INPUT, 3, "bad_input"},
+        {DTI_UNRECOGNIZED, 3, "unrecognized"},
         {DTI_NOT_REPRESENTABLE, 3, "not_representable"},
         {DTI_WRITE_FAILED, 4, "write_failed"},
         {DTI_UNAVAILABLE, 5, "unavailable"},

@@ -109,6 +109,12 @@ static void patterns_choose(void)
     check_fates(&asked, fates, 4);
     finish(&asked);
     request.only = "i,none";
+    CHECK(ask(&asked, &request, DTI_FP16) == DTI_USAGE);
+    CHECK_STR(asked.error.text, "'none' fits no tensor");
+    CHECK_STR(asked.error.argument, "none");
+    CHECK(asked.error.remedy == DTI_REMEDY_ALLOW_CAST);
+    dti_container_free(asked.container);
+    request.allow_unmatched = true;
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
     CHECK_STR(asked.last, "idle_pattern: 'none' fits no tensor");
     CHECK(asked.remedy == DTI_REMEDY_CORRECT_CAST);
@@ -194,7 +200,7 @@ static void the_new_file_holds_what_was_decided(void)
     CHECK(loss->elements == 3 && loss->inexact == 0 && loss->nan_in == 1 && loss->compared == 2);
     finish(&asked);
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK);
-    CHECK(write_all(&asked, false) == DTI_USAGE);
+    CHECK(write_all(&asked, false) == DTI_WRITE_FAILED);
     finish(&asked);
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK);
     CHECK(write_all(&asked, true) == DTI_OK);

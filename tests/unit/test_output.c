@@ -61,7 +61,7 @@ static void an_existing_file_is_replaced_only_by_force_and_keeps_its_mode(void)
     folder_enter();
     file_make("out", "old", 3);
     CHECK(chmod("out", 04604) == 0);
-    refused("out", false, DTI_USAGE, "'out' exists");
+    refused("out", false, DTI_WRITE_FAILED, "'out' exists");
     CHECK(error.remedy == DTI_REMEDY_REPLACE && strcmp(error.argument, "out") == 0);
     if (begin("out", true, "new")) {
         CHECK(file_is("out", "old", 3));
@@ -77,7 +77,7 @@ static void a_file_that_appears_meanwhile_is_not_replaced(void)
     folder_enter();
     if (begin("out", false, "new")) {
         file_make("out", "theirs", 6);
-        CHECK(dti_output_commit(output, &error) == DTI_USAGE);
+        CHECK(dti_output_commit(output, &error) == DTI_WRITE_FAILED);
         CHECK_STR(error.text, "'out' exists");
     }
     CHECK(file_is("out", "theirs", 6));

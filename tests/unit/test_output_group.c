@@ -76,7 +76,7 @@ static void files_in_a_folder_that_is_there_are_replaced_by_force(void)
     CHECK(mkdir("new", 0700) == 0 && symlink("new", "link") == 0);
     file_make("new/b", "old", 3);
     CHECK(chmod("new/b", 0604) == 0);
-    CHECK(begin("link", two, 2, false) == DTI_USAGE);
+    CHECK(begin("link", two, 2, false) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "'new/b' exists");
     CHECK(error.remedy == DTI_REMEDY_REPLACE);
     CHECK_STR(error.argument, "new/b");
@@ -286,7 +286,7 @@ static void an_output_is_judged_without_being_made(void)
     CHECK(dti_output_check("-", false, &error) == DTI_OK);
     CHECK(dti_output_check("/dev/null", false, &error) == DTI_OK);
     CHECK(dti_output_check("old", true, &error) == DTI_OK);
-    CHECK(dti_output_check("old", false, &error) == DTI_USAGE);
+    CHECK(dti_output_check("old", false, &error) == DTI_WRITE_FAILED);
     CHECK_STR(error.text, "'old' exists");
     CHECK_STR(error.argument, "old");
     CHECK(dti_output_check("dir", true, &error) == DTI_WRITE_FAILED);

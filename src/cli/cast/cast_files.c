@@ -19,6 +19,7 @@ static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *ret
         .output = {.path = job->out_path,
                    .rewrite = rewrite,
                    .dry_run = job->tensors->dry_run,
+                   .losses = job->losses,
                    .text = job->to_text,
                    .text_bytes = job->output_bytes},
         .options = dti_cast_job_policies(&job->job, &recipe->cast),
@@ -44,7 +45,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
 static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
                                  size_t count, struct dti_error *reterr)
 {
-    const bool dry = job->tensors->dry_run, brief = dry || !job->cx->verbose;
+    const bool dry = !job->losses, brief = dry || !job->cx->verbose;
     const struct dti_rewrite_column columns[] = {
         {"bytes", DTI_COLUMN_BYTES, 0, !dry},
         {"overflowed", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.overflowed), dry},
@@ -123,15 +124,14 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 
 static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const bool dry = job->tensors->dry_run;
     struct dti_line line = dti_rewrite_line(job);
     dti_rewrite_head(job, job->rewrite->input_bytes, &line);
     const enum dti_status status = dti_rewrite_kinds(job, NULL, reterr);
-    if (job->rewrite->changed_count > 0 && !dry)
+    if (job->rewrite->changed_count > 0 && job->losses)
         put_loss(job, &line);
     if (status == DTI_OK && job->cx->verbose)
         return put_table(job, NULL, job->rewrite->tensor_count, reterr);
-    return status == DTI_OK && !dry ? put_worst(job, reterr) : status;
+    return status == DTI_OK && job->losses ? put_worst(job, reterr) : status;
 }
 
 static bool fails(const struct dti_rewrite_job *job)

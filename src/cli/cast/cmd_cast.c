@@ -74,6 +74,7 @@ static const struct dti_option options[] = {
              .group = "files of tensors"),
     DTI_ROW_KEEP(struct cast_args, tensors.keep),
     DTI_ROW_SELECT(struct cast_args, tensors.select),
+    DTI_ROW_ALLOW_UNMATCHED(struct cast_args, tensors.allow_unmatched),
     OPT_FLAG(0, "ints", struct cast_args, tensors.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
     DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
@@ -88,7 +89,7 @@ static const char of_values[] = "stacks digits";
 static const char of_transfers[] =
     "output as force threads count packing from-packing endian report";
 static const char of_tensors[] =
-    "cast-only keep select ints shape assume lenient max-memory dry-run";
+    "cast-only keep select allow-unmatched ints shape assume lenient max-memory dry-run";
 
 enum kind { VALUES, ARRAY, FILES };
 

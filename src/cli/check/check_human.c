@@ -11,13 +11,24 @@
 static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
     const struct dti_check_assertion *const assertion = &report->request->assertions[at];
-    const bool failed = report->tally[at].failures > 0;
-    dti_table_cell(table, failed ? DTI_STYLE_BAD : DTI_STYLE_GOOD, failed ? "FAIL" : "ok");
-    dti_table_cell(table, DTI_STYLE_PLAIN, dti_check_name(assertion->kind));
+    const struct dti_check_tally *const tally = &report->tally[at];
+    static const struct {
+        enum dti_style style;
+        const char *word;
+    } outcomes[] = {[DTI_CHECK_OK] = {DTI_STYLE_GOOD, "ok"},
+                    [DTI_CHECK_FAILED] = {DTI_STYLE_BAD, "FAIL"},
+                    [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
+    const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
+    dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
+    dti_table_cell(table, DTI_STYLE_PLAIN,
+                   assertion->kind == DTI_CHECK_FITS ? "no overflow in"
+                                                     : dti_check_name(assertion->kind));
     if (assertion->argument) {
         dti_table_more(table, " ");
         dti_table_safe(table, assertion->argument, strlen(assertion->argument));
     }
+    if (assertion->kind > DTI_CHECK_FITS)
+        dti_table_more(table, " as %s", assertion->format.name);
 }
 
 static void put_held(struct dti_table *table, const struct dti_check_report *report, size_t at)

@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "cli/check/check_job.h"
+#include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "cli/shared/operand_kinds.h"
-#include "dtinfo/ascii.h"
 #include "dtinfo/glob.h"
 #include "dtinfo/number.h"
 
 struct check_args {
     struct dti_file_args file;
+    struct check_loss_args loss;
     bool valid, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
 };
 
-enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 };
+enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
 
 /* The request. Points into itself: must not be copied. */
 struct check_job {
@@ -26,17 +27,23 @@ struct check_job {
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_check_request request;
+    struct dti_cast_list as;
     const char *notes[CHECK_NOTES]; /* on spellings of dtypes */
     size_t note_count;
 };
+
+enum dti_status dti_check_too_many(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
+                    (int)DTI_CHECK_ASSERTIONS);
+}
 
 static enum dti_status add(struct check_job *job, enum dti_check_kind kind, const char *argument,
                            struct dti_check_assertion **ret, struct dti_error *reterr)
 {
     struct dti_check_request *const request = &job->request;
     if (request->assertion_count == DTI_CHECK_ASSERTIONS)
-        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
-                        (int)DTI_CHECK_ASSERTIONS);
+        return dti_check_too_many(reterr);
     *ret = &request->assertions[request->assertion_count++];
     memset(*ret, 0, sizeof **ret);
     (*ret)->kind = kind;
@@ -176,46 +183,18 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
     }
 }
 
-/* Bytes of "sha512:" in front of hexadecimal digits alone; 0: it is the name of a list. */
-static size_t algorithm(const char *text)
-{
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-    const size_t length = strspn(text, letters);
-    if (length == 0 || text[length] != ':')
-        return 0;
-    const char *const rest = text + length + 1;
-    return rest[strspn(rest, "0123456789abcdefABCDEF")] == '\0' ? length + 1 : 0;
-}
-
 static enum dti_status add_digest(struct check_job *job, enum dti_check_kind kind, const char *text,
                                   struct dti_error *reterr)
 {
-    static const char takes[] = "--digest takes sha256:HEX or a list of sha256sum";
-    const size_t name = algorithm(text), length = strlen(text + name);
-    const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
     const enum dti_status status = add_plain(job, kind, text, reterr);
-    if (status != DTI_OK)
-        return status;
-    if (name > 0 && !sha256)
-        return refuse(takes, text, name + length, "is of another algorithm", reterr);
-    if (name == 0 && dti_digest_parse(text, length, &job->request.digest))
-        return refuse(takes, text, length, "lacks sha256: in front", reterr);
-    if (name == 0)
-        return dti_digest_list_read(&job->request.list, text, reterr);
-    if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &job->request.digest))
-        return DTI_OK;
-    char problem[48];
-    (void)snprintf(problem, sizeof problem, "has %zu digits, not %d", length,
-                   (int)DTI_DIGEST_DIGITS);
-    return refuse(takes, text, name + length, problem, reterr);
+    return status == DTI_OK ? dti_check_digest_read(&job->request, text, reterr) : status;
 }
 
 static enum dti_status check_init(struct check_job *ret, const struct check_args *args,
                                   struct dti_context *cx, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
-                        args->max_abs || args->shape || args->digest;
+                        args->max_abs || args->shape || args->digest || args->loss.as;
     /* in the order of their kinds */
     const struct {
         enum dti_check_kind kind;
@@ -236,8 +215,9 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->cx = cx;
-    if (args->ints && !args->fits)
-        return dti_fail(reterr, DTI_USAGE, "--ints is for --fits; give that, or leave it out");
+    if (args->ints && !args->fits && !args->loss.as)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--ints is for --fits and --as; give one of them, or leave it out");
     ret->request.container = &ret->source.logical;
     ret->request.words = dti_remedy_words;
     ret->request.only = args->only;
@@ -252,7 +232,11 @@ static enum dti_status check_init(struct check_job *ret, const struct check_args
         if (asked[i].given)
             status = asked[i].add(ret, asked[i].kind, asked[i].text, reterr);
     }
-    return status;
+    if (status == DTI_OK)
+        status = dti_cast_list_read(&ret->as, args->loss.as, cx, &ret->request.reading, reterr);
+    for (size_t i = 0; i < ret->as.note_count; i++)
+        ret->notes[ret->note_count++] = ret->as.notes[i];
+    return status == DTI_OK ? dti_check_losses_read(&ret->request, &args->loss, reterr) : status;
 }
 
 static void check_free(struct check_job *job)
@@ -279,7 +263,15 @@ static const struct dti_option options[] = {
              .matters = true),
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
               "floats can be cast to each of these without overflow", .matters = true),
-    OPT_FLAG(0, "ints", struct check_args, ints, "with --fits: integer tensors too"),
+    OPT_DTYPE(0, "as", struct check_args, loss.as, "DTYPE,...",
+              "the casts that the following options are about"),
+    OPT_TEXT(0, "max-to-zero", struct check_args, loss.max_to_zero, "SHARE",
+             "at most this share of a tensor's nonzero elements becomes 0"),
+    OPT_TEXT(0, "max-error", struct check_args, loss.max_error, "X",
+             "no element changes by more than X, or becomes inf or nan"),
+    OPT_TEXT(0, "min-sqnr", struct check_args, loss.min_sqnr, "DB",
+             "the signal-to-quantization-noise ratio of a tensor is at least this"),
+    OPT_FLAG(0, "ints", struct check_args, ints, "with --fits or --as: integer tensors too"),
     DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
     DTI_LOGICAL_OPTIONS(struct check_args, file),
     DTI_SOURCE_OPTIONS(struct check_args, file),
@@ -293,7 +285,7 @@ struct check_files {
     char **paths;
     int count, next, end;           /* those up to end go into one document */
     struct dti_check_report report; /* of the last one */
-    bool failed;
+    bool failed, unreadable;
     enum dti_status status;
     struct dti_error error;
 };
@@ -325,7 +317,10 @@ static const struct dti_check_report *next_report(void *context)
         dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
     if (report->refusal)
         files->status = refuse_file(report, &files->error);
-    files->failed = files->failed || report->failure_count > 0;
+    const enum dti_check_outcome outcome =
+        dti_check_outcome(report->failure_count, report->unreadable_count);
+    files->failed = files->failed || outcome == DTI_CHECK_FAILED;
+    files->unreadable = files->unreadable || outcome == DTI_CHECK_UNDECIDED;
     return files->status == DTI_OK ? report : NULL;
 }
 
@@ -371,13 +366,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     enum dti_status status = check_init(&files->job, args, cx, reterr);
     if (status == DTI_OK)
         status = check_files(files, reterr);
-    const bool failed = files->failed;
+    /* the lines say what failed */
+    const enum dti_status verdict = files->failed       ? DTI_ANSWER_NO
+                                    : files->unreadable ? DTI_BAD_INPUT
+                                                        : DTI_OK;
     dti_check_report_free(&files->report);
     check_free(&files->job);
     free(files);
-    if (status == DTI_OK && failed)
-        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the lines say what failed */
-    return status;
+    return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
 
 const struct dti_command dti_command_check = {
@@ -387,12 +383,14 @@ const struct dti_command dti_command_check = {
     .synopsis = "FILE...",
     .details = "FILE is a file (safetensors, npy, npz, gguf, raw with --from), an index or a\n"
                "folder of shards. Each assertion gets a line, ok or FAIL; the exit code is 0\n"
-               "if all hold. The data is read once, and only if an assertion needs it or the\n"
+               "if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
+               "unreadable. The data is read once, and only if an assertion needs it or the\n"
                "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
                "numbers that it stands for.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"
+        "dtinfo check model.safetensors --as bf16 --max-to-zero 0.01 --min-sqnr 40\n"
         "dtinfo check model.safetensors --dtype 'bf16,fp32:*layers*,fp32:*norm*,int64:*ids'\n",
     .schema = "dtinfo.check/1",
     .operands = DTI_OPERANDS_FILES,

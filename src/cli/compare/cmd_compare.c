@@ -156,11 +156,13 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         status = write_documents(&job.compare, cx, reterr);
     else if (status == DTI_OK && !cx->quiet)
         status = dti_compare_human(&job, reterr);
-    const bool differ = job.compare.tensors[DTI_COMPARE_DIFFERS] > 0;
+    const enum dti_status verdict = job.compare.tensors[DTI_COMPARE_DIFFERS] > 0 ? DTI_ANSWER_NO
+                                    : job.compare.tensors[DTI_COMPARE_UNREADABLE] > 0
+                                        ? DTI_BAD_INPUT
+                                        : DTI_OK;
     dti_compare_free(&job.compare);
-    if (status == DTI_OK && differ)
-        return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer itself says so */
-    return status;
+    /* the answer itself says so */
+    return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
 
 const struct dti_command dti_command_compare = {
@@ -172,8 +174,9 @@ const struct dti_command dti_command_compare = {
                "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
                "a single tensor on each side is paired whatever its name. Without a\n"
                "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
-               "equal or within the tolerance, and 1 if they differ. Quantized tensors are\n"
-               "compared by the numbers that they stand for.",
+               "equal or within the tolerance, 1 if they differ, and 3 if some tensors are\n"
+               "unreadable and the others do not differ. Quantized tensors are compared by\n"
+               "the numbers that they stand for.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -67,6 +67,7 @@ static void put_verdict(struct compare_view *view)
     const struct dti_compare *const compare = view->compare;
     const struct compare_args *const args = view->job->args;
     const size_t differ = compare->tensors[DTI_COMPARE_DIFFERS];
+    const size_t unreadable = compare->tensors[DTI_COMPARE_UNREADABLE];
     const size_t within = compare->tensors[DTI_COMPARE_WITHIN];
     const size_t all = compare->result_count, equal = all - compare->tensors[DTI_COMPARE_IGNORED];
     const char *const plural = all == 1 ? "" : "s";
@@ -75,6 +76,9 @@ static void put_verdict(struct compare_view *view)
     if (differ > 0)
         dti_line_print(&view->line, DTI_STYLE_BAD, "differ: %zu of %zu tensor%s", differ, all,
                        plural);
+    else if (unreadable > 0)
+        dti_line_print(&view->line, DTI_STYLE_BAD, "unreadable: %zu of %zu tensor%s", unreadable,
+                       all, plural);
     else if (within > 0)
         dti_line_print(&view->line, DTI_STYLE_GOOD,
                        "within the tolerance: %zu of %zu tensor%s differ%s", within, all, plural,

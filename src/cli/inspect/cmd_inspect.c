@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "cli/inspect/inspect_view.h"
+#include "cli/shared/cast_list.h"
 #include "cli/shared/file_source.h"
 #include "dtinfo/ascii.h"
 
 struct inspect_args {
     struct dti_file_args file;
     struct dti_inspect_request request; /* what is asked of each file */
+    const char *as;
     int sort;
     bool sort_given, tree, metadata;
 };
@@ -40,6 +42,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "stats", struct inspect_args, request.stats,
              "read the data: extremes, mean, zeros, NaN, infinities, which dtypes fit",
              .matters = true),
+    OPT_DTYPE(0, "as", struct inspect_args, as, "DTYPE,...",
+              "read the data: what casts to these would lose, tensor by tensor"),
     OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
              "read the data: draw its exponents against the ranges of narrower dtypes",
              .matters = true),
@@ -64,6 +68,9 @@ struct inspect_job {
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_inspect_request request;
+    struct dti_cast_list as;
+    const char *notes[2 + DTI_CAST_LIST]; /* on names of dtypes */
+    size_t note_count;
     regex_t grep;
     char **paths;
     int count, next;
@@ -80,6 +87,7 @@ struct inspect_job {
 static const char *beside_digest(const struct inspect_args *args, const struct dti_context *cx)
 {
     return args->request.stats       ? "--stats"
+           : args->as                ? "--as"
            : args->request.histogram ? "--histogram"
            : args->tree              ? "--tree"
            : args->metadata          ? "--metadata"
@@ -96,6 +104,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
     const char *const reading = args->request.stats       ? "--stats"
+                                : args->as                ? "--as"
                                 : args->request.histogram ? "--histogram"
                                                           : NULL;
     const char *const beside = args->request.digest && !json ? beside_digest(args, cx) : NULL;
@@ -107,9 +116,9 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
         return dti_fail(reterr, DTI_USAGE, "--digest prints digests alone; leave %s out", beside);
     if (args->request.each && !args->request.histogram)
         return dti_fail(reterr, DTI_USAGE, "--each is of --histogram; give both");
-    if (args->tree && args->request.stats)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--tree and --stats exclude each other; give one of them");
+    if (args->tree && (args->request.stats || args->as))
+        return dti_fail(reterr, DTI_USAGE, "--tree and %s exclude each other; give one of them",
+                        reading);
     if (args->tree && json)
         return dti_fail(reterr, DTI_USAGE, "--tree is for people; leave it out with --json");
     if (cx->quiet && args->tree)
@@ -117,9 +126,10 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
     if (cx->quiet && reading && !json)
         return dti_fail(reterr, DTI_USAGE, "-q prints names alone; leave %s out", reading);
     if (!reading && (args->file.threads || args->file.max_memory))
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is for reading data; give --stats or --histogram, or leave it out",
-                        args->file.threads ? "--threads" : "--max-memory");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "%s is for reading data; give --stats, --as or --histogram, or leave it out",
+            args->file.threads ? "--threads" : "--max-memory");
     return DTI_OK;
 }
 
@@ -242,8 +252,8 @@ static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr
         .request = &job->request,
         .next = lines ? this_file : next_file,
         .context = job,
-        .notes = job->source.notes,
-        .note_count = job->source.note_count,
+        .notes = job->notes,
+        .note_count = job->note_count,
         .out = cx->out,
     };
     enum dti_status status = DTI_OK;
@@ -279,6 +289,12 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
     if (status == DTI_OK)
         status =
             dti_file_reading_init(&job->request.reading, &job->bar, &args->file, job->cx, reterr);
+    if (status == DTI_OK)
+        status = dti_cast_list_read(&job->as, args->as, job->cx, &job->request.reading, reterr);
+    for (size_t i = 0; i < job->source.note_count; i++)
+        job->notes[job->note_count++] = job->source.notes[i];
+    for (size_t i = 0; i < job->as.note_count; i++)
+        job->notes[job->note_count++] = job->as.notes[i];
     return status == DTI_OK ? compile_grep(job, reterr) : status;
 }
 

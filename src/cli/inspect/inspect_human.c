@@ -331,6 +331,7 @@ static enum dti_status put_histograms(const struct inspect_view *view, struct dt
 enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_inspect_report *const report = view->report;
+    const bool casts = report->request->reading.as_count > 0;
     if (view->cx->quiet)
         return dti_inspect_list(view, reterr);
     enum dti_status status = put_head(view, reterr);
@@ -339,7 +340,10 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
     if (status == DTI_OK)
         status = view->tree               ? dti_inspect_tree(view, reterr)
                  : report->request->stats ? dti_inspect_stats_table(view, reterr)
+                 : casts                  ? DTI_OK
                                           : dti_inspect_list(view, reterr);
+    if (status == DTI_OK && casts)
+        status = dti_inspect_casts_table(view, reterr);
     if (status != DTI_OK)
         return status;
     if (report->shown_count > 0)

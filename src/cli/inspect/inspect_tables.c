@@ -5,6 +5,7 @@
 
 #include "answers/tensors.h"
 #include "cli/inspect/inspect_view.h"
+#include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "dtinfo/scalar.h"
 
@@ -130,7 +131,7 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
         return DTI_OK;
     struct dti_table *const table =
         dti_table_titled("name|dtype|elements>|min>|max>|absmax>|mean>|std>|zeros>|subnormals>|"
-                         "nan>|inf>|fits");
+                         "nan>|inf>|no overflow in");
     dti_table_heads(table, "9537786832552");
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
@@ -151,4 +152,35 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
         figure_cells(table, &report->all);
     }
     return dti_put_table(view->cx, table, 2, reterr);
+}
+
+static void share_cell(struct dti_table *table, uint64_t part, uint64_t all)
+{
+    char text[DTI_TEXT_SIZE];
+    dti_table_cell(table, part > 0 ? DTI_STYLE_WARN : DTI_STYLE_PLAIN,
+                   all > 0 ? dti_human_share(text, part, all) : "-");
+}
+
+/* A line for each tensor and dtype of --as. */
+enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr)
+{
+    const struct dti_inspect_report *const report = view->report;
+    const struct dti_reading *const reading = &report->request->reading;
+    if (report->shown_count == 0)
+        return DTI_OK;
+    struct dti_table *const table = dti_table_titled("name|dtype|as|to zero>|clipped>|SQNR dB>");
+    dti_table_limit(table, 0, NAME_WIDTH);
+    for (size_t i = 0; i < report->shown_count * reading->as_count; i++) {
+        const size_t at = i / reading->as_count;
+        const struct dti_tensor *const tensor = report->shown[at];
+        const struct dti_inspect_figures *const figures = &report->figures[at];
+        const struct dti_loss_summary *const loss = &report->losses[i];
+        dti_name_cell(table, tensor->name, tensor->name_length);
+        dti_text_cell(table, dti_tensor_dtype(tensor));
+        dti_text_cell(table, reading->as[i % reading->as_count].name);
+        share_cell(table, loss->to_zero, figures->elements - figures->zeros);
+        share_cell(table, loss->overflowed, loss->elements);
+        dti_loss_cell(table, loss, loss->sqnr_db);
+    }
+    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
 }

@@ -18,6 +18,7 @@ struct inspect_view {
 enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct dti_error *reterr);
+enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_tree(const struct inspect_view *view, struct dti_error *reterr);
 /* tensor: whose they are; NULL for those of the file. */
 enum dti_status dti_inspect_draw(const struct inspect_view *view,

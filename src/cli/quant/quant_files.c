@@ -106,6 +106,10 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     struct quant_file file = {.args = args};
     struct dti_rewrite_job *const job = &file.job;
     const char *dtype = NULL;
+    if (args->fail_on && args->tensors.dry_run)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--dry-run does not read the data, and --fail-on is about it; leave one of "
+                        "them out");
     if (args->dequant)
         return dti_quant_dequant(args, cx, operands, count, reterr);
     dti_rewrite_job_init(job, &command, &args->transfer, &args->tensors, cx);

@@ -4,6 +4,7 @@
  * one goes. */
 #include "cli/shared/file_target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,6 +44,33 @@ static enum dti_container_kind kind_of_input(const struct dti_container *input, 
     return kind;
 }
 
+/* ".txt" of "out.txt"; NULL: the name has none. */
+static const char *ending_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash ? slash + 1 : path;
+    const char *const dot = strrchr(name, '.');
+    return dot && dot != name && dot[1] != '\0' ? dot : NULL;
+}
+
+/* 'out.txt' does not say what to write; give a name that ends in .safetensors, .npy, ... */
+static enum dti_status refuse_ending(const char *quoted, struct dti_error *reterr)
+{
+    char endings[128] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)i;
+        if (!dti_container_is_written(kind) || used >= sizeof endings ||
+            (dti_container_traits(kind) & DTI_CONTAINER_FOLDER))
+            continue;
+        used += (size_t)snprintf(endings + used, sizeof endings - used, "%s%s",
+                                 used > 0 ? ", " : "", dti_container_extension(kind));
+    }
+    return dti_fail(reterr, DTI_USAGE,
+                    "%s does not say what to write; give a name that ends in %s, or say --as",
+                    quoted, endings);
+}
+
 static enum dti_status choose_kind(const struct dti_container *input, const char *path,
                                    enum dti_container_kind form, struct dti_file_target *ret,
                                    struct dti_error *reterr)
@@ -59,6 +87,8 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
         ret->kind = named;
     else if (form != DTI_CONTAINER_COUNT)
         ret->kind = form;
+    else if (named == DTI_CONTAINER_COUNT && path && ending_of(path) && !is_stream(path))
+        return refuse_ending(quoted, reterr);
     else
         ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
     if (!dti_container_is_written(ret->kind))

@@ -47,6 +47,8 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
              .matters = true)
 #define DTI_ROW_SELECT(args, field) \
     OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write only these tensors")
+#define DTI_ROW_ALLOW_UNMATCHED(args, field) \
+    OPT_FLAG(0, "allow-unmatched", args, field, "files: only warn of patterns that match no tensor")
 
 /* What is written. */
 #define DTI_ROW_OUTPUT(args, field, help) \

@@ -37,6 +37,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     request->only = job->tensors->only;
     request->keep = job->tensors->keep;
     request->select = job->tensors->select;
+    request->allow_unmatched = job->tensors->allow_unmatched;
     request->counted = job->shown || (request->recipe == DTI_RECIPE_QUANTIZE && job->fail_on != 0);
     request->kind = job->target.kind;
     request->path = dti_file_target_path(&job->target, job->out_path);
@@ -112,8 +113,12 @@ static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr
                                                 .max_memory = job->max_memory,
                                                 .progress = dti_progress_show,
                                                 .progress_context = &progress};
-    status = job->to_text ? dti_rewrite_text(job, &options, reterr)
-                          : dti_rewrite_run(job->rewrite, &options, reterr);
+    status = job->to_text && !job->tensors->dry_run
+                 ? dti_rewrite_text(job, &options, reterr)
+                 : dti_rewrite_run(job->rewrite, &options, reterr);
+    job->losses = status == DTI_OK;
+    if (job->losses)
+        status = dti_rewrite_warn_of_zeros(job->rewrite, &options, reterr);
     dti_progress_end(&progress);
     dti_team_free(team);
     return status;
@@ -135,9 +140,12 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
     struct dti_new_files *const files = &job->rewrite->files;
     const bool force = job->transfer->force;
     job->output_bytes = files->bytes;
-    if (job->tensors->dry_run)
-        return job->out_path ? dti_new_files_check(files, force, reterr) : DTI_OK;
     enum dti_status status = DTI_OK;
+    if (job->tensors->dry_run) {
+        if (job->out_path)
+            status = dti_new_files_check(files, force, reterr);
+        return status == DTI_OK && job->fail_on != 0 ? run(job, reterr) : status;
+    }
     dti_output_guard_signals();
     if (!job->to_text || !job->to_stdout) { /* text goes through the buffer of stdout */
         status = clear(job, reterr);

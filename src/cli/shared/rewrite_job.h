@@ -24,7 +24,7 @@ struct dti_transfer_args {
 /* Options of tensors alone. */
 struct dti_tensor_args {
     const char *shape, *assume, *only, *keep, *select, *max_memory;
-    bool ints, dry_run, lenient;
+    bool ints, dry_run, lenient, allow_unmatched;
 };
 
 struct dti_rewrite_job;
@@ -65,6 +65,7 @@ struct dti_rewrite_job {
     struct dti_rewrite *rewrite;
     uint64_t output_bytes; /* of the new files, as they came to be */
     bool complete;         /* they have their names */
+    bool losses;           /* the data was read, with --dry-run too: losses are known */
 };
 
 /* rewrite_options.c: from operands, options and the environment; in this order. No tensor file is

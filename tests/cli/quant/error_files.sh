@@ -15,7 +15,7 @@ try one.safetensors fp6_e3m2 -o x.safetensors
 try one.safetensors nf4 -o x.safetensors --layout modelopt
 try one.safetensors int8 -o x.safetensors --layout modelopt --affine
 try one.safetensors int8 -o x.safetensors --per channel --axis 2
-try one.safetensors int8 -o x.safetensors --per channel --axis 1 --keep '*norm*,*bias*'
+try one.safetensors int8 -o x.safetensors --per channel --axis 1 --keep '*norm*,*bias*' --allow-unmatched
 try one.safetensors mxfp4 -o x.safetensors
 try one.safetensors int8 -o x.safetensors --block 7
 try one.safetensors mxfp4 -o x.safetensors --layout modelopt --pad --select '*weight'

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dtypes of --as, for the commands that look at what casts of a file's tensors would lose. */
+#ifndef DTINFO_CLI_CAST_LIST_H
+#define DTINFO_CLI_CAST_LIST_H
+
+#include "answers/reading.h"
+#include "cli/shell/command.h"
+
+enum { DTI_CAST_LIST = 16 };
+
+struct dti_cast_list {
+    struct dti_format dtypes[DTI_CAST_LIST];
+    const char *notes[DTI_CAST_LIST]; /* on their names */
+    size_t count, note_count;
+};
+
+/* "bf16,fp8_e4m3fn"; the reading gets them, and points into the list. text may be NULL. */
+enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
+                                   const struct dti_context *cx, struct dti_reading *reading,
+                                   struct dti_error *reterr);
+
+#endif
