@@ -58,7 +58,7 @@ def ask_fish(program, words, name="dtinfo"):
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
 
 
-# An interactive zsh in a pseudo-terminal of zsh's own. A line is typed, ^D lists the candidates and prints
+# An interactive zsh in a pseudo-terminal of zsh's own. A line is typed, ^G lists the candidates and prints
 # a mark. Without LISTMAX, zsh would ask whether to show a long list.
 ZSH = r"""
 zmodload zsh/zpty || exit 77
@@ -71,11 +71,11 @@ until_mark() {
 }
 say 'stty -echo cols 200 rows 1000; PS1= PS2= LISTMAX=10000 TERM=dumb; unsetopt zle_bracketed_paste prompt_cr'
 say "$LOAD"
-say 'ask() { zle list-choices; zle -R; print -r "==$((++marks))==" }; zle -N ask; bindkey "^D" ask'
+say 'ask() { zle list-choices; zle -R; print -r "==$((++marks))==" }; zle -N ask; bindkey "^G" ask'
 say 'print READ""Y'
 until_mark READY >/dev/null
 for line in "${(@f)LINES_ASKED}"; do
-    zpty -n -w shell "$line"$'\x04'
+    zpty -n -w shell "$line"$'\x07'
     until_mark "==$((++asked))=="
     zpty -n -w shell $'\x15'
 done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every remedy has words that name an option, and a meaning that names none. */
+ * Every remedy has words that name an option or a command, and a meaning that names none. */
 #include "cli/shell/command.h"
 #include "unit.h"
 
@@ -8,7 +8,7 @@ static const enum dti_remedy none = DTI_REMEDY_NONE;
 
 static bool names_option(const char *text)
 {
-    return strstr(text, "--") || strstr(text, "-o ");
+    return strstr(text, "--") || strstr(text, "-o ") || strstr(text, "'dtinfo ");
 }
 
 static void every_remedy_names_an_option_and_no_meaning_does(void)

@@ -10,23 +10,23 @@
 #include "dtinfo/json_read.h"
 
 /* JSON text, not owned. */
-struct span {
+struct json_span {
     const char *text;
     size_t length;
 };
 
 /* The value whose first token was read last, to its end. */
-static struct span whole_value(struct dti_json_reader *reader, enum dti_json_token first)
+static struct json_span whole_value(struct dti_json_reader *reader, enum dti_json_token first)
 {
     const char *const start = reader->token - (first == DTI_JSON_STRING);
     if (!dti_json_skip(reader, first))
-        return (struct span){.text = NULL};
-    return (struct span){start, (size_t)(reader->at - start)};
+        return (struct json_span){.text = NULL};
+    return (struct json_span){start, (size_t)(reader->at - start)};
 }
 
 /* Goes to the next member of an object or element of an array that `reader` is in. */
-static bool next_value(struct dti_json_reader *reader, bool members, struct span *ret_key,
-                       struct span *ret_value)
+static bool next_value(struct dti_json_reader *reader, bool members, struct json_span *ret_key,
+                       struct json_span *ret_value)
 {
     enum dti_json_token token;
     if (!dti_json_next(reader, &token))
@@ -34,7 +34,7 @@ static bool next_value(struct dti_json_reader *reader, bool members, struct span
     if (members) {
         if (token != DTI_JSON_KEY)
             return false;
-        *ret_key = (struct span){reader->token, reader->token_length};
+        *ret_key = (struct json_span){reader->token, reader->token_length};
         if (!dti_json_next(reader, &token))
             return false;
     }
@@ -45,11 +45,11 @@ static bool next_value(struct dti_json_reader *reader, bool members, struct span
 }
 
 /* The member of that name; no text where the value is no object that has it. */
-static struct span member(struct span object, const char *name, size_t length)
+static struct json_span member(struct json_span object, const char *name, size_t length)
 {
     struct dti_json_reader reader;
     enum dti_json_token token;
-    struct span key, value, found = {.text = NULL};
+    struct json_span key, value, found = {.text = NULL};
     dti_json_reader_init(&reader, object.text, object.length);
     if (dti_json_next(&reader, &token) && token == DTI_JSON_OBJECT) {
         while (!found.text && next_value(&reader, true, &key, &value)) {
@@ -62,7 +62,7 @@ static struct span member(struct span object, const char *name, size_t length)
 }
 
 /* "max.bits": a member of a member. */
-static struct span member_at(struct span record, const char *path, size_t length)
+static struct json_span member_at(struct json_span record, const char *path, size_t length)
 {
     for (const char *const end = path + length; record.text;) {
         const char *const dot = memchr(path, '.', (size_t)(end - path));
@@ -74,9 +74,9 @@ static struct span member_at(struct span record, const char *path, size_t length
     return record;
 }
 
-static void put_value(FILE *out, struct span value)
+static void put_value(FILE *out, struct json_span value)
 {
-    const struct span text = value.text ? member(value, "text", 4) : value;
+    const struct json_span text = value.text ? member(value, "text", 4) : value;
     if (text.text)
         value = text;
     if (!value.text || (value.length == 4 && memcmp(value.text, "null", 4) == 0)) {
@@ -93,24 +93,24 @@ struct records {
     bool open;
 };
 
-static void records_start(struct records *ret, struct span document, const char *name)
+static void records_start(struct records *ret, struct json_span document, const char *name)
 {
     enum dti_json_token token;
-    const struct span array = member(document, name, strlen(name));
+    const struct json_span array = member(document, name, strlen(name));
     dti_json_reader_init(&ret->reader, array.text ? array.text : "", array.length);
     ret->open = dti_json_next(&ret->reader, &token) && token == DTI_JSON_ARRAY;
 }
 
-static bool records_next(struct records *records, struct span *ret_record)
+static bool records_next(struct records *records, struct json_span *ret_record)
 {
-    struct span none;
+    struct json_span none;
     return records->open && next_value(&records->reader, false, &none, ret_record);
 }
 
-static bool any_has(struct span document, const char *name, const char *path, size_t length)
+static bool any_has(struct json_span document, const char *name, const char *path, size_t length)
 {
     struct records records;
-    struct span record;
+    struct json_span record;
     bool found = false, any = false;
     records_start(&records, document, name);
     while (!found && records_next(&records, &record)) {
@@ -121,13 +121,13 @@ static bool any_has(struct span document, const char *name, const char *path, si
     return found || !any;
 }
 
-static enum dti_status unknown_field(struct span document, const char *name, const char *field,
+static enum dti_status unknown_field(struct json_span document, const char *name, const char *field,
                                      size_t length, struct dti_error *reterr)
 {
     char list[DTI_ERROR_TEXT] = "";
     size_t used = 0;
     struct records records;
-    struct span record = {"{}", 2}, key, value;
+    struct json_span record = {"{}", 2}, key, value;
     records_start(&records, document, name);
     (void)records_next(&records, &record);
     dti_json_reader_free(&records.reader);
@@ -143,11 +143,11 @@ static enum dti_status unknown_field(struct span document, const char *name, con
                          DTI_QUOTED(field, length), list);
 }
 
-static enum dti_status print(FILE *out, struct span document, const char *name, const char *fields,
-                             struct dti_error *reterr)
+static enum dti_status print(FILE *out, struct json_span document, const char *name,
+                             const char *fields, struct dti_error *reterr)
 {
     struct records records;
-    struct span record;
+    struct json_span record;
     for (const char *at = fields;; at++) { /* before anything is printed */
         const size_t length = strcspn(at, ",");
         if (!any_has(document, name, at, length))
@@ -183,7 +183,7 @@ enum dti_status dti_fields_print(const struct dti_context *cx, const char *recor
     if (fclose(memory) != 0 && status == DTI_OK)
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
-        status = print(cx->out, (struct span){text, length}, records, fields, reterr);
+        status = print(cx->out, (struct json_span){text, length}, records, fields, reterr);
     free(text);
     return status;
 }
