@@ -66,8 +66,9 @@ struct dti_tensor {
      * is then that of its numbers (fp32), bytes are those of all parts, file and offset those of
      * its codes. NULL: it is a tensor of the file as it stands. */
     const struct dti_dequant_form *quantized;
-    const char *refusal;    /* why its values cannot be read ("holds Python objects"), else NULL */
-    enum dti_remedy remedy; /* what makes them readable, beside a refusal */
+    bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
+    const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
+    enum dti_remedy remedy;  /* what makes them readable, beside a refusal */
 };
 
 /* A key and its value, as the file spells them. */

@@ -53,6 +53,7 @@ struct dti_inspect_totals {
     uint64_t parameters;      /* elements of floats and of blocks of them */
     uint64_t others;          /* elements of integers and of what cannot be read */
     uint64_t unread;          /* of these, those without a dtype */
+    uint64_t scales;          /* of these, scales of activations */
     uint64_t data_bytes;      /* of all tensors, shown or not */
     uint64_t file_bytes, header_bytes;
     uint64_t as[DTI_INSPECT_AS]; /* bytes; UINT64_MAX: more than 64 bits tell */

@@ -259,6 +259,8 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
         add(counted ? &totals->parameters : &totals->others, tensor->elements);
         if (!counted && !tensor->format)
             add(&totals->unread, tensor->elements);
+        if (tensor->scales_activations)
+            add(&totals->scales, tensor->elements);
         add_as(totals, targets, tensor, floats);
     }
     return group(report, reterr);

@@ -101,7 +101,7 @@ const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned
 bool dti_tensor_holds_floats(const struct dti_container *container, const struct dti_tensor *tensor)
 {
     if (tensor->format)
-        return tensor->format->kind == DTI_KIND_FLOAT;
+        return tensor->format->kind == DTI_KIND_FLOAT && !tensor->scales_activations;
     return tensor->block || container->kind == DTI_CONTAINER_GGUF;
 }
 

@@ -230,7 +230,7 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         if (is_called(tensor->name, length, activations[i]))
             dequant->states[at] = DTI_DEQUANT_KEPT;
     }
-    if (!is_called(tensor->name, length, "weight") ||
+    if (request->logical || !is_called(tensor->name, length, "weight") ||
         (request->select &&
          !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
         (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length)))
@@ -257,7 +257,7 @@ enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_de
             status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
         }
     }
-    for (size_t i = 0; i < count && status == DTI_OK && !dequant->request.logical; i++) {
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN)
             status = look_at_orphan(dequant, i, reterr);
     }

@@ -135,6 +135,7 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
         stored_at[view->tensor_count - 1] = i;
         *entry = (struct dti_dequant_entry){.found = found[i], .tensor = i};
         *tensor = container->tensors[i];
+        tensor->scales_activations = logical && dequant->states[i] == DTI_DEQUANT_KEPT;
         if (!found[i])
             continue;
         finish(found[i], logical);

@@ -81,6 +81,8 @@ static const char *const lines[] = {
     "inspect @m --stats --histogram --each --threads 1",
     "inspect @1 @2 -v --metadata",
     "inspect @m --tree",
+    "inspect @m --stats --bits 4 --block 32 --threads 1",
+    "inspect @m --raw",
     "inspect @1 --from int4 --packing high --stats --threads 1",
     "inspect @1 --from fp16 --shape 3,8 --stats --threads 1",
     "mem @m bf16,mxfp4 -v",

@@ -114,18 +114,22 @@ static struct dti_line labelled(const struct inspect_view *view, const char *lab
 static void put_parameters(const struct inspect_view *view)
 {
     const struct dti_inspect_totals *const totals = &view->report->totals;
-    const char *const what = totals->unread == totals->others ? "that cannot be read"
-                             : totals->unread > 0  ? "that are no floats, or cannot be read"
-                             : totals->others == 1 ? "that is no float"
-                                                   : "that are no floats";
+    const bool one = totals->others == 1;
+    const char *const what = totals->scales == totals->others
+                                 ? one ? "that scales activations" : "that scale activations"
+                             : totals->scales > 0               ? "that are no parameters"
+                             : totals->unread == totals->others ? "that cannot be read"
+                             : totals->unread > 0 ? "that are no floats, or cannot be read"
+                             : one                ? "that is no float"
+                                                  : "that are no floats";
     if (totals->elements == 0)
         return;
     struct dti_line line = labelled(view, "parameters");
     dti_line_print(&line, DTI_STYLE_PLAIN, "%llu", (unsigned long long)totals->parameters);
     if (totals->others > 0)
         dti_line_print(&line, DTI_STYLE_PLAIN, ", not counting %llu element%s %s",
-                       (unsigned long long)totals->others, totals->others == 1 ? "" : "s", what);
-    if (totals->others > totals->unread) {
+                       (unsigned long long)totals->others, one ? "" : "s", what);
+    if (totals->others > totals->unread + totals->scales) {
         dti_line_end(&line);
         dti_line_to(&line, LABEL);
         dti_line_put(&line, DTI_STYLE_DIM,
