@@ -65,7 +65,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "compare model.safetensors model.safetensors.index.json", "compare weights.npy arrays.npz --json",
     "compare weights.npy deflated.npz --only data,half -v --threads 2 --atol 1",
     "compare model.gguf model.gguf -v", "compare weights.npy columns.npy --from bf16 --shape 112 -q",
-    "check model.safetensors", "check model.gguf --no-nan --no-inf -v",
+    "check model.safetensors", "check model.gguf --no-nan --no-inf -v", "check model.safetensors --as bf16,int8 --max-to-zero 0.5 --json",
+    "inspect arrays.npz --as fp16 --threads 2", "cast model.safetensors int8 --dry-run --fail-on overflow",
     "check weights.npy arrays.npz --max-abs 0.01 --fits fp16,int8 --shape 6,4;*a*:* --dtype fp32:*a* --json",
     "check weights.npy --from e4m3 --no-nan -q --threads 2")]
 

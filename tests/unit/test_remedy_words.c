@@ -17,7 +17,8 @@ static void every_remedy_names_an_option_and_no_meaning_does(void)
     for (unsigned i = none + 1; i < DTI_REMEDY_COUNT; i++) {
         const enum dti_remedy remedy = (enum dti_remedy)i;
         const char *const meaning = dti_remedy_meaning(remedy);
-        if (!CHECK(names_option(dti_remedy_words(buffer, remedy, "text"))))
+        if (!CHECK(names_option(dti_remedy_words(buffer, remedy, "text")) ||
+                   strstr(buffer, "'dtinfo ")))
             printf("no words: %s\n", meaning);
         CHECK(strlen(meaning) > 0 && !names_option(meaning));
     }

@@ -373,6 +373,10 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     dti_check_report_free(&files->report);
     check_free(&files->job);
     free(files);
+    if (status == DTI_OK && verdict == DTI_BAD_INPUT) {
+        (void)dti_fail(reterr, verdict, "something is unreadable, and nothing else fails");
+        dti_complain(cx, reterr);
+    }
     return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
 

@@ -161,6 +161,11 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
                                         ? DTI_BAD_INPUT
                                         : DTI_OK;
     dti_compare_free(&job.compare);
+    if (status == DTI_OK && verdict == DTI_BAD_INPUT) {
+        (void)dti_fail(reterr, verdict,
+                       "some tensors are unreadable, and the others do not differ");
+        dti_complain(cx, reterr);
+    }
     /* the answer itself says so */
     return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
 }
