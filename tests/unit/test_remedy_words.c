@@ -8,7 +8,7 @@ static const enum dti_remedy none = DTI_REMEDY_NONE;
 
 static bool names_option(const char *text)
 {
-    return strstr(text, "--") || strstr(text, "-o ") || strstr(text, "'dtinfo ");
+    return strstr(text, "--") || strstr(text, "-o ");
 }
 
 static void every_remedy_names_an_option_and_no_meaning_does(void)

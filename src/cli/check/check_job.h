@@ -20,11 +20,9 @@ struct check_loss_args {
 };
 enum dti_status dti_check_losses_read(struct dti_check_request *request,
                                       const struct check_loss_args *args, struct dti_error *reterr);
+enum dti_status dti_check_too_many(struct dti_error *reterr); /* one assertion more */
 /* check_digest.c: fills the digest of the request, or the list of them. Fails with DTI_USAGE; as
  * dti_digest_list_read() does. */
 enum dti_status dti_check_digest_read(struct dti_check_request *request, const char *text,
                                       struct dti_error *reterr);
-/* cmd_check.c: the refusal of one assertion more. */
-enum dti_status dti_check_too_many(struct dti_error *reterr);
-
 #endif

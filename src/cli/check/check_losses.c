@@ -6,6 +6,12 @@
 #include "cli/check/check_job.h"
 #include "dtinfo/number.h"
 
+enum dti_status dti_check_too_many(struct dti_error *reterr)
+{
+    return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
+                    (int)DTI_CHECK_ASSERTIONS);
+}
+
 /* The fp64 next to a number. */
 static enum dti_status read_bound(const char *option, const char *text, const char *takes,
                                   double most, bool negative, double *ret, struct dti_error *reterr)

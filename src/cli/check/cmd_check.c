@@ -32,12 +32,6 @@ struct check_job {
     size_t note_count;
 };
 
-enum dti_status dti_check_too_many(struct dti_error *reterr)
-{
-    return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
-                    (int)DTI_CHECK_ASSERTIONS);
-}
-
 static enum dti_status add(struct check_job *job, enum dti_check_kind kind, const char *argument,
                            struct dti_check_assertion **ret, struct dti_error *reterr)
 {

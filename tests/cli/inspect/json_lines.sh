@@ -9,7 +9,7 @@ files = [line["files"][0] for line in lines]
 whole = one["files"][0]
 print(len(files), all(len(line["files"]) == 1 for line in lines))
 print([t for f in files[:-2] for t in f["tensors"]] == whole["tensors"])
-print({key for f in files[:-2] for key, value in f.items() if value is not None})
+print(sorted({key for f in files[:-2] for key, value in f.items() if value is not None}))
 print({**files[-2], "tensors": whole["tensors"]} == whole, files[-2]["tensors"])
 print(files[-1]["tensors"], files[-1]["error"]["code"])
 END
