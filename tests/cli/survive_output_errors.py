@@ -78,7 +78,7 @@ def other_peoples_links_in_folders_open_to_all_are_not_followed():
             for dry in ((), ("--dry-run",)):
                 if dry and more:
                     continue
-                done = cast(source, "bf16", target, "--force", *more, *dry)
+                done = cast(source, "fp16", target, "--force", *more, *dry)
                 require_failure(done, 4, "another user's link", "open to all")
                 require(not os.listdir("aim"), "written through it", os.listdir("aim"))
         os.lchown("st/dirl", 0, 0)  # one's own
