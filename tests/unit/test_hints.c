@@ -33,7 +33,7 @@ static void options_lead_to_options_of_the_command(void)
             for (const char *word = option_rows[i].words; *word != '\0';) {
                 const size_t length = strcspn(word, " ");
                 const char *const use = dti_hint_option(options, dti_global_options, word, length);
-                used[i] = used[i] || use == option_rows[i].use;
+                used[i] = used[i] || (use && strcmp(use, option_rows[i].use) == 0);
                 if (use && use[0] == '-') {
                     const size_t name = strcspn(use + 2, " ,");
                     CHECK(dti_option_find_long(options, use + 2, name) ||
