@@ -163,7 +163,8 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
 }
 
 /* The formats of P3109 are many and alike: finfo draws those that it is given. */
-static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_ranges(const struct list_args *args, struct dti_context *cx,
+                                    struct dti_error *reterr)
 {
     size_t count = 0, hidden = 0;
     struct dti_dtype_operand *const list = calloc(DTI_DTYPE_COUNT, sizeof *list);
@@ -173,13 +174,13 @@ static enum dti_status print_ranges(struct dti_context *cx, struct dti_error *re
         const struct dti_format *const format = dti_format_get((enum dti_dtype)id);
         if (!dti_format_is_float(format))
             continue;
-        if (dti_format_is_p3109(format))
+        if (!args->all && dti_format_is_p3109(format))
             hidden++;
         else
             list[count++].format = *format;
     }
     dti_ranges_draw(list, count, true, cx);
-    if (!cx->quiet)
+    if (hidden > 0 && !cx->quiet)
         dti_put_line(cx, DTI_STYLE_DIM, 2,
                      "%zu P3109 formats are not shown; 'dtinfo finfo DTYPE DTYPE' draws any two",
                      hidden);
@@ -231,7 +232,7 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (args->aliases)
         return print_aliases(cx, reterr);
     if (args->ranges)
-        return print_ranges(cx, reterr);
+        return print_ranges(args, cx, reterr);
     status = print_dtypes(args, cx, reterr);
     if (status != DTI_OK)
         return status;
