@@ -25,7 +25,9 @@ enum dti_style {
     DTI_STYLE_DIM,
     DTI_STYLE_GOOD,
     DTI_STYLE_WARN,
-    DTI_STYLE_BAD
+    DTI_STYLE_BAD,
+    DTI_STYLE_PART, /* the first of several parts of a text */
+    DTI_STYLE_PARTS_END = DTI_STYLE_PART + 3
 };
 
 /* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
@@ -87,6 +89,9 @@ void dti_table_fit(struct dti_table *table, size_t width, struct dti_table_picks
 void dti_table_left_out(const struct dti_table *table, struct dti_buffer *heads);
 
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
+/* Parts of a text with a blank between two of them: the first is part 0, 1 or 2, each of the next
+ * ones the part that follows, and 0 follows 2 (dti_line_part). */
+void dti_table_parts(struct dti_table *table, unsigned part, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
 /* More text for the last cell: printed; bytes that are not ours, whole and safe for a terminal. */

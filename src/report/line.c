@@ -13,8 +13,16 @@
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 
 static const char *const style_codes[] = {
-    [DTI_STYLE_PLAIN] = "",  [DTI_STYLE_BOLD] = "1",  [DTI_STYLE_DIM] = "2",
-    [DTI_STYLE_GOOD] = "32", [DTI_STYLE_WARN] = "33", [DTI_STYLE_BAD] = "31",
+    [DTI_STYLE_PLAIN] = "",
+    [DTI_STYLE_BOLD] = "1",
+    [DTI_STYLE_DIM] = "2",
+    [DTI_STYLE_GOOD] = "32",
+    [DTI_STYLE_WARN] = "33",
+    [DTI_STYLE_BAD] = "31",
+    /* magenta, cyan and bright blue: the plain one is hard to read on black */
+    [DTI_STYLE_PART] = "35",
+    [DTI_STYLE_PART + 1] = "36",
+    [DTI_STYLE_PART + 2] = "94",
 };
 
 void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length)

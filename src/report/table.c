@@ -88,6 +88,11 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
     widen(table, &cell);
 }
 
+void dti_table_parts(struct dti_table *table, unsigned part, const char *text)
+{
+    dti_table_cell(table, dti_part_style(part), text);
+}
+
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
 {
     char text[PRINTED_MAX];

@@ -44,6 +44,11 @@ static inline const char *dti_table_text(const struct dti_table *table,
 /* Decides which columns are shown, in which order and how wide. */
 void dti_table_lay_out(struct dti_table *table, size_t indent);
 
+static inline enum dti_style dti_part_style(unsigned part)
+{
+    return (enum dti_style)(DTI_STYLE_PART + part % (DTI_STYLE_PARTS_END - DTI_STYLE_PART));
+}
+
 /* In a style (ANSI SGR) when colour is on, else plainly. */
 void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length);
 void dti_put_blanks(FILE *out, size_t count);

@@ -61,13 +61,30 @@ static size_t words_that_fit(const char *text, size_t length, size_t width)
     return fit;
 }
 
+/* In the style of the cell; words that are parts have one style each. The style of what follows. */
+static enum dti_style put_text(FILE *out, bool colour, enum dti_style style, const char *text,
+                               size_t length)
+{
+    const char *const end = text + length;
+    while (style >= DTI_STYLE_PART && text < end) {
+        const char *const blank = memchr(text, ' ', (size_t)(end - text));
+        const char *const next = blank ? blank + 1 : end;
+        dti_put_styled(out, colour, style, text, (size_t)((blank ? blank : end) - text));
+        dti_put_blanks(out, blank != NULL);
+        style = dti_part_style((unsigned)(style - DTI_STYLE_PART) + 1);
+        text = next;
+    }
+    dti_put_styled(out, colour, style, text, (size_t)(end - text));
+    return style;
+}
+
 /* Words below each other in a column that begins there. */
 static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char *text,
                         size_t length, size_t begin, size_t width)
 {
     for (;;) {
         const size_t line = words_that_fit(text, length, width);
-        dti_put_styled(out, colour, style, text, line);
+        style = put_text(out, colour, style, text, line);
         text += line, length -= line;
         while (length > 0 && text[0] == ' ')
             text++, length--;
@@ -109,7 +126,7 @@ static void put_cell(const struct dti_table *table, struct row *row,
         put_wrapped(row->out, row->colour, cell->style, text, cell->length, row->column,
                     column->fitted + row->spare);
     } else {
-        dti_put_styled(row->out, row->colour, cell->style, text, cell->length);
+        (void)put_text(row->out, row->colour, cell->style, text, cell->length);
     }
     if (taken > column->fitted)
         row->spare -= taken - column->fitted < row->spare ? taken - column->fitted : row->spare;

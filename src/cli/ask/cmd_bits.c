@@ -139,18 +139,13 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width, b
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
         const struct dti_format *const component = &reading->component;
-        char real[HUMAN_FIELDS_SIZE], imaginary[HUMAN_FIELDS_SIZE] = "";
-        const bool complex = reading->components == 2;
         if (!all && dti_format_is_p3109(&reading->dtype)) {
             hidden++;
             continue;
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
-        dti_human_fields(real, component, reading->code[0]);
-        if (complex)
-            dti_human_fields(imaginary, component, reading->code[1]);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%s%s%s", real, complex ? " " : "", imaginary);
+        dti_fields_cell(table, component, reading->code, reading->components);
         dti_table_cell(table, DTI_STYLE_DIM,
                        dti_format_is_float(&reading->dtype)
                            ? dti_number_class_name(dti_code_class(component, reading->code[0]))

@@ -163,22 +163,27 @@ static void split(const struct dti_format *f, size_t ret_bits[FIELDS])
     ret_bits[2] = fields ? f->man_bits : 0;
 }
 
-const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code)
+void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
+                     size_t count)
 {
     char binary[DTI_BINARY_SIZE];
-    const char *digits = binary;
-    size_t bits[FIELDS], out = 0;
+    const char *blank = "";
+    size_t bits[FIELDS];
     split(f, bits);
-    dti_spell_binary(binary, code, f->width);
-    for (unsigned i = 0; i < FIELDS; digits += bits[i++]) {
-        if (bits[i] > 0 && out > 0)
-            buffer[out++] = ' ';
-        memcpy(buffer + out, digits, bits[i]);
-        out += bits[i];
+    if (dti_format_is_float(f))
+        dti_table_parts(table, bits[0] > 0 ? 0 : 1, "");
+    else
+        dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    for (size_t i = 0; i < count; i++) {
+        const char *digits = binary;
+        dti_spell_binary(binary, codes[i], f->width);
+        for (unsigned field = 0; field < FIELDS; digits += bits[field++]) {
+            if (bits[field] == 0)
+                continue;
+            dti_table_more(table, "%s%.*s", blank, (int)bits[field], digits);
+            blank = " ";
+        }
     }
-    buffer[out] = '\0';
-    return buffer;
 }
 
 /* Characters, one a bit, cut up as the fields. */

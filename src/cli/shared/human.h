@@ -14,6 +14,7 @@
 #include "dtinfo/error.h"
 #include "dtinfo/picture.h"
 #include "dtinfo/spell.h"
+#include "dtinfo/table.h"
 #include "dtinfo/value.h"
 
 /* An operand as it was typed, cut in the middle when it has more than 48 characters. The text is of
@@ -50,11 +51,11 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 
-/* "0 10001111 0001001": the binary digits with a blank between the fields. */
-enum { HUMAN_FIELDS_SIZE = 80 };
-const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code);
-/* The same on a line, each field in its colour; and what the fields of a float are, to stand below:
+/* "0 10001111 0001001": the binary digits of one code, or of a complex number's two, with a blank
+ * between the fields and each field in its colour, in a cell of a table. */
+void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
+                     size_t count);
+/* The same of one code on a line; and what the fields of a float are, to stand below:
  * "s eeeeeeee mmmmmmm". */
 void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
 void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);
