@@ -138,15 +138,15 @@ static void each_part_of_a_cell_has_its_colour(void)
 {
     FILE *const out = page_open();
     struct dti_table *const table = dti_table_titled("name|parts");
-    dti_table_fit(table, 12, NULL);
+    dti_table_fit(table, 34, NULL);
     dti_table_cell(table, DTI_STYLE_PLAIN, "abc");
-    dti_table_parts(table, 1, "00 1 ");
-    dti_table_more(table, "%s", "000 11");
+    dti_table_parts(table, 1, "00000000000000000000 1 ");
+    dti_table_more(table, "%s", "00000000 11");
     CHECK(dti_table_write(table, out, true, 0));
     dti_table_free(table);
     check_page(out, "\x1b[2mname\x1b[0m  \x1b[2mparts\x1b[0m\n"
-                    "abc   \x1b[36m00\x1b[0m \x1b[94m1\x1b[0m\n"
-                    "      \x1b[35m000\x1b[0m \x1b[36m11\x1b[0m\n");
+                    "abc   \x1b[36m00000000000000000000\x1b[0m \x1b[94m1\x1b[0m\n"
+                    "      \x1b[35m00000000\x1b[0m \x1b[36m11\x1b[0m\n");
 }
 
 static void a_table_that_could_not_be_made_does_nothing(void)
