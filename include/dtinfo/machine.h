@@ -27,7 +27,6 @@ enum dti_instruction {
 };
 const char *dti_instruction_name(enum dti_instruction instruction);    /* "avx512_bf16" */
 const char *dti_instruction_meaning(enum dti_instruction instruction); /* for people */
-enum dti_isa dti_instruction_isa(enum dti_instruction instruction);
 /* Whether it belongs in one line about a CPU: those that decide what a dtype gets. */
 bool dti_instruction_is_main(enum dti_instruction instruction);
 

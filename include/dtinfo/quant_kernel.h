@@ -123,12 +123,6 @@ struct dti_quant_kernel {
 extern const struct dti_quant_kernel dti_quant_kernels[];
 extern const size_t dti_quant_kernel_count;
 
-/* Whether a row does what args ask for. Rows for codes of 8 bits take any order. */
-bool dti_quant_kernel_takes_affine(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_affine_args *args);
-bool dti_quant_kernel_takes_blocks(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_block_args *args);
-
 /* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
  * ranges). Never NULL: the portable rows take everything. */
 const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);

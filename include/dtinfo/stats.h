@@ -23,8 +23,7 @@ enum dti_stats_hub {
     DTI_STATS_I64,   /* int64 */
     DTI_STATS_U64,   /* uint64 */
 };
-/* Which one a dtype (not complex) goes through, and the dtype of that hub's arrays. */
-enum dti_stats_hub dti_stats_hub_of(const struct dti_format *format);
+/* The dtype of a hub's arrays. */
 const struct dti_format *dti_stats_hub_format(enum dti_stats_hub hub);
 
 /* The dtypes whose ranges a histogram is held against. */

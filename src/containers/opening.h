@@ -55,9 +55,7 @@ void *dti_opening_array(struct dti_opening *opening, size_t count, size_t size);
 char *dti_opening_text(struct dti_opening *opening, const char *text, size_t length);
 void *dti_opening_copy(struct dti_opening *opening, const void *from, size_t count, size_t size);
 /* Room for more in a list that at least doubles when it is full; list is the address of a pointer
- * to elements of that size. The first one leaves no error. */
-bool dti_list_grow(struct dti_pool *pool, void *list, size_t count, size_t more, size_t *capacity,
-                   size_t size);
+ * to elements of that size. */
 bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, size_t more,
                       size_t *capacity, size_t size);
 /* The first of so many new entries of the container, to be filled. */

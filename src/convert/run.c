@@ -69,8 +69,9 @@ static void copy_packed(const struct dti_step *step, const struct dti_kernel_arg
     }
 }
 
-enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
-                             uint64_t index, bool stream, struct dti_error *reterr)
+/* Runs n elements through one step. index is that of the first. */
+static enum dti_status run_step(const struct dti_step *step, void *dst, const void *src, size_t n,
+                                uint64_t index, bool stream, struct dti_error *reterr)
 {
     if (!step->kernel)
         return run_elements(step, dst, src, n, index, reterr);
@@ -92,7 +93,7 @@ enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t
     for (size_t at = from; at < to; at++) {
         void *const result = at + 1 == to ? dst : between[at % 2];
         const enum dti_status status =
-            dti_step_run(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
+            run_step(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
         if (status != DTI_OK)
             return status;
         src = result;
@@ -129,7 +130,7 @@ static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *ds
             void *const to = last ? dst + dti_tile_bytes(at, dst_bits) : (void *)between[i % 2];
             dti_prefetch(begin + ahead + i * share, last ? ahead - i * share : share);
             const enum dti_status status =
-                dti_step_run(&chain->step[i], to, from, part, index + at, stream && last, reterr);
+                run_step(&chain->step[i], to, from, part, index + at, stream && last, reterr);
             if (status != DTI_OK)
                 return status;
             from = to;
@@ -149,7 +150,7 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
     if (loss)
         status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
     else if (plan->chain.count == 1)
-        status = dti_step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+        status = run_step(&plan->chain.step[0], dst, src, n, index, stream, reterr);
     else
         status = run_pieces(plan, dst, src, n, index, stream, reterr);
     if (stream)

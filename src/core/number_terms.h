@@ -24,9 +24,6 @@ enum { DTI_SHORT_DECIMAL = 19 }; /* digits that 64 bits hold */
 bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
                            int64_t exponent);
 
-/* The significant digits of a term as an integer, of which the exponent is left out. */
-void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret);
-
 /* |number| = num / den x 2^two x 5^five exactly; FINITE only. Running out of memory shows in num
  * and den. */
 struct dti_fraction {

@@ -33,7 +33,6 @@ enum { DTI_CPUS_MAX = 16384 };
 struct dti_cpus {
     uint64_t bits[DTI_CPUS_MAX / 64];
 };
-bool dti_cpus_parse(struct dti_cpus *ret, const char *list);
 bool dti_cpus_read(struct dti_cpus *ret, const struct dti_root *root, const char *path);
 uint64_t dti_cpus_count(const struct dti_cpus *cpus);
 bool dti_cpus_has(const struct dti_cpus *cpus, unsigned cpu);

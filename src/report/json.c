@@ -55,7 +55,9 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
     return size;
 }
 
-char *dti_json_put_escaped(char *out, const char *text, size_t length)
+/* Writes a text escaped as it stands within quotes and returns its end. */
+enum { ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
+static char *put_escaped(char *out, const char *text, size_t length)
 {
     for (size_t taken = 0; taken < length;) {
         char piece[8];
@@ -241,11 +243,6 @@ void dti_json_null(struct dti_json *json, const char *key)
     put_plain(json, key, "null", 4);
 }
 
-void dti_json_bool(struct dti_json *json, const char *key, bool value)
-{
-    put_plain(json, key, value ? "true" : "false", value ? 4 : 5);
-}
-
 /* The digits of value, in front of end; returns the first one. */
 static char *put_digits(char *end, uint64_t value)
 {
@@ -278,11 +275,11 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
 /* A text from where it has something to escape to its closing quote. */
 static void put_rest(struct dti_json *json, const char *text, size_t length)
 {
-    char *out = dti_json_space(json, length < SIZE_MAX / 8 ? length * DTI_JSON_ESCAPED_MAX + 1
-                                                           : SIZE_MAX / 2);
+    char *out =
+        dti_json_space(json, length < SIZE_MAX / 8 ? length * ESCAPED_MAX + 1 : SIZE_MAX / 2);
     if (!out)
         return;
-    out = dti_json_put_escaped(out, text, length);
+    out = put_escaped(out, text, length);
     *out++ = '"';
     dti_json_filled_to(json, out);
 }

@@ -39,10 +39,6 @@ static inline void dti_json_filled_to(struct dti_json *json, const char *end)
     json->text.length = (size_t)(end - json->text.data);
 }
 
-/* Writes a text escaped as it stands within quotes and returns its end. */
-enum { DTI_JSON_ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
-char *dti_json_put_escaped(char *out, const char *text, size_t length);
-
 /* The key of the next member, which then has none: a literal with its quotes and its colon, of so
  * many bytes. */
 static inline void dti_json_key(struct dti_json *json, const char *quoted, size_t length)

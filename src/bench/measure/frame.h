@@ -165,11 +165,9 @@ void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory
  * where the caches would not do, since they are half as fast otherwise. */
 bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
 
-/* Opens streams and events; a stream that is there is only lent. */
+/* Opens streams and events; a stream that is there is only lent. The workload's run closes them. */
 enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);
-void dti_frame_close(struct dti_frame *frame);
-/* `timed` of a candidate, of a struct dti_bench_work. */
-double dti_frame_time(void *work, size_t set, uint64_t passes);
+
 /* Pairs of operands on a device, as many as take turns so that a cold cache does not help. */
 struct dti_device_pairs {
     dti_gpu_address memory;

@@ -62,7 +62,9 @@ enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error
     return DTI_OK;
 }
 
-void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
+/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
+ * before those of A. */
+static void put_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
 {
     size_t from = (size_t)(dti_splitmix(random) % DTI_MATRIX_POOL);
     for (uint64_t done = 0; done < n;) {
@@ -102,7 +104,7 @@ static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned
         *ret_scale = dti_operand_scale(matrices->dtype, amax_of(rows, n, pool, *random));
     dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
     for (uint64_t row = 0; row < rows; row++)
-        dti_matrix_row(matrix + row * n * element, n, codes, element, random);
+        put_row(matrix + row * n * element, n, codes, element, random);
     free(codes);
     return DTI_OK;
 }
@@ -242,7 +244,7 @@ static void make_rows(const struct dti_matmul_truth *truth, float *a, float *ski
         (void)dti_splitmix(&random);
     for (uint64_t row = 0, i = 0; row < truth->m && i < truth->rows; row++) {
         const bool wanted = row == row_at(truth, i);
-        dti_matrix_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
+        put_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
         i += wanted;
     }
 }
@@ -251,7 +253,7 @@ static void multiply(const struct dti_matmul_truth *truth, const float *a, float
                      const float *pool, uint64_t random)
 {
     for (uint64_t at = 0; at < truth->k; at++) {
-        dti_matrix_row(b, truth->n, pool, sizeof *b, &random);
+        put_row(b, truth->n, pool, sizeof *b, &random);
         for (uint64_t i = 0; i < truth->rows; i++) {
             double *const restrict sums = truth->product + i * truth->n;
             const double factor = (double)a[i * truth->k + at];

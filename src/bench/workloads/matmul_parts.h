@@ -28,9 +28,6 @@ enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *
 enum { DTI_MATRIX_POOL = 1 << 16 };
 /* Fails with DTI_NO_MEMORY; free() it. */
 enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr);
-/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
- * before those of A. */
-void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random);
 
 /* How far off a product is: the element with the largest error relative to the sum of the
  * magnitudes of its terms, of some hundred that were drawn, corners included. */

@@ -84,8 +84,7 @@ enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_p
 /* What the input is, where it does not say so itself. */
 enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr);
 
-/* The refusals of an operand behind the dtype, and of none. */
-enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr);
+/* The refusal of no operand behind the file. */
 enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
                                      struct dti_error *reterr);
 /* The options of these names; an amount stays as it is where its text is NULL or, of threads,

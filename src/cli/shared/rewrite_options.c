@@ -24,7 +24,7 @@ void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_
     ret->to_stdout = ret->out_path && !command->regular && dti_output_is_standard(ret->out_path);
 }
 
-enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr)
+static enum dti_status refuse_surplus(const char *operand, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail(reterr, DTI_USAGE,
@@ -58,7 +58,7 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
     if (!standard && access(job->path, F_OK) != 0)
         return dti_no_such_file(job->path, errno, reterr);
     if (count > files + 1)
-        return dti_rewrite_surplus(operands[files + 1], reterr);
+        return refuse_surplus(operands[files + 1], reterr);
     if (count == files)
         return dti_rewrite_no_dtype(job->command, job->path, reterr);
     *ret_dtype = operands[files];
