@@ -98,9 +98,6 @@ void dti_table_print(struct dti_table *table, enum dti_style style, const char *
 void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
 bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t indent) DTI_MUST_CHECK;
-/* The same, and the table is gone; DTI_NO_MEMORY when it ran out on the way. */
-enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
-                              struct dti_error *reterr);
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue

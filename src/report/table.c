@@ -154,14 +154,6 @@ struct dti_table *dti_table_titled(const char *titles)
     return table;
 }
 
-enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
-                              struct dti_error *reterr)
-{
-    const bool written = dti_table_write(table, out, colour, indent);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_no_memory(reterr);
-}
-
 void dti_table_free(struct dti_table *table)
 {
     if (!table)

@@ -2,7 +2,6 @@
  *
  * dtinfo info: finfo or iinfo, as the dtype needs. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/ask/info_forms.h"
 #include "cli/shared/answer_fields.h"
@@ -48,17 +47,9 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
         dti_fields_wanted(cx, info.field, NULL, operands, &operand_count, &info.field, reterr);
     if (status != DTI_OK)
         return status;
-    char **const names = calloc(dti_dtype_words(operands, operand_count), sizeof *names);
+    char **const names = dti_dtype_words(operands, operand_count, &count);
     if (!names)
         return dti_no_memory(reterr);
-    for (int i = 0; i < operand_count; i++) {
-        for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
-            comma = strchr(name, ',');
-            if (comma)
-                *comma = '\0';
-            names[count++] = name;
-        }
-    }
     status = show(&info, names, count, cx, reterr);
     free(names);
     return status;

@@ -169,6 +169,7 @@ enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct 
     if (report->shown_count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_titled("name|dtype|as|to zero>|clipped>|SQNR dB>");
+    dti_table_heads(table, "958767"); /* name, dtype, as, to zero, clipped, SQNR dB */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count * reading->as_count; i++) {
         const size_t at = i / reading->as_count;
@@ -182,5 +183,5 @@ enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct 
         share_cell(table, loss->overflowed, loss->elements);
         dti_loss_cell(table, loss, loss->sqnr_db);
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }

@@ -13,7 +13,7 @@
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
 
-size_t dti_dtype_words(char **operands, int operand_count)
+char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 {
     size_t count = 0;
     for (int i = 0; i < operand_count; i++) {
@@ -21,7 +21,20 @@ size_t dti_dtype_words(char **operands, int operand_count)
         for (const char *p = strchr(operands[i], ','); p; p = strchr(p + 1, ','))
             count++;
     }
-    return count;
+    char **const names = calloc(count > 0 ? count : 1, sizeof *names);
+    if (!names)
+        return NULL;
+    count = 0;
+    for (int i = 0; i < operand_count; i++) {
+        for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
+            comma = strchr(name, ',');
+            if (comma)
+                *comma = '\0';
+            names[count++] = name;
+        }
+    }
+    *ret_count = count;
+    return names;
 }
 
 enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
@@ -46,31 +59,25 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
-    size_t capacity =
-        operand_count > 0 ? dti_dtype_words(operands, operand_count) : DTI_DTYPE_COUNT;
-    struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
-    size_t count = 0;
-    if (!list)
+    size_t words, count = 0;
+    char **const names = dti_dtype_words(operands, operand_count, &words);
+    if (!names)
         return dti_no_memory(reterr);
+    struct dti_dtype_operand *const list =
+        calloc(words > 0 ? words : DTI_DTYPE_COUNT, sizeof *list);
+    enum dti_status status = list ? DTI_OK : dti_no_memory(reterr);
 
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0; id++) {
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0 && list; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         if (check(format, NULL) == DTI_OK)
             list[count++].format = *format;
     }
-    for (int i = 0; i < operand_count; i++) {
-        char *comma;
-        for (char *name = operands[i]; name; name = comma ? comma + 1 : NULL) {
-            comma = strchr(name, ',');
-            if (comma)
-                *comma = '\0';
-            enum dti_status status = dti_dtype_operand_read(name, check, cx, &list[count], reterr);
-            if (status != DTI_OK) {
-                free(list);
-                return status;
-            }
-            count++;
-        }
+    for (; count < words && status == DTI_OK; count += status == DTI_OK)
+        status = dti_dtype_operand_read(names[count], check, cx, &list[count], reterr);
+    free(names);
+    if (status != DTI_OK) {
+        free(list);
+        return status;
     }
     *ret_list = list;
     *ret_count = count;

@@ -21,8 +21,9 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
                                        const struct dti_context *cx, struct dti_dtype_operand *ret,
                                        struct dti_error *reterr);
 
-/* How many names there are, blanks and commas between them. */
-size_t dti_dtype_words(char **operands, int operand_count);
+/* The names, blanks and commas between them, which operands are cut into. The list is to be freed;
+ * NULL when memory ran out. */
+char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count);
 
 /* Looks the operands up and checks them; says their notes on stderr. The list is to be freed. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
