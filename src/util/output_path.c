@@ -27,7 +27,9 @@ struct path_walk {
 enum dti_status dti_output_fail(struct dti_error *reterr, const char *label, int error)
 {
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED;
-    return dti_fail(reterr, status, "cannot write %s: %s", label, strerror(error));
+    return dti_fail_remedy(reterr, status,
+                           error == EISDIR ? DTI_REMEDY_OUTPUT_FILE : DTI_REMEDY_NONE,
+                           "cannot write %s: %s", label, strerror(error));
 }
 
 int dti_output_folder_open(int from, const char *path)

@@ -241,5 +241,8 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
         status = dti_rewrite_source_options(&job, reterr);
     if (status == DTI_OK)
         status = check_target(&job, reterr);
-    return dti_rewrite_job_run(&job, status, reterr);
+    status = dti_rewrite_job_run(&job, status, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
+        reterr->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
+    return status;
 }

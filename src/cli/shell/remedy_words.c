@@ -18,6 +18,8 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_CAST_LESS] = "%s; give a smaller --size",
     [DTI_REMEDY_SAY_KIND] = "%s; for raw codes give --from DTYPE",
     [DTI_REMEDY_CAST_FIRST] = "%s; 'dtinfo cast' with --from and --as npy makes an array of it",
+    [DTI_REMEDY_CAST_RAW] =
+        "%s; raw codes have no scales to apply: 'dtinfo cast' with --from casts them",
     [DTI_REMEDY_ACCEPT_TRAILING] = "%s; --lenient reads it all the same",
     [DTI_REMEDY_ASSUME_OTHER] = "%s; --assume says otherwise",
     [DTI_REMEDY_ASSUME_1_BYTE] = "%s; give --assume fp8_e4m3fn (or another 1-byte dtype)",
