@@ -53,6 +53,9 @@ struct dti_document {
  */
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
 
+/* The document of a schema, "dtinfo.cast/1", or NULL. */
+const struct dti_document *dti_document_find(const char *schema);
+
 /* Adds the JSON Schema (draft 2020-12) of each document and, as "common", that of the common
  * objects, as members of the open object. */
 void dti_schemas_put(struct dti_json *json);

@@ -252,6 +252,15 @@ void dti_schemas_put(struct dti_json *json)
         put_document(json, documents[i]);
 }
 
+const struct dti_document *dti_document_find(const char *schema)
+{
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        if (strcmp(documents[i]->schema, schema) == 0)
+            return documents[i];
+    }
+    return NULL;
+}
+
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key)
 {
     const struct dti_member *found = NULL;

@@ -164,7 +164,7 @@ struct bits_args {
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "value", struct bits_args, value, "0x and 0b are numbers, not bit patterns"),
-    DTI_ROW_FIELD(struct bits_args, field),
+    DTI_ROW_FIELD(struct bits_args, field, "results"),
     DTI_ROW_ALL(struct bits_args, all),
     OPT_END,
 };

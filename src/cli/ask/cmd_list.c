@@ -25,7 +25,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
     OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
     OPT_FLAG(0, "ranges", struct list_args, ranges, "the ranges of float dtypes as a picture"),
-    DTI_ROW_FIELD(struct list_args, field),
+    DTI_ROW_FIELD(struct list_args, field, "dtypes"),
     DTI_ROW_ALL(struct list_args, all),
     OPT_END,
 };

@@ -28,7 +28,7 @@ const struct dti_option dti_info_options[] = {
     DTI_ROW_ALL(struct dti_info_args, all), /* the first one: for finfo alone */
     OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
                "print what this library prints", .alias = "style"),
-    DTI_ROW_FIELD(struct dti_info_args, field),
+    DTI_ROW_FIELD(struct dti_info_args, field, "results"),
     OPT_END,
 };
 

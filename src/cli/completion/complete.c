@@ -6,6 +6,7 @@
  * here, so that a new option or dtype is completed without a change to them. */
 #include <string.h>
 
+#include "answers/document.h"
 #include "answers/tensors.h"
 #include "cli/shell/command.h"
 #include "completion_scripts.h"
@@ -229,6 +230,27 @@ static void offer_options(const struct completion *c, const struct dti_option *o
         (void)offer(c, "--", options->long_name, options->help);
 }
 
+static void offer_members(const struct completion *c, const struct dti_object *object)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct dti_member *const member = &object->members[i];
+        if (member->type == DTI_MEMBERS_OF)
+            offer_members(c, member->object);
+        else if (member->key)
+            (void)offer(c, "", member->key, member->meaning);
+    }
+}
+
+/* What the elements of a list in a document have. */
+static void offer_records(const struct completion *c, const char *list, const char *schema)
+{
+    const struct dti_document *const document = dti_document_find(schema);
+    const struct dti_member *const member =
+        document ? dti_object_member(document->object, list) : NULL;
+    if (member && member->object)
+        offer_members(c, member->object);
+}
+
 static void offer_values(struct completion *c, const struct dti_option *option,
                          const struct state *state)
 {
@@ -250,6 +272,12 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_UINT:
         break;
     case DTI_OPTION_TEXT:
+        if (option->records) {
+            keep_list(c);
+            offer_records(c, option->records, state->command->schema);
+            for (size_t i = 0; state->command->other_schemas[i]; i++)
+                offer_records(c, option->records, state->command->other_schemas[i]);
+        }
         if (option->offers) {
             keep_list(c);
             offer_choices(c, option->offers);

@@ -8,9 +8,10 @@
 
 #include "cli/shell/command.h"
 
-#define DTI_ROW_FIELD(args, field)                \
-    OPT_TEXT(0, "field", args, field, "NAME,...", \
-             "print only these members of the JSON answer, a line for each dtype")
+#define DTI_ROW_FIELD(args, field, list)                                           \
+    OPT_TEXT(0, "field", args, field, "NAME,...",                                  \
+             "print only these members of the JSON answer, a line for each dtype", \
+             .records = list)
 
 /* The fields to print: those of --field; with -q those that the last operand names, which is then
  * taken off *count, if there are several operands and it is no dtype, else `bare`; NULL for the

@@ -54,6 +54,8 @@ struct dti_option {
     bool matters;      /* what -h shows */
     const struct dti_choice *choices;
     const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
+    const char *records; /* DTI_OPTION_TEXT: completion offers the members of this list's elements
+                          * in the command's documents */
     size_t offset;
     size_t given_offset; /* of a bool that says whether the option was given, or DTI_NO_GIVEN */
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
