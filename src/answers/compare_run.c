@@ -323,9 +323,35 @@ static void finish(struct comparison_run *run)
         compare->tensors[compare->results[i].outcome]++;
 }
 
+/* What is read, for those who show it: both tensors of each pair, in the order of the work. NULL
+ * where bytes are compared too, whose pairs do not wait for their group, or without memory: then
+ * there are no names. */
+static const struct dti_tensor **list_tensors(const struct dti_compare *compare)
+{
+    const struct dti_reading *const reading = &compare->reading;
+    const struct dti_tensor **const list =
+        reading->list ? calloc(2 * compare->result_count + 1, sizeof(struct dti_tensor *)) : NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < compare->result_count && list; i++) {
+        const struct dti_compare_result *const result = &compare->results[i];
+        if (result->way == DTI_COMPARE_BYTES) {
+            free(list);
+            return NULL;
+        }
+        if (result->way != DTI_COMPARE_NUMBERS)
+            continue;
+        list[count++] = &compare->a->tensors[result->a];
+        list[count++] = &compare->b->tensors[result->b];
+    }
+    if (list)
+        reading->list(reading->context, list, count);
+    return list;
+}
+
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr)
 {
     struct comparison_run run = {.compare = compare};
+    const struct dti_tensor **const list = list_tensors(compare);
     run.pairs = calloc(GROUP, sizeof *run.pairs);
     run.results = calloc(GROUP, sizeof *run.results);
     dti_comparison_init(&run.total);
@@ -342,5 +368,6 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
         finish(&run);
     free(run.pairs);
     free(run.results);
+    free(list);
     return status;
 }
