@@ -309,6 +309,22 @@ static uint64_t all_bytes(const struct dti_compare *compare)
     return bytes;
 }
 
+/* Both tensors of each pair that is read, in order; to be freed. NULL: no memory. */
+static const struct dti_tensor **list_pairs(const struct dti_compare *compare, size_t *ret_count)
+{
+    const struct dti_tensor **const list = calloc(compare->result_count + 1, 2 * sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; i < compare->result_count && list; i++) {
+        const struct dti_compare_result *const result = &compare->results[i];
+        if (result->way > DTI_COMPARE_BYTES)
+            continue;
+        list[count++] = &compare->a->tensors[result->a];
+        list[count++] = &compare->b->tensors[result->b];
+    }
+    *ret_count = count;
+    return list;
+}
+
 /* The totals whose tensor is not to be told. */
 static void finish(struct comparison_run *run)
 {
@@ -328,10 +344,14 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
     struct comparison_run run = {.compare = compare};
     run.pairs = calloc(GROUP, sizeof *run.pairs);
     run.results = calloc(GROUP, sizeof *run.results);
+    size_t listed;
+    const struct dti_tensor **const list = list_pairs(compare, &listed);
     dti_comparison_init(&run.total);
     compare->max_result = compare->ulp_result = SIZE_MAX;
     compare->total.identical = true;
-    enum dti_status status = run.pairs && run.results
+    if (list && compare->reading.list)
+        compare->reading.list(compare->reading.context, list, listed);
+    enum dti_status status = run.pairs && run.results && list
                                  ? dti_reading_start(&compare->reading, all_bytes(compare), reterr)
                                  : dti_no_memory(reterr);
     if (status == DTI_OK) {
@@ -342,5 +362,6 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
         finish(&run);
     free(run.pairs);
     free(run.results);
+    free((void *)list);
     return status;
 }
