@@ -169,13 +169,16 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
 
 static enum dti_status fail_block(const struct dti_block_format *block, struct dti_error *reterr)
 {
-    bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
+    const enum dti_dtype element = dti_dtype_find(block->element);
+    /* integers are nothing without their scales */
+    const bool has_dtype = element != DTI_NONE;
+    const bool is_float = has_dtype && dti_format_get(element)->kind == DTI_KIND_FLOAT;
     (void)dti_fail(reterr, DTI_WRONG_KIND,
                    "%s is a block format (%s%s, %s scales); use 'dtinfo quant'%s%s", block->name,
                    block->element, has_dtype ? " elements" : "", dti_format_get(block->scale)->name,
-                   has_dtype ? " for it, or its elements' dtype " : " for it",
-                   has_dtype ? block->element : "");
-    if (has_dtype)
+                   is_float ? " for it, or its elements' dtype " : " for it",
+                   is_float ? block->element : "");
+    if (is_float)
         dti_error_suggest(reterr, block->element);
     return DTI_WRONG_KIND;
 }

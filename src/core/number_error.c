@@ -116,6 +116,27 @@ static bool is_padded(const char *text, size_t length)
     return (size_t)(end - text) < length && is_number(text, (size_t)(end - text));
 }
 
+#define ONE_BY_ONE "write several with blanks between them, as in 1 2 3"
+
+/* Numbers with commas between them, "0.1,0.2" or "0.1, 0.2". */
+static bool is_list(const char *text, size_t length)
+{
+    const char *const end = text + length;
+    const char *comma = NULL;
+    bool several = false;
+    for (const char *at = text; at < end; at = comma + 1) {
+        while (at < end && is_blank(*at))
+            at++;
+        comma = memchr(at, ',', (size_t)(end - at));
+        if (!is_number(at, (size_t)((comma ? comma : end) - at)))
+            return false;
+        if (!comma)
+            return several;
+        several = true;
+    }
+    return false;
+}
+
 enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_problem problem,
                                     const char *text, size_t length, const char *at)
 {
@@ -145,12 +166,12 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                        "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
     } else if (has_several_commas(text, length) && !has_thousands(text, length) &&
                has_group_commas(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s is not a number; write several with blanks between them, as in 1 2 3",
-                       quoted);
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
     } else if (has_group_commas(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
                        quoted, fixed);
+    } else if (is_list(text, length)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
     } else if (is_padded(text, length)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; remove the blanks around it",
                        quoted);

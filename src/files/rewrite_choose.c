@@ -20,6 +20,22 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
     return ops->fits && ops->fits(rewrite, pattern, length);
 }
 
+/* "'norm' fits no tensor, but '*norm*' does": names are often written in part. */
+static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, size_t length,
+                     char *text, size_t size)
+{
+    enum { LONGEST = 64 };
+    char quoted[DTI_QUOTE_SIZE], wider[LONGEST + 3];
+    const int written =
+        snprintf(text, size, "%s fits no tensor", dti_quote(quoted, pattern, length));
+    if (length > LONGEST || written < 0 || (size_t)written >= size)
+        return;
+    const size_t wide = (size_t)snprintf(wider, sizeof wider, "*%.*s*", (int)length, pattern);
+    if (is_used(rewrite, wider, wide))
+        (void)snprintf(text + written, size - (size_t)written, ", but %s does",
+                       dti_quote(quoted, wider, wide));
+}
+
 /* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
  * the request allows it a warning, with the remedy `allowed`. */
 static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
@@ -27,12 +43,12 @@ static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_re
                                   struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
-    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
+    char text[2 * DTI_QUOTE_SIZE + 64];
     for (const char *at = list; at;) {
         const size_t length = dti_glob_list_item(at);
         const bool idle = !is_used(rewrite, at, length);
         if (idle)
-            (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
+            put_idle(rewrite, at, length, text, sizeof text);
         if (idle && !request->allow_unmatched) {
             (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
             dti_error_argument(reterr, at, length);

@@ -35,7 +35,9 @@ enum dti_status dti_input_fail(const struct dti_input *input, int error, struct 
 {
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_BAD_INPUT;
     char label[DTI_QUOTE_SIZE];
-    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label), strerror(error));
+    const bool remote = error == ENOENT && strstr(input->name, "://");
+    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
+             remote ? "URLs are not read; download the file first" : strerror(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }

@@ -15,13 +15,6 @@
 
 #define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
 
-static enum dti_status surplus(const char *operand, const char *text, struct dti_error *reterr)
-{
-    return dti_fail_word(reterr, DTI_USAGE, operand, strlen(operand),
-                         "%s; %s is one operand too many", text,
-                         DTI_QUOTED(operand, strlen(operand)));
-}
-
 /* The file and the name of the destination. */
 static enum dti_status read_operands(struct cast_array *array, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr)
@@ -32,10 +25,12 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
         return dti_fail(reterr, DTI_USAGE, "nothing to cast; give %s, " EXAMPLE,
                         args->input ? "a dtype" : "a file and a dtype");
     if (count > files + 1 && args->input)
-        return surplus(operands[1], "--input names the file, and an array goes to one dtype",
-                       reterr);
+        return dti_fail_word(reterr, DTI_USAGE, operands[1], strlen(operands[1]),
+                             "--input names the file, and an array goes to one dtype; %s is one "
+                             "operand too many",
+                             DTI_QUOTED(operands[1], strlen(operands[1])));
     if (count > files + 1)
-        return surplus(operands[2], "one file goes to one dtype at a time", reterr);
+        return dti_rewrite_surplus(operands[2], reterr);
     array->path = args->input ? args->input : operands[0];
     if (!args->from && strcmp(array->path, "-") != 0 && access(array->path, F_OK) != 0)
         return dti_no_such_file(array->path, errno, reterr);

@@ -193,6 +193,20 @@ static enum dti_status check_order(char **operands, int count, struct dti_error 
     return DTI_OK;
 }
 
+/* "cast 0.1 to bf16" */
+static enum dti_status check_joints(char **operands, int count, struct dti_error *reterr)
+{
+    static const char *const joints[] = {"to", "as", "in", "into"};
+    for (size_t i = 0; count > 2 && i < sizeof joints / sizeof *joints; i++) {
+        if (strcmp(operands[count - 2], joints[i]) == 0)
+            return dti_fail_word(reterr, DTI_USAGE, joints[i], strlen(joints[i]),
+                                 "leave out '%s': the dtype follows the values, as in 'dtinfo "
+                                 "cast 70000 bf16'",
+                                 joints[i]);
+    }
+    return DTI_OK;
+}
+
 static enum dti_status missing_dtype(const char *last, struct dti_error *reterr)
 {
     return dti_fail(reterr, DTI_USAGE,
@@ -224,8 +238,9 @@ static enum dti_status check_operands(char **operands, int count,
     if (count == 1)
         return missing_dtype(operands[0], reterr);
     const char *const last = operands[count - 1];
-    const enum dti_status status =
-        numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
+    enum dti_status status = check_joints(operands, count, reterr);
+    if (status == DTI_OK && numbers->count != (size_t)count - 1)
+        status = check_order(operands, count, reterr);
     if (status == DTI_OK && dti_operand_is_number(last))
         return is_dtype(operands[0]) ? dtype_comes_last(operands[0], reterr)
                                      : missing_dtype(last, reterr);

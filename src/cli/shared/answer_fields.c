@@ -188,6 +188,18 @@ enum dti_status dti_fields_print(const struct dti_context *cx, const char *recor
     return status;
 }
 
+/* "finfo fp16 eps": a word that people ask limits by. */
+static bool is_limit(const char *word)
+{
+    static const char *const limits[] = {
+        "max",  "min",        "lowest",          "eps",
+        "bits", "resolution", "smallest_normal", "smallest_subnormal"};
+    size_t i = 0;
+    while (i < sizeof limits / sizeof *limits && strcmp(word, limits[i]) != 0)
+        i++;
+    return i < sizeof limits / sizeof *limits;
+}
+
 enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *field, const char *bare,
                                   char **operands, int *count, const char **ret_fields,
                                   struct dti_error *reterr)
@@ -195,6 +207,10 @@ enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *fiel
     *ret_fields = field;
     if (field && cx->output != DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE, "--field prints text; leave it out for JSON");
+    if (!field && !cx->quiet && *count > 1 && is_limit(operands[*count - 1]))
+        return dti_fail_word(reterr, DTI_USAGE, operands[*count - 1], strlen(operands[*count - 1]),
+                             "'%s' is not a dtype; --field NAME,... prints members of the answer",
+                             operands[*count - 1]);
     if (field || !cx->quiet || cx->output != DTI_OUTPUT_HUMAN)
         return DTI_OK;
     *ret_fields = bare;

@@ -26,12 +26,12 @@ void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_
 
 static enum dti_status refuse_surplus(const char *operand, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "one file goes to one dtype at a time; %s is one operand too many",
-                   dti_quote(quoted, operand, strlen(operand)));
-    dti_error_argument(reterr, operand, strlen(operand));
-    return DTI_USAGE;
+    const size_t length = strlen(operand);
+    return dti_fail_word(reterr, DTI_USAGE, operand, length,
+                         strpbrk(operand, "./") && !dti_operand_is_number(operand)
+                             ? "%s is one operand too many; -o FILE names the new file"
+                             : "one file goes to one dtype at a time; %s is one operand too many",
+                         DTI_QUOTED(operand, length));
 }
 
 enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
