@@ -55,9 +55,8 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s is empty", label);
     else
         status = dti_fail_remedy(reterr, DTI_UNRECOGNIZED, DTI_REMEDY_SAY_KIND,
-                                 "%s is none of the kinds that are known by their content (%s, an "
-                                 "index)",
-                                 label, detected_kinds(kinds, sizeof kinds));
+                                 "%s has an unknown file format (known: %s, an index)", label,
+                                 detected_kinds(kinds, sizeof kinds));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -71,10 +70,10 @@ static enum dti_status open_file(struct dti_container_whole *whole,
     const struct dti_input *const input = &container->files[0].input;
     if (!input->seekable) {
         char label[DTI_QUOTE_SIZE];
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is not a regular file, and tensors are found by seeking; copy it to a "
-                        "file first",
-                        dti_input_label(input, label));
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s is not seekable, which reading tensors requires; copy it to a regular file first",
+            dti_input_label(input, label));
     }
     if (options && options->raw) {
         container->kind = DTI_CONTAINER_RAW;

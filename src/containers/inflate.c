@@ -93,7 +93,7 @@ enum dti_status dti_inflate_read(struct dti_inflate *stream, void *buffer, size_
             break;
         case Z_BUF_ERROR: /* nothing was left to read */
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s: truncated: its compressed data stop in the middle", stream->label);
+                            "%s: truncated: its compressed data end too early", stream->label);
         case Z_MEM_ERROR:
             return dti_no_memory(reterr);
         default:

@@ -19,7 +19,7 @@ enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member
     if (crc == member->crc)
         return DTI_OK;
     return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: damaged: its CRC-32 is %08lx, the directory says %08lx", label,
+                    "%s: damaged: its CRC-32 is %08lx, but the directory says %08lx", label,
                     (unsigned long)crc, (unsigned long)member->crc);
 }
 
@@ -32,7 +32,7 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     size_t more;
     if (unpacked != member->size)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: damaged: it unpacks to %llu bytes, the directory says %llu", label,
+                        "%s: damaged: it unpacks to %llu bytes, but the directory says %llu", label,
                         (unsigned long long)unpacked, (unsigned long long)member->size);
     const enum dti_status status = dti_inflate_read(stream, &byte, 1, &more, reterr);
     if (status != DTI_OK)

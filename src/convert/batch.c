@@ -23,7 +23,7 @@ static enum dti_status check_input(const struct dti_batch_part *part, struct dti
     const char *const units = part->plan ? dti_plan_request(part->plan)->src.name : "bytes";
     char label[DTI_QUOTE_SIZE];
     if (!input->seekable)
-        return dti_fail(reterr, DTI_BUG, "%s is no regular file", dti_input_label(input, label));
+        return dti_fail(reterr, DTI_BUG, "%s is not a regular file", dti_input_label(input, label));
     if (part->output && input->inode != 0 &&
         dti_output_is_file(part->output, input->device, input->inode))
         return dti_fail(reterr, DTI_USAGE, "%s is also the output; name another file",

@@ -14,7 +14,8 @@ enum form { FORM_FP64, FORM_I64, FORM_U64, FORM_COUNT };
 static const enum dti_dtype dtypes[FORM_COUNT] = {DTI_FP64, DTI_INT64, DTI_UINT64};
 static const struct dti_layout layout = {.packing = DTI_PACKING_BYTES};
 
-static const char not_exact[] = "neither an fp64 nor a 64-bit integer, and would be rounded twice";
+static const char not_exact[] =
+    "neither an fp64 nor a 64-bit integer, so it would be rounded twice";
 
 struct dti_cross_check {
     struct dti_request request;
@@ -150,10 +151,10 @@ static enum dti_status disagree(const struct dti_cross_check *cross_check, uint6
     dti_spell_code(number, src, from->width);
     dti_spell_code(other, got, dst->width);
     dti_spell_code(exact, want, dst->width);
-    return dti_fail(reterr, DTI_BUG,
-                    "%s casts the %s %s to the %s %s, and the exact answer is %s; please report it",
-                    dti_runner_device(cross_check->runner), from->name, number, dst->name, other,
-                    exact);
+    return dti_fail(
+        reterr, DTI_BUG,
+        "%s casts the %s %s to the %s %s, but the exact result is %s; please report this",
+        dti_runner_device(cross_check->runner), from->name, number, dst->name, other, exact);
 }
 
 /* Casts the tile's numbers of one form, and compares. `at` is the first one's place in the tile. */

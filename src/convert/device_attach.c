@@ -64,7 +64,7 @@ static void tell_why(struct dti_plan *plan)
     for (size_t i = 0; i < chain->count; i++)
         rule = rule || chain->step[i].rule;
     if (rule)
-        (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for what %s makes of %s",
+        (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for casts like %s's from %s",
                        dti_stack_name(request->rule->stack), request->src.name);
     else
         (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for %s to %s",

@@ -135,7 +135,7 @@ static enum dti_status take_lane(struct device_run *run, struct dti_error *reter
     if (status == DTI_NO_MEMORY)
         return dti_fail_remedy(reterr, status,
                                run->runner->demanded ? DTI_REMEDY_USE_CPU : DTI_REMEDY_NONE,
-                               "%s: out of memory: it has none for the %llu bytes of a tile",
+                               "%s: out of memory: cannot allocate the %llu bytes of a tile",
                                run->runner->id, (unsigned long long)run->areas.size);
     return status;
 }

@@ -148,7 +148,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
         return status;
     struct dti_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
     plan->level = allowed;
     plan->cache_bytes = dti_last_cache_bytes();
@@ -157,7 +157,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     init_loss_rule(plan);
     if (!compose(plan, &composer) || !compose_loss(plan, &composer)) {
         dti_plan_free(plan);
-        return composer.no_memory ? dti_fail(reterr, DTI_NO_MEMORY, "memory ran out")
+        return composer.no_memory ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory")
                                   : dti_fail(reterr, DTI_BUG, "no kernels for %s to %s",
                                              request->src.name, request->cast.dst.name);
     }

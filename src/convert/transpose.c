@@ -255,7 +255,7 @@ static enum dti_status transpose_all(const struct transposition *job, struct dti
 static enum dti_status fail_size(const struct dti_input *input, struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s does not hold all of an array in Fortran order",
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s is too short for its array in Fortran order",
                     dti_input_label(input, label));
 }
 

@@ -179,7 +179,7 @@ enum dti_status dti_gpu_probe(struct dti_gpu_list *ret, struct dti_error *reterr
         list.count = args.count;
         memcpy(list.driver_version, args.driver_version, sizeof list.driver_version);
         if (list.count == 0)
-            snprintf(list.why_not, sizeof list.why_not, "the CUDA devices have gone");
+            snprintf(list.why_not, sizeof list.why_not, "the CUDA devices are no longer available");
     }
     *ret = list;
     return DTI_OK;

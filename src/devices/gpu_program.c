@@ -18,9 +18,9 @@ const char *dti_gpu_program(unsigned major, unsigned minor, unsigned cuda_versio
 {
     const char *why = NULL;
     if (!cuda_program)
-        why = "built without CUDA kernels; build it where clang or nvcc is";
+        why = "built without CUDA kernels; rebuild with clang or nvcc installed";
     else if (major == 0)
-        why = "the driver does not tell its compute capability";
+        why = "the driver does not report its compute capability";
     else if (major < CUDA_PROGRAM_CAPABILITY / 10 ||
              (major == CUDA_PROGRAM_CAPABILITY / 10 && minor < CUDA_PROGRAM_CAPABILITY % 10))
         why = "the kernels need compute capability 7.5 or later";

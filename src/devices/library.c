@@ -84,7 +84,7 @@ static enum dti_status open_one(struct dti_library **ret, const char *name,
     const size_t size = strlen(name) + 1;
     char quoted[DTI_QUOTE_SIZE];
     if (is_no_file(name))
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a library, nor a file at all",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a regular file",
                         dti_quote(quoted, name, size - 1));
     struct dti_library *const library = malloc(sizeof *library + size);
     if (!library)
@@ -104,15 +104,15 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
 {
     if (has_privileges_of_another())
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s: not loaded, because the program runs with the privileges of another "
-                        "user",
+                        "%s: not loaded because the program runs with another user's privileges",
                         names[0]);
     const char *const chosen = variable ? getenv(variable) : NULL;
     if (chosen) {
         char quoted[DTI_QUOTE_SIZE];
         if (!strchr(chosen, '/'))
-            return dti_fail(reterr, DTI_UNAVAILABLE, "%s is %s, which is no path: it has no slash",
-                            variable, dti_quote(quoted, chosen, strlen(chosen)));
+            return dti_fail(reterr, DTI_UNAVAILABLE,
+                            "%s is %s, which is not a path: it has no slash", variable,
+                            dti_quote(quoted, chosen, strlen(chosen)));
         return open_one(ret, chosen, reterr);
     }
     /* when none is there, the first is the one to speak of */

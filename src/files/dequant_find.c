@@ -56,7 +56,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     }
     if (tensor_scales > 1)
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_LAYOUT,
-                                  "has scales of the whole tensor by several layouts");
+                                  "has tensor scales of several layouts");
     return DTI_OK;
 }
 
@@ -103,7 +103,7 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     if (config->unread[0] != '\0') {
         char name[DTI_QUOTE_SIZE];
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-                                  "%s says that it is of the format %s, which is not read",
+                                  "%s says that its format is %s, which is not supported",
                                   config->file,
                                   dti_quote(name, config->unread, strlen(config->unread)));
     }
@@ -156,13 +156,12 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
-        return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
-            "packed codes need a tensor '..._scale' beside them, and there is none");
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
+                                  "packed codes need a tensor '..._scale', which is missing");
     if (find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-            "its columns belong to groups as a tensor '...%s' says, which is not read", order);
+            "a tensor '...%s' assigns its columns to groups, which is not supported", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(dequant);
     if (!found)
         return dti_no_memory(reterr);
@@ -239,10 +238,10 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         find_suffixed(dequant, tensor->name, length, packed, &codes))
         return DTI_OK;
     char name[DTI_QUOTE_SIZE];
-    return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
-                              "the codes that it belongs to are not there: neither %s nor the same "
-                              "with '%s'",
-                              dti_quote(name, tensor->name, length), packed);
+    return dti_dequant_refuse(
+        &part, reterr, DTI_REMEDY_KEEP,
+        "its codes are missing: there is neither %s nor the same name with '%s'",
+        dti_quote(name, tensor->name, length), packed);
 }
 
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,

@@ -76,11 +76,11 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
         const struct dti_dequant_reason *const reason = &doubts->list[i];
         char text[DTI_ERROR_TEXT + 128];
         if (reason->tensors == 1)
-            (void)snprintf(text, sizeof text, "a quantized tensor is read as it is stored: %s",
+            (void)snprintf(text, sizeof text, "a quantized tensor is read as stored: %s",
                            reason->first);
         else
             (void)snprintf(text, sizeof text,
-                           "%zu quantized tensors are read as they are stored; the first: %s",
+                           "%zu quantized tensors are read as stored; the first: %s",
                            reason->tensors, reason->first);
         notes[before + i] =
             (struct dti_note){.code = "read_as_stored",

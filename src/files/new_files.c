@@ -58,7 +58,7 @@ static enum dti_status check_not_input(const struct dti_new_files *files,
         const struct dti_input *const input = &files->container->files[i].input;
         if (dti_output_is_file(output, input->device, input->inode))
             return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_OTHER_OUTPUT,
-                                   "%s is also the output, which would change it while it is read",
+                                   "%s is also the output, and would change while being read",
                                    dti_input_label(input, label));
     }
     return DTI_OK;

@@ -174,7 +174,7 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
                                  "%s is not a regular file", label);
     else if (input.size > CONFIG_MAX)
         status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
-                                 "%s has %llu bytes, and a configuration at most %d", label,
+                                 "%s has %llu bytes; a configuration may have at most %d", label,
                                  (unsigned long long)input.size, (int)CONFIG_MAX);
     else if (!text)
         status = dti_no_memory(reterr);

@@ -28,14 +28,14 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
         if (!rewrite->zero_points || dti_quant_suffix(rewrite->row, DTI_PART_ZERO_POINT))
             return DTI_OK;
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_ZEROS,
-                               "%s has no place for zero points", layout);
+                               "%s does not support zero points", layout);
     }
     if (dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, recipe->dtype))
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_NAMES,
-                               "%s does not know %s", layout, recipe->dtype);
+                               "%s does not support %s", layout, recipe->dtype);
     return dti_fail(reterr, DTI_WRONG_KIND,
-                    "no layout of files has a place for %s with scales; say an fp8 dtype, an "
-                    "integer of 2 to 16 bits or a block format",
+                    "no file layout supports %s with scales; use an fp8 dtype, an integer of 2 to "
+                    "16 bits or a block format",
                     recipe->dtype);
 }
 
@@ -277,10 +277,10 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
         struct dti_quant_stored stored;
         dti_rewrite_stored(rewrite, i, &stored);
         if (rewrite->tensors[i].fate == DTI_FATE_CHANGED && dti_quant_hides_groups(&stored))
-            return dti_fail(reterr, DTI_USAGE,
-                            "npy files cannot tell how long the groups of %s are whose rows are "
-                            "filled up; write safetensors",
-                            rewrite->request.quantize.dtype);
+            return dti_fail(
+                reterr, DTI_USAGE,
+                "npy files cannot store the group length of %s with padded rows; write safetensors",
+                rewrite->request.quantize.dtype);
     }
     return DTI_OK;
 }
@@ -303,7 +303,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     else if (!replaced)
         status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REMOVE_FILE,
-                                 "%s exists and would be taken for a part of the output",
+                                 "%s exists and would be mistaken for a part of the output",
                                  dti_quote(label, name, strlen(name)));
     free(name);
     return status;

@@ -32,7 +32,8 @@ static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_re
         const size_t length = dti_glob_list_item(at);
         const bool idle = !is_used(rewrite, at, length);
         if (idle)
-            (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
+            (void)snprintf(text, sizeof text, "%s matches no tensor",
+                           dti_quote(quoted, at, length));
         if (idle && !request->allow_unmatched) {
             (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
             dti_error_argument(reterr, at, length);
@@ -72,7 +73,7 @@ static enum dti_status refuse_unreadable(const struct dti_container *container, 
     if (tensor->refusal)
         (void)snprintf(why, sizeof why, "%s", tensor->refusal);
     else
-        (void)snprintf(why, sizeof why, "holds %s, which is not read", tensor->stored_as);
+        (void)snprintf(why, sizeof why, "holds %s, which is not supported", tensor->stored_as);
     if (count > 1)
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
     const bool advised = tensor->remedy != DTI_REMEDY_NONE;
@@ -90,7 +91,7 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_SELECT,
-                          "%s fits none of %zu tensors", dti_quote(quoted, list, strlen(list)),
+                          "%s matches none of %zu tensors", dti_quote(quoted, list, strlen(list)),
                           container->tensor_count);
     dti_error_argument(reterr, list, strlen(list));
     return DTI_USAGE;

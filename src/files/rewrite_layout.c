@@ -219,7 +219,7 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     const bool several = rewrite->tensor_count > 0;
     if (rewrite->tensor_count != 1)
         return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
-                               "%s has %zu tensors, and %s file holds one%s",
+                               "%s has %zu tensors, but %s file holds only one%s",
                                dti_quote(label, path, strlen(path)), rewrite->tensor_count,
                                rewrite->request.kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
                                several ? "" : "; there is nothing to write");

@@ -131,7 +131,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
     struct dti_scan_side *const side = &sides->b;
     uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
     if (!shape)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned i = 0; i < b->rank; i++)
         shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
     const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
@@ -207,7 +207,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
     enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
     scan.sides = calloc(count, sizeof *scan.sides);
     if (status == DTI_OK && !scan.sides)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned hub = 0; hub < HUBS; hub++)
         scan.kernel[hub] = dti_comparison_kernel((enum dti_comparison_hub)hub, options->level);
     for (size_t i = 0; status == DTI_OK && i < count; i++)

@@ -183,7 +183,7 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
     scan.sides = calloc(count, sizeof *scan.sides);
     scan.begun = calloc(count, sizeof *scan.begun);
     if (status == DTI_OK && (!scan.sides || !scan.begun))
-        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
         status = prepare(&scan, container, reterr);
     if (status == DTI_OK)

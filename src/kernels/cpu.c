@@ -105,7 +105,7 @@ enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
         if (!is_of_here(most, highest)) {
             (void)dti_fail(
                 reterr, DTI_UNAVAILABLE,
-                "DTINFO_CPU is '%s', a level of another CPU (%s); the highest here is %s",
+                "DTINFO_CPU is '%s', a level of other CPUs (%s); the highest level here is %s",
                 levels[most].name, levels[most].architecture, levels[highest].name);
             dti_error_argument(reterr, limit, strlen(limit));
             return DTI_UNAVAILABLE;

@@ -165,7 +165,7 @@ enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const c
         ret->length += got;
         if (ret->length - start > most) {
             char label[DTI_QUOTE_SIZE];
-            return dti_fail(reterr, DTI_BAD_INPUT, "%s has more than %zu bytes, too many for %s",
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is larger than %zu bytes, the limit for %s",
                             dti_input_label(input, label), most, purpose);
         }
     }
@@ -187,7 +187,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
         } else if (got == 0) {
             char label[DTI_QUOTE_SIZE];
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s became shorter while it was read: nothing at byte %llu of %llu",
+                            "%s shrank while being read: it ends at byte %llu of %llu",
                             dti_input_label(input, label), (unsigned long long)(offset + done),
                             (unsigned long long)input->size);
         } else if (errno != EINTR) {

@@ -89,9 +89,9 @@ static enum dti_status open_file(const struct dti_output_group *group, size_t at
     if (!group->is_new && fstat(file->target.folder, &st) != 0)
         return dti_output_fail(reterr, file->label, errno);
     if (!group->is_new && st.st_dev != device)
-        return dti_fail_remedy(
-            reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
-            "%s is a link to another file system than the files that belong to it", file->label);
+        return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
+                               "%s links to a different file system than the other output files",
+                               file->label);
     const char *const name = dti_output_base(group->paths[at]);
     if (strlen(name) > NAME_MAX)
         return dti_output_fail(reterr, file->label, ENAMETOOLONG);
@@ -250,7 +250,7 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
     const int error = renamed ? dti_output_sync_folder(group->target.folder) : sync_folders(group);
     if (error == 0)
         return DTI_OK;
-    return dti_fail(reterr, DTI_WRITE_FAILED, "%s is written, but its folder is not synced: %s",
+    return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
                     group->is_new ? group->label : group->files[group->count - 1]->label,
                     strerror(error));
 }

@@ -146,12 +146,12 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
         (void)close(walk.at.folder);
     if (walk.trap)
         return dti_fail(reterr, DTI_WRITE_FAILED,
-                        "%s goes through another user's link in a folder open to all; name what "
-                        "it points to",
+                        "%s goes through another user's symbolic link in a world-writable folder; "
+                        "give the path that it points to",
                         label);
     if (error == EEXIST && as_folder) {
-        (void)dti_fail(reterr, DTI_USAGE, "%s is no folder; give the name of one, or a new name",
-                       label);
+        (void)dti_fail(reterr, DTI_USAGE,
+                       "%s is not a folder; give an existing folder or a new name", label);
         dti_error_argument(reterr, path, length);
         return DTI_USAGE;
     }

@@ -89,7 +89,7 @@ def nothing_is_loaded_with_privileges_of_another_user():
             print("        skipped: setuid has no effect here")
             return
         require(not os.path.exists(marker), "a library was loaded with another user's privileges")
-        require(b"privileges of another user" in done.stdout, "not told:", done.stdout)
+        require(b"another user's privileges" in done.stdout, "not reported:", done.stdout)
 
 
 @check

@@ -172,7 +172,7 @@ def what_keeps_its_dtype_keeps_every_bit():
         require(all(data == nans for *_, data in tensors) and len(tensors) == 4, "bits changed")
         done = require_done(cast("in.safetensors", "bf16", "two.safetensors", "--only", "none",
                                  "--allow-unmatched"))
-        require(b"'none' fits no tensor" in done.stderr and b"nothing is cast" in done.stderr,
+        require(b"'none' matches no tensor" in done.stderr and b"nothing is cast" in done.stderr,
                 "warnings", done.stderr)
 
 
