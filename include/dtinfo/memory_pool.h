@@ -9,7 +9,7 @@
 
 struct dti_pool_chunk;
 struct dti_pool {
-    struct dti_pool_chunk *chunks; /* newest first, save that large pieces stand behind it */
+    struct dti_pool_chunk *chunks; /* newest first, except that large pieces come after it */
     size_t left;                   /* bytes free at the end of the newest */
 };
 
@@ -19,7 +19,7 @@ struct dti_pool {
 void *dti_pool_alloc(struct dti_pool *pool, size_t size);
 void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size);
 
-/* A copy of text with a NUL behind it; NULL when memory ran out. */
+/* A copy of text with a NUL after it; NULL when memory ran out. */
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length);
 
 void dti_pool_free(struct dti_pool *pool); /* leaves an empty pool */

@@ -50,8 +50,8 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
                                     uint64_t offset, struct dti_error *reterr);
 
 /* Syncs, renames, syncs the folder; frees output in any case. Without force a file that has
- * appeared meanwhile is not replaced. On failure nothing is left, except that a folder that cannot
- * be synced holds the complete new file. */
+ * appeared in the meantime is not replaced. On failure nothing is left, except that a folder that
+ * cannot be synced holds the complete new file. */
 enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_error *reterr);
 /* Leaves the target as it was; NULL is fine. */
 void dti_output_discard(struct dti_output_file *output);
@@ -60,7 +60,7 @@ void dti_output_discard(struct dti_output_file *output);
  * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
  * handled by the process itself, stay so.
  * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
- * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_leftovers.h. */
+ * at most one ".NAME.dtinfo-XXXXXX" next to NAME for each output: see output_leftovers.h. */
 void dti_output_guard_signals(void);
 /* What these handlers write to standard error, as long as it is set: to take a progress bar off the
  * screen. It must not change while it is set; NULL for nothing. */

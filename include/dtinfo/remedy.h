@@ -16,7 +16,8 @@ enum dti_remedy {
 /* What to do, without the name of an option: "keep the tensor as it is". */
 const char *dti_remedy_meaning(enum dti_remedy remedy);
 
-/* Something odd that is no error: "total_size says 100 bytes, the tensors have 96". */
+/* A warning: something unusual that is not an error: "total_size says 100 bytes, the tensors have
+ * 96". */
 struct dti_note {
     const char *code; /* for JSON, snake_case: "total_size" */
     const char *text; /* one line, safe for a terminal */

@@ -36,8 +36,8 @@ enum dti_status dti_resident_cast(struct dti_resident *resident, size_t set, boo
                                   struct dti_error *reterr);
 enum dti_status dti_resident_get(struct dti_resident *resident, size_t set, void *dst,
                                  struct dti_error *reterr);
-/* A copy within the device of as many bytes, half of them read and half of them written, beside the
- * arrays of the set. */
+/* A copy within the device of as many bytes, half of them read and half of them written, in
+ * addition to the arrays of the set. */
 enum dti_status dti_resident_copy(struct dti_resident *resident, size_t set,
                                   struct dti_error *reterr);
 /* The byte is written over the set's result. */

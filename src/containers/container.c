@@ -153,7 +153,7 @@ void dti_container_free(struct dti_container *container)
 }
 
 /* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON
- * must be an index for that, unless the name has told already. */
+ * must be an index, unless the name has already decided. */
 static bool is_head(const char *path, const unsigned char *head, size_t size, uint64_t file_size)
 {
     static const char map[] = "\"weight_map\"";

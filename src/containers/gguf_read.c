@@ -57,7 +57,7 @@ static uint64_t padded(const struct gguf_reading *work, uint64_t end)
     return over > 0 ? end + (work->alignment - over) : end;
 }
 
-/* The version, which also tells the byte order, and the two counts. */
+/* The version, which also determines the byte order, and the two counts. */
 static bool read_header(struct gguf_reading *work, uint64_t *ret_pairs)
 {
     struct dti_gguf_stream *const stream = &work->stream;
@@ -246,7 +246,7 @@ static bool add_notes(const struct gguf_reading *work)
     return (work->unknown == 0 ||
             dti_opening_note(work->opening, "unknown_types",
                              "%zu of %" PRIu64 " tensors have types that ggml does not define; "
-                                               "their bytes are counted up to the next tensor",
+                             "their bytes are counted up to the next tensor",
                              work->unknown, work->tensor_count)) &&
            (work->long_names == 0 ||
             dti_opening_note(work->opening, "long_names",

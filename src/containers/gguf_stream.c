@@ -17,7 +17,7 @@ static bool expect(const struct dti_gguf_stream *stream, uint64_t size)
                               size, dti_gguf_at(stream), stream->opening->file->input.size);
 }
 
-/* Fills the buffer from where the stream stands. */
+/* Fills the buffer from the stream's position. */
 static bool refill(struct dti_gguf_stream *stream)
 {
     const uint64_t at = dti_gguf_at(stream), left = dti_gguf_left(stream);

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 enum {
-    FIRST_PIECE = 1024, /* a header is all that is wanted of most streams */
+    FIRST_PIECE = 1024, /* most streams are read only for a header */
     PIECE_MAX = 64 * 1024,
     RAW_WINDOW = -15, /* deflated data without a header of zlib's or gzip's */
 };

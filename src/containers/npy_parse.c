@@ -8,8 +8,8 @@
  *     field  = "(" name "," type ["," extent] ")"       name = string | "(" string "," string ")"
  *     extent = number | tuple                           tuple = "()" | "(3,)" | "(2, 3)"
  *
- * which is what numpy writes, and less than Python would take. No recursion: nested types stand on
- * a stack of their own. */
+ * which is what numpy writes, and less than Python would take. No recursion: nested types are on a
+ * separate stack. */
 #include <string.h>
 
 #include "containers/npy.h"
@@ -63,7 +63,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The escape behind a backslash. */
+/* The escape after a backslash. */
 static bool skip_escape(struct cursor *cursor)
 {
     static const char long_escapes[] = "xuU";
@@ -87,7 +87,7 @@ static bool skip_escape(struct cursor *cursor)
     return true;
 }
 
-/* A string in either kind of quotes; what stands between them, as it stands there. */
+/* A string in either kind of quotes; the text between them, unchanged. */
 static bool take_string(struct cursor *cursor, const char **ret_text, size_t *ret_length)
 {
     if (!next_is(cursor, "'\""))

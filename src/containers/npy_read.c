@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npy: one array behind a header that is a Python literal. From the bytes of the header to
+ * numpy's .npy: one array after a header that is a Python literal. From the bytes of the header to
  * a tensor: sizes are checked here, and what a type means to us is decided. As in numpy, missing
  * data is an error and further bytes are not. */
 #include <inttypes.h>
@@ -207,7 +207,7 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
         if (!settle_structured(opening, &header, &tensor))
             return false;
     } else {
-        /* "|V2" tells no more than "V2" */
+        /* "|V2" says no more than "V2" */
         const size_t mark = type.sort == DTI_NPY_LOST && strchr("<>=|", header.descr[0]) ? 1 : 0;
         tensor.stored_as =
             dti_opening_text(opening, header.descr + mark, header.descr_length - mark);

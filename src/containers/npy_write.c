@@ -17,7 +17,7 @@ enum {
     PREAMBLE_BYTES = 10, /* version 1.0, which holds all headers of up to 64 dimensions */
 };
 
-/* NULL: numpy has no dtype in which the codes could stand. */
+/* NULL: numpy has no dtype that could hold the codes. */
 static const char *descr_of(const struct dti_format *format)
 {
     const char *found = NULL;

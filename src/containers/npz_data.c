@@ -48,7 +48,7 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     return dti_npz_check_crc(label, member, crc, reterr);
 }
 
-/* All of a member, and whether its length and its CRC are right; what comes behind `start` goes to
+/* All of a member, and whether its length and its CRC are right; what follows `start` goes to
  * scratch, unless that is NULL. stream: NULL when it is stored. piece is of PIECE bytes. */
 static enum dti_status read_all(struct dti_inflate *stream, const struct dti_input *input,
                                 const struct dti_zip_member *member, const char *label,

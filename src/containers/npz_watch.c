@@ -51,7 +51,7 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range ran
     return true;
 }
 
-/* Takes the first bytes of *left that nobody has taken yet into *ret, and *left goes on behind
+/* Takes the first bytes of *left that are not yet taken into *ret, and *left continues after
  * them. An empty *ret: there are none. False: memory ran out. */
 static bool take_first(struct dti_npz_watch *watch, struct file_range *left, struct file_range *ret)
 {
@@ -90,7 +90,8 @@ static bool take_first(struct dti_npz_watch *watch, struct file_range *left, str
     return true;
 }
 
-/* Adds bytes of the file to a tally; called with the lock held, which is let go of meanwhile. */
+/* Adds bytes of the file to a tally; called with the lock held, which is released in the meantime.
+ */
 static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, const void *bytes,
                            struct file_range range, struct dti_error *reterr)
 {

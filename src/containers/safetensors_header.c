@@ -20,7 +20,7 @@ static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
                                    DTI_SAFETENSORS_PREFIX);
 }
 
-/* "tensor 'a': WHAT", of what stands in the header. */
+/* "tensor 'a': WHAT", about an entry of the header. */
 static bool fail_tensor(const struct header_reading *reading, const struct dti_tensor *tensor,
                         const char *what)
 {
@@ -124,7 +124,7 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* An array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
+/* An array of at most `capacity` sizes; *ret_count is how many there were, and is never more. */
 static bool read_sizes(struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *member, uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {

@@ -40,7 +40,7 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
     return true;
 }
 
-/* Whether the file ends where the data does, data_bytes behind the header. */
+/* Whether the file ends where the data does, data_bytes after the header. */
 static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64_t data_bytes,
                       uint64_t file_size)
 {
@@ -120,7 +120,7 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
     return first < head_size ? head[first] == '{' : file_size > head_size;
 }
 
-/* JSON, behind whatever length it has. */
+/* JSON, whatever its length. */
 static bool resembles(const unsigned char *head, size_t head_size)
 {
     return head_size > DTI_SAFETENSORS_PREFIX && head[DTI_SAFETENSORS_PREFIX] == '{' &&

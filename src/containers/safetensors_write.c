@@ -96,7 +96,7 @@ static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint6
     return DTI_OK;
 }
 
-/* By falling element size, then in the order given, which offset tells meanwhile. */
+/* By falling element size, then in the order given, which offset records in the meantime. */
 static int compare(const void *a, const void *b)
 {
     const struct dti_new_tensor *const left = a, *const right = b;
@@ -203,7 +203,7 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
             tensors[i].offset = i;
         qsort(tensors, count, sizeof *tensors, compare);
         status = place(tensors, count, &data_bytes, &aligned, reterr);
-        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones stand before */
+        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
     }
     const size_t start = ret_head->length;
     if (status == DTI_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files beside
- * it. Names of files are taken for names in that folder and for nothing else. */
+ * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files in its
+ * folder. Names of files are taken for names in that folder and for nothing else. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool is_file_name(const char *name, size_t length)
     return true;
 }
 
-/* The file of a mapping, behind its key. Tensors of one file mostly follow each other. */
+/* The file of a mapping, after its key. Tensors of one file mostly follow each other. */
 static bool read_file_name(struct index_reading *work, const struct dti_mapping *mapping,
                            const char **ret)
 {

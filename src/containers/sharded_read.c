@@ -145,7 +145,7 @@ static bool check_repeated(const struct checkpoint_opening *work,
                                  quote_text(b, work->shards.names[tensor->file]));
 }
 
-/* A mapping that the shards do not bear out: tells how many more there are of that shard. */
+/* A mapping that the shards contradict: reports how many more there are of that shard. */
 static bool fail_mapping(const struct checkpoint_opening *work, const struct dti_name_order *order,
                          const struct dti_mapping *mapping)
 {

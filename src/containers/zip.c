@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The members of zip archives, in the central directory and in headers of their own, which must
- * tell the same, since some programs believe the one and some the other.
+ * agree, since some programs trust the one and some the other.
  *
  *     member 0: local header, data    member 1 ...    directory    [end 64, locator 64]    end
  */
@@ -66,7 +66,7 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
     return true;
 }
 
-/* One entry of the directory; *ret_size tells how long it is. */
+/* One entry of the directory; *ret_size is its length. */
 static bool read_entry(struct dti_opening *opening, const unsigned char *entry, size_t left,
                        struct dti_zip_member *ret, size_t *ret_size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a zip archive: a record that stands last but for a comment, and before it its 64-bit
- * form with a locator. Both tell where the directory is. */
+ * The end of a zip archive: a record at the end, except for a comment, and before it its 64-bit
+ * form with a locator. Both give the position of the directory. */
 #include <inttypes.h>
 #include <stdlib.h>
 

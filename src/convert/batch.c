@@ -108,7 +108,7 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     return (tiles > 0 ? tiles : 1) * tile.src;
 }
 
-/* Whether `next` stands right behind `part`, whose sizes are given, on both sides. */
+/* Whether `next` directly follows `part`, whose sizes are given, on both sides. */
 static bool follows(const struct dti_batch_part *part, const struct dti_batch_sizes *sizes,
                     const struct dti_batch_part *next)
 {

@@ -138,7 +138,7 @@ static enum dti_status find_plan(struct dti_cross_check *cross_check, enum form 
         return status;
     }
     (void)snprintf(why_not, size, "%s", why ? why : error.text);
-    why_not[strcspn(why_not, ";")] = '\0'; /* logs are for those who asked for arrays */
+    why_not[strcspn(why_not, ";")] = '\0'; /* logs are only for casts of arrays */
     return DTI_OK;
 }
 
@@ -200,7 +200,7 @@ enum dti_status dti_cross_check_ask(struct dti_cross_check *cross_check,
     const char *why = NULL;
     size_t asked = 0;
     enum dti_status status = DTI_OK;
-    /* where an element stands matters to random bits alone */
+    /* an element's index matters only to random bits */
     if (cross_check->request.cast.policy.round != DTI_ROUND_STOCHASTIC)
         index = 0;
     while (n > 0 && status == DTI_OK) {

@@ -55,7 +55,7 @@ static enum dti_status upload_tables(struct dti_device_plan *plan, struct dti_er
     return status;
 }
 
-/* What there is no kernel for. */
+/* Names the cast that has no kernel. */
 static void tell_why(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
@@ -71,7 +71,7 @@ static void tell_why(struct dti_plan *plan)
                        request->src.name, request->cast.dst.name);
 }
 
-/* Makes plan->device, or tells why not. */
+/* Makes plan->device, or reports why not. */
 static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
 {
     struct dti_runner *const runner = plan->runner;

@@ -143,7 +143,7 @@ static inline uint64_t dti_array_bytes(uint64_t n, unsigned bits)
     return n / 8 * bits + (n % 8 * bits + 7) / 8;
 }
 
-/* Adds a name to a description, behind " + " where it is not the first. */
+/* Adds a name to a description, after " + " where it is not the first. */
 void dti_plan_text_add(char buffer[DTI_PLAN_TEXT_SIZE], const char *name);
 
 #endif

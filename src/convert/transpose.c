@@ -104,7 +104,7 @@ static void choose_tile(struct transposition *job, uint64_t most)
     }
 }
 
-/* Runs that are whole in the file, one behind the other into memory. */
+/* Runs that are whole in the file, one after the other into memory. */
 static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {

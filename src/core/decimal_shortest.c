@@ -172,7 +172,7 @@ static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
 }
 
 /* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave
- * open what is asked. */
+ * the answer open. */
 static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint64_t rest,
                             uint64_t below, uint64_t half, const struct dti_interval *interval,
                             const struct trust *trust)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what a person wrote to a dtype: library prefixes, spellings that deserve a note, spellings
+ * Finds the dtype for a user's text: library prefixes, spellings that deserve a note, spellings
  * that mean several things, block formats in the wrong place, and the nearest right name when there
  * is none. */
 #include <stdio.h>
@@ -115,7 +115,7 @@ static const char *without_prefix(const char *name, const char **ret_own)
     return name;
 }
 
-/* Copies the next word of a list into word and moves *list behind it; false at the end. */
+/* Copies the next word of a list into word and moves *list past it; false at the end. */
 static bool next_word(const char **list, char word[DTI_NAME_SIZE])
 {
     size_t length = strcspn(*list, " ");

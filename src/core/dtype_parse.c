@@ -16,7 +16,7 @@ enum {
     P3109_WIDTH_MAX = 16,
 };
 
-/* Reads a decimal number and moves *text behind it. False when there is none. */
+/* Reads a decimal number and moves *text past it. False when there is none. */
 static bool take_number(const char **text, uint32_t *ret, bool *leading_zero)
 {
     const char *p = *text;

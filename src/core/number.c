@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a struct dti_number is without any rounding: its expansion to the last digit and its integer
+ * The exact value of a struct dti_number: its expansion to the last digit and its integer
  * part. */
 #include "dtinfo/number.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The message for a text that is not a number, with the remedy where there is one. */
+ * The error message for a text that is not a number, with a remedy if there is one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static bool has_several_commas(const char *text, size_t length)
     return comma && memchr(comma + 1, ',', (size_t)(text + length - comma - 1));
 }
 
-/* What people write behind a number: a power of ten, a share, a type of C. */
+/* What people write after a number: a power of ten, a share, a type of C. */
 static const struct {
     const char *rest, *instead;
 } suffixes[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the codes of an array stand: containers, packing, byte order. The kernels do the same for
+ * Where the codes of an array are: containers, packing, byte order. The kernels do the same for
  * whole arrays; this is the definition they are checked against. */
 #include "dtinfo/storage.h"
 

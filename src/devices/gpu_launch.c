@@ -11,7 +11,7 @@
 enum {
     BLOCK = 256,          /* threads */
     BLOCKS_EACH = 8,      /* on a multiprocessor: as many as have room on recent devices */
-    MULTIPROCESSORS = 64, /* where the driver does not tell */
+    MULTIPROCESSORS = 64, /* where the driver does not report it */
     LOG_SIZE = 512,       /* of the driver's compiler */
     LAUNCH_ARGS_MAX = 1024,
 };

@@ -32,7 +32,7 @@ static void find_uuid(const struct dti_cuda *cuda, CUdevice device, char ret[48]
     static const char digits[] = "0123456789abcdef";
     CUuuid uuid;
     ret[0] = '\0';
-    /* the newer one tells parts of a divided device apart */
+    /* the newer one distinguishes the parts of a divided device */
     if (!(cuda->cuDeviceGetUuid_v2 && cuda->cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) &&
         !(cuda->cuDeviceGetUuid && cuda->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS))
         return;

@@ -9,7 +9,7 @@
 
 enum { DEFAULT_SECONDS = 30, LONGEST_SECONDS = 86400, MILLISECONDS = 1000 };
 
-/* "0.25": digits, and at most three behind a point. */
+/* "0.25": digits, and at most three after a point. */
 static bool parse_milliseconds(const char *text, unsigned *ret)
 {
     unsigned whole = 0, part = 0, unit = MILLISECONDS;

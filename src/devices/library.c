@@ -115,7 +115,7 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
                             dti_quote(quoted, chosen, strlen(chosen)));
         return open_one(ret, chosen, reterr);
     }
-    /* when none is there, the first is the one to speak of */
+    /* when none exists, report the first */
     enum dti_status status = open_one(ret, names[0], reterr);
     for (size_t i = 1; status == DTI_UNAVAILABLE && names[i]; i++) {
         if (open_one(ret, names[i], NULL) == DTI_OK)

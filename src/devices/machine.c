@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a machine's processors are, put together from CPUID, /proc and /sys. */
-#define _DEFAULT_SOURCE /* getauxval() is beside POSIX */
+#define _DEFAULT_SOURCE /* getauxval() is not in POSIX */
 #include "dtinfo/machine.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static const struct dti_machine unknown = {
     .memory_limit_bytes = DTI_UNKNOWN,
 };
 
-/* What the C library tells where the files do not. */
+/* What the C library reports where the files do not. */
 static void ask_system(struct dti_machine *machine)
 {
     struct utsname about;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors by their names: codes X or X_packed, and beside them X_scale and what else the
- * table of layouts knows. */
+ * Quantized tensors by their names: codes X or X_packed, together with X_scale and the other parts
+ * in the table of layouts. */
 #include "files/dequant_find.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
         const struct dti_quant_row *const row = &dti_quant_rows[i];
         if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
             (request->layout_given && row->layout != request->layout))
-            continue; /* rows of a layout stand together */
+            continue; /* rows of a layout are adjacent */
         struct dti_dequant_group own = *group;
         for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
             add_part(dequant, &own, (enum dti_quant_part)part,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whether all parts of a quantized tensor fit together, and what is read of them. What does not fit
- * is refused: numbers would come out that nobody stored. */
+ * is refused: the result would be numbers that were never stored. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static enum dti_status read_all(const struct dti_dequant_part *from, void *buffe
     return dti_input_read_at(part.input, buffer, size, part.offset, reterr);
 }
 
-/* The shape of the numbers, out of the part that tells it. */
+/* The shape of the numbers, from the part that holds it. */
 static enum dti_status read_shape(const struct dti_dequant_group *group,
                                   uint64_t shape[DTI_QUANT_RANK_MAX], struct dti_error *reterr)
 {
@@ -222,7 +222,7 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_d
     return DTI_OK;
 }
 
-/* Codes in words, and zero points in words beside them, are found there by bytes. */
+/* Codes in words, and their zero points in words, are found by bytes. */
 static enum dti_status check_words(const struct dti_dequant_group *group, enum dti_quant_part which,
                                    struct dti_error *reterr)
 {

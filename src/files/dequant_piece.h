@@ -50,7 +50,7 @@ static inline void dti_dequant_reverse(unsigned char *bytes, size_t count)
     }
 }
 
-/* Whether it has blocks that lie along rows. */
+/* Whether its blocks run along rows. */
 static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
 {
     return tensor->block && tensor->map.group_columns > 1;

@@ -60,7 +60,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
     }
 }
 
-/* Blocks that do not lie along rows: each element has a scale of its own. */
+/* Blocks that do not run along rows: each element has a scale of its own. */
 static void run_table(const struct dti_dequant_tensor *tensor,
                       const struct dti_dequant_segment *segment, const unsigned char *codes,
                       const float *scale)

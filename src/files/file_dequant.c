@@ -92,8 +92,8 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
     return false;
 }
 
-/* A found tensor looks like one of fp32 in a file; in a view for looking at like its codes, with a
- * form beside the numbers that they stand for. */
+/* A found tensor looks like one of fp32 in a file; in a view for inspection it looks like its
+ * codes, with a form next to the dequantized numbers. */
 static void finish(struct dti_dequant_found *found, bool logical)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);

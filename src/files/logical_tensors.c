@@ -24,7 +24,7 @@ static enum dti_remedy remedy_of(enum dti_remedy remedy)
     }
 }
 
-/* Reasons are told apart by their remedies, of which there are few. */
+/* Reasons are distinguished by their remedies, of which there are few. */
 static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
                                  struct dti_error *reterr)
 {

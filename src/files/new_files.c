@@ -105,7 +105,7 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr)
 {
-    if (files->count > FEW_FILES) /* a new file and its folder, beside what is open already */
+    if (files->count > FEW_FILES) /* a new file and its folder, besides what is already open */
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);

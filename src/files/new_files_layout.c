@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files: their names, what stands before the data, and where each tensor goes. */
+ * The new files: their names, what precedes the data, and where each tensor goes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 enum { CONFIG_MAX = 16 << 20 };
 
-/* Where the object may stand, the first that is there. */
+/* Where the object may be; the first that exists counts. */
 enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
 struct config_candidates {
     struct dti_config_block blocks[PLACES];

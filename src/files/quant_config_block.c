@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The object in a configuration that says how tensors were quantized, member by member. Members
- * that are not asked for are skipped, but must be JSON. */
+ * The object in a configuration that says how tensors were quantized, member by member. Other
+ * members are skipped, but must be JSON. */
 #include "files/quant_config_block.h"
 
 #include <stdio.h>
@@ -165,7 +165,8 @@ static enum dti_status add_hint(struct dti_config_reading *reading, struct dti_c
     return DTI_OK;
 }
 
-/* Formats of compressed-tensors that are read, by their tensors. Others lie as kernels want them.
+/* Formats of compressed-tensors that are read, by their tensors. Others are already as kernels need
+ * them.
  */
 void dti_config_look_at_format(const char *format, struct dti_config_block *block)
 {

@@ -80,7 +80,7 @@ static uint32_t get_word(const unsigned char *bytes)
     return word;
 }
 
-/* Rows that end within a word, packed here. What is shared with the pieces beside this one is put
+/* Rows that end within a word, packed here. What is shared with the neighbouring pieces is set
  * aside. */
 static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
                                    const struct quant_chunk *piece, struct dti_error *reterr)

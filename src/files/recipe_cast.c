@@ -151,7 +151,7 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
 }
 
-/* The request says how codes lie, and no code has a choice. */
+/* The request gives a packing, but no code needs one. */
 static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe whose tensors become codes and scales: which they are, the axis along which scales
- * lie, and the plan, one for each dtype and shape. The work is in quantize_run.c. */
+ * The recipe whose tensors become codes and scales: which they are, the axis of the scales, and the
+ * plan, one for each dtype and shape. The work is in quantize_run.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +143,7 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
         else if (i > axis)
             request->inner *= source->shape[i];
     }
-    if (source->elements == 0 && !whole) /* products beside a 0 may be anything */
+    if (source->elements == 0 && !whole) /* products next to a 0 may be anything */
         request->outer = request->inner = 0;
 }
 
@@ -285,7 +285,7 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
     return DTI_OK;
 }
 
-/* Whether a file stands where a part of OUT.npy would, and is not going to be replaced. */
+/* Whether a file exists where a part of OUT.npy would be, and is not going to be replaced. */
 static enum dti_status check_beside(const struct dti_rewrite *rewrite, const char *suffix,
                                     struct dti_error *reterr)
 {

@@ -63,7 +63,7 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
     return status;
 }
 
-/* Names the first of `count` tensors whose values are out of reach. */
+/* Names the first of `count` tensors whose values cannot be read. */
 static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
                                          size_t count, struct dti_error *reterr)
 {

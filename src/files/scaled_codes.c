@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding tensors of codes whose scales lie beside them, and saying so. */
+ * Finds tensors of codes that have scales, and reports them. */
 #include "dtinfo/scaled_codes.h"
 
 #include <stdio.h>

@@ -123,8 +123,8 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
            (a->format->width >= 8 || a->layout.packing == b->layout.packing);
 }
 
-/* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
- * Fortran order, that is with the dimensions the other way round. */
+/* Brings b into the order of a, in which indices are reported. What is row-major is its own
+ * transpose in Fortran order, that is with the dimensions the other way round. */
 static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
                                uint64_t max_memory, struct dti_error *reterr)
 {
@@ -146,7 +146,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
     return DTI_OK;
 }
 
-/* Codes are told apart by what they are, not by the numbers that they stand for. */
+/* Codes are compared as codes, not as the numbers that they encode. */
 static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     if (!a->quantized || !b->quantized)

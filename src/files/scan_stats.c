@@ -34,7 +34,7 @@ static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, s
     tensor->stats.shift = tensor->rule.shift;
 }
 
-/* For whoever comes first to a tensor of several blocks, whichever block that is. */
+/* For the first thread at a tensor of several blocks, whichever block that is. */
 static enum dti_status begin_large(struct stats_scan *scan, size_t part,
                                    const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {

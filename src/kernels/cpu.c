@@ -216,7 +216,7 @@ void dti_stores_order(void)
 }
 
 /* The largest cache of a level (0: of any) among the deterministic cache parameters, which Intel
- * and AMD lay out alike in two different leaves; 0 when the processor does not tell. */
+ * and AMD lay out alike in two different leaves; 0 when the processor does not report it. */
 static uint64_t x86_cache_bytes(unsigned level)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;

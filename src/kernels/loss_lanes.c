@@ -132,7 +132,7 @@ static void add_block(const struct dti_loss_rule *rule, struct lane_numbers *b, 
     look_for_peaks(b, index, peak, loss);
 }
 
-/* Elements from `at` on, of which there are `count`; zeros behind them. */
+/* Elements from `at` on, of which there are `count`; zeros after them. */
 DTI_LANE void load_lanes(double ret[LANES], const unsigned char *from, size_t at, size_t count,
                          bool single)
 {

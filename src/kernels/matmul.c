@@ -8,8 +8,9 @@
  *             for each strip of rows: pack A, while what comes next is fetched
  *                 for each panel: a tile of C, in registers
  *
- * Members have a rectangle of C each and pack for themselves what it needs, so that nobody waits.
- * A single row of C takes B as it comes, without packing: reading B is all the time it takes. */
+ * Members have a rectangle of C each and pack for themselves what it needs, so that no member
+ * waits. A single row of C takes B as it comes, without packing: reading B is all the time it
+ * takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #include "kernels/matmul_tile.h"
 
 enum {
-    FIRST_CACHE = 32 * 1024, /* where the processor does not tell */
+    FIRST_CACHE = 32 * 1024, /* where the processor does not report it */
     SECOND_CACHE = 256 * 1024,
     PAGE = 4096,
 };

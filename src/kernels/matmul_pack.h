@@ -76,7 +76,7 @@ MATMUL_INLINE int32_t matmul_wide_pair_at(const unsigned char *p)
     return value;
 }
 
-/* int8 as int16. What stands for elements that are missing at the end of a row does not matter here
+/* int8 as int16. The filler for missing elements at the end of a row does not matter here
  * and below, since integers meet zeros of B. */
 MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned char *a,
                                          size_t stride, size_t rows, size_t k)
@@ -141,7 +141,7 @@ MATMUL_INLINE void matmul_step_fours(unsigned char *out, const unsigned char *co
     }
 }
 
-/* Panels of `width` columns, row by row, so that B is read as it lies. */
+/* Panels of `width` columns, row by row, so that B is read in memory order. */
 MATMUL_INLINE void matmul_pack_panels(unsigned char *panels, const unsigned char *b, size_t stride,
                                       size_t columns, size_t k, size_t panel_bytes, size_t width,
                                       size_t element, size_t group, size_t step, size_t lead,

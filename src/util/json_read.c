@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recogniser. Its state is what may come next, and a bit per open level. */
+ * The recogniser. Its state is what may come next, and one bit per open level. */
 #include "dtinfo/json_read.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of JSON: most are short, plain and ASCII, so that is what is fast. */
+ * The strings of JSON. Most are short, plain and ASCII, so that case is fast. */
 #include "util/json_string.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing: a new file under another name until it is complete, or a pipe as it comes. */
+ * Writes a new file under a temporary name until it is complete, or a pipe directly. */
 #define _GNU_SOURCE /* sync_file_range() */
 #include "dtinfo/output.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finding an output's real folder, for files and for folders. Links are read here, not by the
- * kernel, because new files must lie beside what the last of them points to, which need not exist,
- * and because the kernel follows other people's links unless it is told not to. Each step is
- * relative to a folder that is held open, so that a folder renamed meanwhile changes nothing. */
+ * kernel, because new files must be in the same folder as what the last link points to, which need
+ * not exist, and because the kernel by default follows other users' links. Each step is
+ * relative to a folder that is held open, so that renaming the folder in the meantime changes
+ * nothing. */
 #define _GNU_SOURCE /* O_PATH */
 #include "util/output_path.h"
 
@@ -53,8 +54,8 @@ static int enter(struct dti_output_path *at, const char *name)
     return 0;
 }
 
-/* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule
- * (fs.protected_symlinks) for links that it follows itself. */
+/* Where everybody may create links, another user's link could lead anywhere. Linux has the same
+ * rule (fs.protected_symlinks) for links that it follows itself. */
 static int check_link(struct path_walk *walk)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
@@ -88,7 +89,7 @@ static int follow(struct path_walk *walk, bool slash)
     return 0;
 }
 
-/* Takes the next name off the rest; whether a slash was behind it. */
+/* Takes the next name off the rest; whether a slash followed it. */
 static bool take_name(struct path_walk *walk, size_t length)
 {
     const size_t slashes = strspn(walk->rest + length, "/");

@@ -2,7 +2,7 @@
  *
  * A team of threads. Work is handed out by a generation number: a member that sees a new one does
  * the job once and reports back. Sleeping members wait for it under a mutex, spinning ones watch
- * it; the number and the job it stands for are the same for both. */
+ * it; the generation number and its job are the same for both. */
 #define _GNU_SOURCE /* thread affinity: Linux only, and optional */
 #include "dtinfo/parallel.h"
 

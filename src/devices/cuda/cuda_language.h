@@ -38,7 +38,7 @@
 #include "kernels/lanes_odd.h"
 #include "kernels/lanes_random.h"
 
-/* What host and device hand each other lies as here in both. */
+/* Host and device exchange data in exactly this layout. */
 #define DTI_LAID_OUT(what) _Static_assert(sizeof(void *) != 8 || (what), #what)
 DTI_LAID_OUT(sizeof(struct dti_gpu_cast_args) == 376);
 DTI_LAID_OUT(offsetof(struct dti_gpu_cast_args, decoder) == 40);
