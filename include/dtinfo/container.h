@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files that hold tensors, behind one interface: a reader finds out what there is (name, dtype,
- * shape, byte range) from headers alone, a writer lays out a new file. Nobody here reads the data,
- * save to unpack what is compressed. Everything in a file is untrusted: sizes are checked before
- * memory is taken, names are bytes and may hold anything. */
+ * shape, byte range) from headers alone, a writer lays out a new file. Nothing here reads the
+ * data, except to unpack compressed data. Everything in a file is untrusted: sizes are checked
+ * before memory is taken, names are bytes and may hold anything. */
 #ifndef DTINFO_CONTAINER_H
 #define DTINFO_CONTAINER_H
 

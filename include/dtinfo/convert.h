@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A plan over a stream of bytes: blocks are read, cast and written by a team of threads in bounded
- * memory. Containers hand over the byte ranges of their tensors; raw files are one range. */
+ * memory. Containers provide the byte ranges of their tensors; raw files are one range. */
 #ifndef DTINFO_CONVERT_H
 #define DTINFO_CONVERT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many bytes arrays take, exactly, without having them: in a dtype or in blocks. */
+ * Computes the exact size of arrays in a dtype or in blocks, without the arrays. */
 #ifndef DTINFO_FOOTPRINT_H
 #define DTINFO_FOOTPRINT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA device at work: memory, streams, kernels, events, through the driver alone. Every call of
+ * Using a CUDA device: memory, streams, kernels, events, through the driver only. Every call of
  * the driver has a time limit (dti_gpu_timeout()): a driver call that does not return, and a device
  * that reports a fault, leave the device lost, and every later call fails at once with the first
  * reason. Functions may be called by several threads; a stream by one at a time.

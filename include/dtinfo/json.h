@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing one JSON document at a time, in memory that the next one uses again. Numbers enter as
- * spell.c wrote them. There is no way to add text as it is: every string is escaped, every number
+ * spell.c wrote them. There is no way to add raw text: every string is escaped, every number
  * checked. key is NULL inside an array; keys are string literals or from tables of such (they are
  * not copied), snake_case; in a key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory for many small things that live and die together: names, shapes and lists out of one file.
+ * Memory for many small objects with the same lifetime: names, shapes and lists from one file.
  * A pool of zeros is empty and ready; nothing is freed before all of it is. */
 #ifndef DTINFO_MEMORY_POOL_H
 #define DTINFO_MEMORY_POOL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that are made of a container: laid out, opened under temporary names, filled, and given
- * their names at the end, all of them or none. Until then nothing that anybody sees has changed. */
+ * The files that are written from a container: laid out, opened under temporary names, filled, and
+ * renamed at the end, all of them or none. Until then nothing visible has changed. */
 #ifndef DTINFO_NEW_FILES_H
 #define DTINFO_NEW_FILES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A file that appears whole or not at all: written under a temporary name in the target's folder,
- * synced, then renamed. Or a pipe, written as it comes. */
+ * synced, then renamed. Or a pipe, written directly. */
 #ifndef DTINFO_OUTPUT_H
 #define DTINFO_OUTPUT_H
 

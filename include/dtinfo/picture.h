@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pictures made of characters: bars, marks on an axis, and parts distinguished by colour. They are
- * drawn with box characters, or with ASCII where nothing else may be printed. Every mark has its
+ * drawn with box characters, or with ASCII where nothing else can be printed. Every mark has its
  * own character, so that no picture needs its colours. */
 #ifndef DTINFO_PICTURE_H
 #define DTINFO_PICTURE_H

@@ -2,9 +2,9 @@
  *
  * Quantization: numbers become codes through a scale, and codes become numbers again. What is here
  * is the definition, one number or one block at a time, in integer arithmetic; the array kernels
- * are held against it.
+ * are tested against it.
  *
- * All of it is arithmetic of fp32, as everywhere in practice: x is an fp32 number (others are
+ * All arithmetic is in fp32, as in common practice: x is an fp32 number (others are
  * rounded to fp32 first), so are scales (those of fewer bits decode to fp32 exactly) and what comes
  * back. "Rounded" means to nearest even in fp32, with subnormals and overflow to infinity. Numbers
  * are passed as fp32 codes, uint32_t. Every NaN that comes back is 0x7fc00000.

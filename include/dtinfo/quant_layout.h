@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A quantized tensor in a file is several tensors: codes, scales, and what else it takes to get the
- * numbers back. How they are called and what they look like is said by one table,
- * quant_layouts.def, for both directions: who quantizes asks for the parts of a tensor, who
- * dequantizes looks in the table for what the names, dtypes and shapes of a file mean, and then
- * compares it with the parts that should be there.
+ * A quantized tensor in a file is several tensors: codes, scales, and whatever else is needed to
+ * recover the numbers. One table, quant_layouts.def, defines their names and shapes, for
+ * both directions: quantization asks for the parts of a tensor, dequantization looks up what the
+ * names, dtypes and shapes of a file mean, and then compares it with the parts that should be
+ * there.
  *
  * X is the name of the tensor, [r, c] its shape; others by the same rules.
  *   codes         X or X_packed  [r, c]; WORDS [r, ceil(c bits / 32)] int32; BITS [r, c bits / 8]

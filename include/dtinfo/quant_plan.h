@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quantization of a whole array, and the way back: which kernels, how it is cut into pieces,
+ * Quantization of a whole array, and dequantization: which kernels, how it is cut into pieces,
  * where scales are. A plan is constant after it was made, and threads share it. An array is done in
  * one pass over its pieces, or in two where scales come from more than a piece: range, then codes.
  *

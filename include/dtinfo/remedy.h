@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What to do about an error or a note. The layers below the command line know no options: they give
- * a finished sentence and the id of a remedy. The caller has its own words for the id: the command
- * line says "; --keep leaves it as it is", a Python module would name the argument keep=. */
+ * What to do about an error or a note. The layers below the command line know nothing of options:
+ * they give a finished sentence and the id of a remedy. The caller has its own words for the id:
+ * the command line says "; --keep leaves it as it is", a Python module would name the argument
+ * keep=. */
 #ifndef DTINFO_REMEDY_H
 #define DTINFO_REMEDY_H
 

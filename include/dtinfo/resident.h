@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A plan's work on arrays that stay in its device's memory, for measurements: what the kernels cost
- * without the way there and back. */
+ * without copies to and from the device. */
 #ifndef DTINFO_RESIDENT_H
 #define DTINFO_RESIDENT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A container rewritten into new files: which of its tensors are written, what becomes of each, how
- * the new files are laid out, the work itself, and the moment at which they take their names. Until
- * then nothing that anybody sees has changed. What becomes of tensors is the recipe of the request;
- * all else is the same for every recipe. */
+ * the new files are laid out, the work itself, and the final renaming. Until then nothing visible
+ * has changed. The recipe of the request decides what becomes of
+ * tensors; everything else is the same for every recipe. */
 #ifndef DTINFO_REWRITE_H
 #define DTINFO_REWRITE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and columns that line up. Width is counted in columns of a terminal
+ * Text for people: styles and aligned columns. Width is counted in columns of a terminal
  * (dti_utf8_columns). */
 #ifndef DTINFO_TABLE_H
 #define DTINFO_TABLE_H

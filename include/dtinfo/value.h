@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number taken apart, and the only two ways between it and a code: dti_decode() is exact,
+ * A decoded number, and the only two ways between it and a code: dti_decode() is exact,
  * dti_encode() is the one place in the program that rounds and overflows. Integer arithmetic only.
  */
 #ifndef DTINFO_VALUE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The front of the containers: finds out what a file is, hands it to the reader of its kind, and
- * owns what the reader found. */
+ * The entry point of the containers: detects the format of a file, calls its reader, and owns
+ * what the reader found. */
 #include "dtinfo/container.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of container kinds, and the calls that go straight to a row. */
+ * The table of container kinds, and the calls that forward to a row. */
 #include <string.h>
 
 #include "containers/containers.h"

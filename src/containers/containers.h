@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kind of container is to the front of them: a row of operations. And what its operations
- * work on. */
+ * The operations of a container kind, and the data that they work on. */
 #ifndef DTINFO_CONTAINERS_H
 #define DTINFO_CONTAINERS_H
 

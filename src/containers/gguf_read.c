@@ -2,7 +2,7 @@
  *
  * GGUF, versions 2 and 3, of both byte orders: a header, key-values, descriptions of tensors, the
  * data. The checks are those of ggml; beyond them the file must be long enough for the data. Longer
- * names and types that ggml does not know are taken, because other builds of it write them. */
+ * names and types unknown to ggml are accepted, because other builds of it write them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npy: one array after a header that is a Python literal. From the bytes of the header to
- * a tensor: sizes are checked here, and what a type means to us is decided. As in numpy, missing
+ * numpy's .npy: one array after a header that is a Python literal. Turns the bytes of the header
+ * into a tensor: checks sizes and maps types to dtypes. As in numpy, missing
  * data is an error and further bytes are not. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npz: a zip of .npy members. What is kept between finding its arrays, handing out their
- * data and verifying them. */
+ * numpy's .npz: a zip of .npy members. The state shared by finding its arrays, reading their data
+ * and verifying them. */
 #ifndef DTINFO_NPZ_H
 #define DTINFO_NPZ_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the data of a .npz are. Compressed ones are unpacked, in a fixed amount of memory and up to
- * the size that the header said: what would unpack to more is refused at that point. And the CRC of
- * every member, arrays or not, without keeping any of it. */
+ * Where the data of a .npz are. Compressed data are unpacked, in a fixed amount of memory and up to
+ * the size in the header: anything longer is rejected at that point. Also computes the CRC of every
+ * member, arrays or not, without keeping its data. */
 #include <inttypes.h>
 #include <stdlib.h>
 

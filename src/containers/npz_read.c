@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding the arrays of a .npz: the headers of its members say what they hold, and of compressed
- * ones no more than that is unpacked here. What the directory says of a member's size must be what
- * its header says, so that nothing has to be believed while the data are unpacked. */
+ * Finds the arrays of a .npz: the headers of its members say what they hold, and only the
+ * headers of compressed members are unpacked here. The size of a member in the directory must agree
+ * with its header, so that nothing has to be trusted while the data are unpacked. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CRC of a stored array while it is read. Pieces come from several threads, in any order, and
- * some come twice; each byte counts when it is read first. Sums of pieces add up without regard to
- * order, so that all there is to be kept is which bytes have been counted. */
+ * some come twice; each byte counts when it is first read. The sums of pieces can be combined in
+ * any order, so only the set of counted bytes has to be kept. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

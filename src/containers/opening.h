@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A container while it is opened, or a part of it is looked at later: what all readers share. Their
- * functions return false when they fail, and have left the error here. */
+ * A container while it or a part of it is being opened: shared by all readers. Their functions
+ * return false on failure and store the error here. */
 #ifndef DTINFO_OPENING_H
 #define DTINFO_OPENING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON of a safetensors header: its tokens in one pass, each put where it belongs or refused.
+ * The JSON of a safetensors header: its tokens in one pass, each stored or rejected.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading a safetensors file: its length against those of header and data, and what the header
- * says as the tensors that everybody knows. */
+ * Reads a safetensors file: checks its length against those of header and data, and turns the
+ * header into tensors. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The front of a safetensors file to be written: the length of the header, the header, blanks up to
- * a multiple of eight bytes. */
+ * Writes the start of a safetensors file: the length of the header, the header, spaces up to a
+ * multiple of eight bytes. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files in its
- * folder. Names of files are taken for names in that folder and for nothing else. */
+ * folder. Names of files are only ever looked up in that folder. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sharded checkpoints: the tensors of several safetensors files as those of one. The index and the
- * files must agree about every tensor. */
+ * Sharded checkpoints: the tensors of several safetensors files combined into one container. The
+ * index and the files must agree about every tensor. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint, laid out as transformers writes it: sorted, two blanks deep.
+ * The index of a sharded checkpoint, laid out as transformers writes it: sorted, indented by two
+ * spaces.
  */
 #include <stdlib.h>
 #include <string.h>

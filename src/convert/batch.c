@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preparing a batch: what can be known to fail does so now; parts are grouped and cut into blocks,
- * and there is memory for each thread. */
+ * Prepares a batch: checks everything that can be checked in advance, groups parts and cuts them
+ * into blocks, and allocates memory for each thread. */
 #include <fcntl.h>
 #include <stdlib.h>
 

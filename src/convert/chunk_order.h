@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What threads that share out numbered blocks must agree on: who is next to write to a pipe,
+ * Shared state of threads that divide numbered blocks among them: who is next to write to a pipe,
  * which error comes first, how much is done. A thread finishes a block that it has begun, whatever
  * happens to later ones; so everything before the first error is done, and the error is the same
  * whichever thread was faster. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How an exact number becomes an element of an array that a device can take, without a second
- * rounding that could be told; and the comparison of what came back. */
+ * rounding that could change the result; and the comparison of the results. */
 #include "dtinfo/cross_check.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Giving a plan to a runner: whether its device does it, and what the device must have for that. */
+ * Attaches a plan to a runner: checks whether its device supports it, and prepares what the device
+ * needs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Request to plan: the stages of the cast, the steps of each, and how the loss will be seen. */
+ * Turns a request into a plan: the stages of the cast, the steps of each, and how the loss is
+ * computed. */
 #include "dtinfo/plan.h"
 
 #include <stdio.h>

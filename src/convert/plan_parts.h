@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a plan is made of, for the files of this folder. */
+ * The parts of a plan, for the files of this folder. */
 #ifndef DTINFO_CONVERT_PLAN_PARTS_H
 #define DTINFO_CONVERT_PLAN_PARTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Request to quantization plan: which kernels do the work, and what they need to know. */
+ * Turns a request into a quantization plan: which kernels to use, and their parameters. */
 #include <stdlib.h>
 
 #include "convert/plan_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The judge of quantization plans: whole arrays element by element through the definitions of
- * quant.h, places by plain index arithmetic. Slow. */
+ * The reference for quantization plans: whole arrays element by element by the definitions of
+ * quant.h, with plain index arithmetic. Slow. */
 #include <string.h>
 
 #include "dtinfo/quant_plan.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a plan: one kernel goes over a whole run, several go over it tile by tile, so that what is
- * between them stays in the first cache. */
+ * Runs a plan: one kernel processes a whole run; several process it tile by tile, so that
+ * intermediate results stay in the first cache. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a plan and counting what it lost, in one pass: each tile is cast in the first cache, both
+ * Runs a plan and measures its loss, in one pass: each tile is cast in the first cache, both
  * ends of it are compared there, and then it is written. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preparing a transfer: how many elements there are, how large blocks should be, memory for them.
+ * Prepares a transfer: counts elements, chooses the block size, allocates memory.
  */
 #include "convert/transfer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading the CUDA driver, and what to say when that does not work. */
+ * Loads the CUDA driver, and explains failures to do so. */
 #include "devices/cuda_driver.h"
 
 #include <pthread.h>

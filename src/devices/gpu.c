@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening and closing a CUDA device, and its loss. */
+ * Opens and closes CUDA devices, and handles their loss. */
 #include "dtinfo/gpu.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a device, and memory of the host that it reaches. */
+ * Memory of a device, and host memory that the device can access. */
 #include "devices/gpu_parts.h"
 
 struct memory_args {

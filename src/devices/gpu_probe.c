@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUDA devices there are. No context is made: that takes a while and memory of the device. */
+ * Finds the CUDA devices. No context is created: that takes time and device memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

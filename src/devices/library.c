@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading of libraries that are there or not: the only place that does. */
+ * Loads optional libraries; the only place that does. */
 #include "dtinfo/library.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a machine's processors are, put together from CPUID, /proc and /sys. */
+ * Describes a machine's processors from CPUID, /proc and /sys. */
 #define _DEFAULT_SOURCE /* getauxval() is not in POSIX */
 #include "dtinfo/machine.h"
 

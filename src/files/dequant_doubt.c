@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors that are not read: what was expected, and what else they may be. */
+ * Errors for ambiguous or unsupported quantized tensors: what was expected, and what else they may
+ * be. */
 #include <stdio.h>
 
 #include "files/dequant_find.h"

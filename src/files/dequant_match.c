@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether all parts of a quantized tensor fit together, and what is read of them. What does not fit
- * is refused: the result would be numbers that were never stored. */
+ * Checks whether all parts of a quantized tensor fit together, and reads the small ones. What does
+ * not fit is rejected: the result would be numbers that were never stored. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

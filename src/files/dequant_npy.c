@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized npy files: each part is a file of its own. OUT.npy has the codes, OUT_scale.npy and so
+ * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so
  * on are next to it. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What those who recognise quantized tensors show each other. All memory is from the pool of the
- * view. */
+ * Shared by the files that recognise quantized tensors. All memory is from the pool of the view. */
 #ifndef DTINFO_FILES_DEQUANT_PARTS_H
 #define DTINFO_FILES_DEQUANT_PARTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece of a quantized tensor under way: what those who read codes one by one and those who read
- * whole blocks share. */
+ * A piece of a quantized tensor in progress: shared by the readers of single codes and of whole
+ * blocks. */
 #ifndef DTINFO_FILES_DEQUANT_PIECE_H
 #define DTINFO_FILES_DEQUANT_PIECE_H
 

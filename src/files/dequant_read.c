@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers out of codes and scales, a piece of a tensor at a time. A piece is cut at the ends of
- * rows and into chunks; the codes of a chunk are read, its scales are where they were or are read
- * too, and kernels do the rest. */
+ * Computes numbers from codes and scales, a piece of a tensor at a time. A piece is cut at the ends
+ * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
+ * do the rest. */
 #include "files/dequant_piece.h"
 
 /* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which row of the table of layouts a tensor's parts are by: dtypes, names and shapes must fit. */
+ * Finds the row of the table of layouts for a tensor's parts: dtypes, names and shapes must match.
+ */
 #include <string.h>
 
 #include "dtinfo/checked.h"

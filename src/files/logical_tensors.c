@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers with quantized tensors in place of their parts: see logical_tensors.h. */
+ * Containers with quantized tensors instead of their parts: see logical_tensors.h. */
 #include "dtinfo/logical_tensors.h"
 
 #include <stdio.h>

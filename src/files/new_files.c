@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files as files: opened under other names, and given theirs at the end. */
+ * The new files on disk: opened under temporary names, renamed at the end. */
 #include "dtinfo/new_files.h"
 
 #include <stdlib.h>

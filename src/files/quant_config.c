@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.json and hf_quant_config.json: finding them, and from what they say to hints. */
+ * config.json and hf_quant_config.json: finds them and turns them into hints. */
 #include "files/quant_config.h"
 
 #include <stdio.h>

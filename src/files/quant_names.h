@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, and Y.weight with
- * Y.scale. For who reads them together, and for who must know that they belong together. */
+ * Y.scale. For code that reads them together, or must know that they belong together. */
 #ifndef DTINFO_FILES_QUANT_NAMES_H
 #define DTINFO_FILES_QUANT_NAMES_H
 

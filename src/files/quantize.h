@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors on their way to codes and scales: a task each, done by pieces. */
+ * Tensors being quantized: one task each, done in pieces. */
 #ifndef DTINFO_FILES_QUANTIZE_H
 #define DTINFO_FILES_QUANTIZE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pieces of tensors: read, looked at or quantized, written, by any thread. */
+ * The pieces of tensors: read, scanned or quantized, and written, by any thread. */
 #include <string.h>
 
 #include "files/quantize.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The recipes whose elements are cast one by one: to a dtype, and from codes with scales, which a
- * view of the file makes numbers of. */
+ * view of the file turns into numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a tensor's elements get from its file into the new one, one by one: the dtype and layout on
- * both sides, and the plan that leads from one to the other, or none where bytes are copied. */
+ * How a tensor's elements are copied or cast from its file into the new one: the dtype and layout
+ * on both sides, and the plan that leads from one to the other, or none where bytes are copied. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether two tensors can be held against each other. */
+ * Whether two tensors can be compared. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of tensors as numbers, the memory that it takes, and the frame of a scan. A block is
+ * Reads elements of tensors as numbers, manages the memory for that, and runs scans. A block is
  * small enough to stay in a core's second cache from the read to the kernel; from there on tiles
  * stay in the first. */
 #include "files/scan_side.h"

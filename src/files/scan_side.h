@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the elements of a tensor come from, and how they become the numbers that kernels look at:
- * what the scans of statistics and of differences share. */
+ * Where the elements of a tensor come from, and how they become the numbers that kernels process:
+ * shared by the scans of statistics and of differences. */
 #ifndef DTINFO_FILES_SCAN_SIDE_H
 #define DTINFO_FILES_SCAN_SIDE_H
 

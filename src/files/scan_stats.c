@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statistics of many tensors: each block is read, made numbers and looked at by one thread, and
- * then added to its tensor's. */
+ * The statistics of many tensors: one thread reads, decodes and counts a block, then adds it to its
+ * tensor's. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of all levels find out about a tile of pairs, and how that is added to the
+ * What the kernels of all levels compute for a tile of pairs, and how that is added to the
  * comparison of the arrays. */
 #ifndef DTINFO_KERNELS_COMPARISON_TILE_H
 #define DTINFO_KERNELS_COMPARISON_TILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops a
- * compiler makes vectors of; codes of any format by the definition. */
+ * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops
+ * compilers vectorize; codes of any format by the definition. */
 #include "kernels/lanes.h"
 #include "kernels/loss_kernels.h"
 #include "kernels/loss_tile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packing for matrix products, in plain loops that compilers make vector code of; each level
+ * Packing for matrix products, in plain loops that compilers vectorize; each level
  * compiles its own. Widths are constants where they are called. */
 #ifndef DTINFO_KERNELS_MATMUL_PACK_H
 #define DTINFO_KERNELS_MATMUL_PACK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an array is counted. The thresholds of a histogram's ranges are asked of dti_encode(), by
+ * How an array is counted. dti_encode() gives the thresholds of a histogram's ranges, by
  * bisection over all magnitudes of fp64. */
 #include "dtinfo/stats.h"
 

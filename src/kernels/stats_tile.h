@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of all levels find out about a tile, and how that is added to the statistics of
+ * What the kernels of all levels compute for a tile, and how that is added to the statistics of
  * the array. */
 #ifndef DTINFO_KERNELS_STATS_TILE_H
 #define DTINFO_KERNELS_STATS_TILE_H

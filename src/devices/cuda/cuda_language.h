@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What device code is written in: that which C and CUDA C++ have in common. Compiled as CUDA it is
+ * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it is
  * the kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other.
  * The shared headers are C; here they are read as CUDA C++ where that is needed, so that their
  * inline functions run on the device. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device's memory, by address: loads and stores of 1 to 16 bytes, aligned to their size, and
+ * Access to device memory: loads and stores of 1 to 16 bytes, aligned to their size, and
  * elements in the words that were loaded. Sizes and places are constants where this is inlined. */
 #ifndef DTINFO_DEVICES_CUDA_MEMORY_H
 #define DTINFO_DEVICES_CUDA_MEMORY_H
