@@ -41,8 +41,8 @@ struct dti_bench_cast {
 
 enum { DTI_BENCH_ITEMS_MAX = 48, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
 
-/* The error of everything, rounding or quantizing the operands included: results compared with
- * the exact ones of the fp32 numbers that the operands were made of. */
+/* The error of everything, rounding or quantizing the operands included: results compared with the
+ * exact ones of the fp32 numbers that the operands were made of. */
 struct dti_bench_total {
     uint64_t elements; /* that were compared; 0: nothing is known */
     double got, exact; /* of the element that is furthest off */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Overflow-checked arithmetic on sizes; every untrusted size goes through here. False: overflow, and
- * ret is unchanged. */
+ * Overflow-checked arithmetic on sizes; every untrusted size goes through here. False: overflow,
+ * and *ret is unchanged. */
 #ifndef DTINFO_CHECKED_H
 #define DTINFO_CHECKED_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files that hold tensors, behind one interface: a reader finds out what there is (name, dtype,
- * shape, byte range) from headers alone, a writer lays out a new file. Nothing here reads the
- * data, except to unpack compressed data. Everything in a file is untrusted: sizes are checked
- * before memory is taken, names are bytes and may hold anything. */
+ * shape, byte range) from headers alone, a writer lays out a new file. Nothing here reads the data,
+ * except to unpack compressed data. Everything in a file is untrusted: sizes are checked before
+ * memory is taken, names are bytes and may hold anything. */
 #ifndef DTINFO_CONTAINER_H
 #define DTINFO_CONTAINER_H
 
@@ -44,8 +44,8 @@ enum dti_container_kind dti_container_named(const char *path);
 
 struct dti_dequant_form; /* file_dequant.h */
 
-/* One tensor as its file describes it. Every text that comes from a file has its length:
- * it may hold NUL; it is followed by a NUL all the same. */
+/* One tensor as its file describes it. Every text that comes from a file has its length: it may
+ * hold NUL; it is followed by a NUL all the same. */
 struct dti_tensor {
     const char *name;
     size_t name_length;
@@ -155,8 +155,8 @@ enum dti_status dti_container_data(struct dti_container *container, size_t tenso
                                    struct dti_error *reterr);
 
 /* Reads what has not been read to its end, of whatever there are sums in the file (all members of a
- * .npz), and checks them; elsewhere nothing is read. progress may be NULL; it receives the
- * progress in the file's bytes. Fails with DTI_BAD_INPUT. */
+ * .npz), and checks them; elsewhere nothing is read. progress may be NULL; it receives the progress
+ * in the file's bytes. Fails with DTI_BAD_INPUT. */
 enum dti_status dti_container_verify(struct dti_container *container,
                                      void (*progress)(void *context, uint64_t done_bytes),
                                      void *context, struct dti_error *reterr);

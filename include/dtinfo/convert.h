@@ -23,9 +23,9 @@ struct dti_transfer {
     void (*progress)(void *context, uint64_t done);
     void *progress_context;
 };
-/* Packed codes of less than 8 bits do not give their number: all that fit are taken, so that
- * the last byte may yield elements that are its padding (3 codes of 4 bits are read as 4, 3 of 6
- * bits as 4), and bits too few for another one must be zero. */
+/* Packed codes of less than 8 bits do not give their number: all that fit are taken, so that the
+ * last byte may yield elements that are its padding (3 codes of 4 bits are read as 4, 3 of 6 bits
+ * as 4), and bits too few for another one must be zero. */
 #define DTI_UNTIL_END UINT64_MAX
 
 /* Bytes of source per block and thread; settable for tests (a multiple of DTI_TILE elements is

@@ -12,8 +12,8 @@
 
 struct dti_cross_check;
 
-/* For one destination. rule: as in struct dti_request. The runner must live longer, and be on
- * an explicitly requested device. It is not used yet. Fails with DTI_NO_MEMORY. */
+/* For one destination. rule: as in struct dti_request. The runner must live longer, and be on an
+ * explicitly requested device. It is not used yet. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct dti_cast *cast,
                                     const struct dti_stack_rule *rule, struct dti_runner *runner,
                                     enum dti_level level, struct dti_error *reterr);

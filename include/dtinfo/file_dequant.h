@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dequantization of files: a view of a container in which codes, scales and other parts appear
- * as one tensor of fp32, computed while it is read. DTI_RECIPE_DEQUANTIZE
- * casts the tensors of the view like any others. What is recognised: block tensors of GGUF, and the
- * layouts of quant_layout.h by names, dtypes and shapes. What those leave open is taken from
- * metadata or from config.json in the file's folder; a tensor that may still be read in two ways is
- * refused. */
+ * Dequantization of files: a view of a container in which codes, scales and other parts appear as
+ * one tensor of fp32, computed while it is read. DTI_RECIPE_DEQUANTIZE casts the tensors of the
+ * view like any others. What is recognised: block tensors of GGUF, and the layouts of
+ * quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or from
+ * config.json in the file's folder; a tensor that may still be read in two ways is refused. */
 #ifndef DTINFO_FILE_DEQUANT_H
 #define DTINFO_FILE_DEQUANT_H
 

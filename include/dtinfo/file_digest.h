@@ -48,9 +48,9 @@ struct dti_digest_list {
     size_t count;
 };
 /* Lines of 'HEX  NAME', 'HEX *NAME' and 'SHA256 (NAME) = HEX'; after a leading backslash, \\, \n
- * and \r in a name mean the same as in C. Empty lines and those that begin with # are
- * skipped. Fails with DTI_BAD_INPUT on any other, and where a file has two digests; with
- * DTI_NO_MEMORY. path must live as long as the list. */
+ * and \r in a name mean the same as in C. Empty lines and those that begin with # are skipped.
+ * Fails with DTI_BAD_INPUT on any other, and where a file has two digests; with DTI_NO_MEMORY. path
+ * must live as long as the list. */
 enum dti_status dti_digest_list_read(struct dti_digest_list *ret, const char *path,
                                      struct dti_error *reterr);
 void dti_digest_list_free(struct dti_digest_list *list);

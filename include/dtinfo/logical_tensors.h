@@ -21,8 +21,8 @@ struct dti_logical_options {
     enum dti_level level; /* the highest to use where numbers are read */
 };
 
-/* Opens PATH. Reads headers, scales of whole tensors, and the file's configuration.
- * (*ret)->stored is the container as it is stored; NULL where nothing in it is quantized. Fails as
+/* Opens PATH. Reads headers, scales of whole tensors, and the file's configuration. (*ret)->stored
+ * is the container as it is stored; NULL where nothing in it is quantized. Fails as
  * dti_container_open() and dti_file_dequant_new() do. */
 enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
                                  const struct dti_logical_options *options,

@@ -3,9 +3,9 @@
  * What this machine's processors are: from CPUID and the files of the kernel, or from a recording
  * of another machine: a folder with `proc` and `sys` (as lscpu --sysroot takes it) and, of an
  * x86-64 machine, `cpuid`: lines of `cpuid -r` and one more, "xcr0=0x...", with what XGETBV
- * answers, the registers that the system keeps. Without that line the flags of proc/cpuinfo
- * decide which it keeps; without `cpuid` they also give the instruction sets. Files are untrusted:
- * what makes no sense is unknown. */
+ * answers, the registers that the system keeps. Without that line the flags of proc/cpuinfo decide
+ * which it keeps; without `cpuid` they also give the instruction sets. Files are untrusted: what
+ * makes no sense is unknown. */
 #ifndef DTINFO_MACHINE_H
 #define DTINFO_MACHINE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory for many small objects with the same lifetime: names, shapes and lists from one file.
- * A pool of zeros is empty and ready; nothing is freed before all of it is. */
+ * Memory for many small objects with the same lifetime: names, shapes and lists from one file. A
+ * pool of zeros is empty and ready; nothing is freed before all of it is. */
 #ifndef DTINFO_MEMORY_POOL_H
 #define DTINFO_MEMORY_POOL_H
 

@@ -66,8 +66,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
 /* What dti_new_files_open() would say, without making anything. */
 enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
                                     struct dti_error *reterr);
-/* Opens all under temporary names, in a new folder where requested, and sets their space
- * aside. */
+/* Opens all under temporary names, in a new folder where requested, and sets their space aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr);
 /* What killed runs that made the same have left: see output_leftovers.h. */

@@ -57,10 +57,10 @@ enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_err
 void dti_output_discard(struct dti_output_file *output);
 
 /* Installs handlers that remove the temporary files of this process and then let SIGINT, SIGTERM,
- * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
- * handled by the process itself, stay so.
- * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
- * at most one ".NAME.dtinfo-XXXXXX" next to NAME for each output: see output_leftovers.h. */
+ * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or handled
+ * by the process itself, stay so. SIGXFSZ is ignored, so that it is an error of write(). A process
+ * that is killed otherwise leaves at most one ".NAME.dtinfo-XXXXXX" next to NAME for each output:
+ * see output_leftovers.h. */
 void dti_output_guard_signals(void);
 /* What these handlers write to standard error, as long as it is set: to take a progress bar off the
  * screen. It must not change while it is set; NULL for nothing. */

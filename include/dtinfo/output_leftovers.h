@@ -23,8 +23,8 @@ struct dti_output_leftovers {
 };
 
 /* Adds what is next to PATH, which is that of a file or, with as_folder, of a folder that may be
- * new, and with `remove` removes what no run holds locked. Only what belongs to the user counts;
- * a PATH that cannot be written has nothing next to it; opening it reports why. Fails with
+ * new, and with `remove` removes what no run holds locked. Only what belongs to the user counts; a
+ * PATH that cannot be written has nothing next to it; opening it reports why. Fails with
  * DTI_WRITE_FAILED when the folder cannot be read to its end, with DTI_NO_MEMORY. */
 enum dti_status dti_output_leftovers_find(struct dti_output_leftovers *leftovers, const char *path,
                                           bool as_folder, bool remove, struct dti_error *reterr);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A quantized tensor in a file is several tensors: codes, scales, and whatever else is needed to
- * recover the numbers. One table, quant_layouts.def, defines their names and shapes, for
- * both directions: quantization asks for the parts of a tensor, dequantization looks up what the
- * names, dtypes and shapes of a file mean, and then compares it with the parts that should be
- * there.
+ * recover the numbers. One table, quant_layouts.def, defines their names and shapes, for both
+ * directions: quantization asks for the parts of a tensor, dequantization looks up what the names,
+ * dtypes and shapes of a file mean, and then compares it with the parts that should be there.
  *
  * X is the name of the tensor, [r, c] its shape; others by the same rules.
  *   codes         X or X_packed  [r, c]; WORDS [r, ceil(c bits / 32)] int32; BITS [r, c bits / 8]
@@ -21,10 +20,9 @@
  *                                padded
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
  * where that does not follow: rows that are TOLD, high, 2 bits in WORDS where a row is a word, and
- * WORDS whose rows were filled up to whole groups; for these the group's length follows, as
- * in "int4 low 32".
- * npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy and so on are
- * next to it. */
+ * WORDS whose rows were filled up to whole groups; for these the group's length follows, as in
+ * "int4 low 32". npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy
+ * and so on are next to it. */
 #ifndef DTINFO_QUANT_LAYOUT_H
 #define DTINFO_QUANT_LAYOUT_H
 
@@ -91,8 +89,8 @@ struct dti_quant_stored {
     unsigned rank, axis; /* axis: below rank; 0 for rank 0 */
     const uint64_t *shape;
 };
-/* What the parts look like. Fails with DTI_WRONG_KIND, with a reason that follows a
- * tensor's name: "has 17 dimensions", "its rows of 33 elements are no whole blocks of 32". */
+/* What the parts look like. Fails with DTI_WRONG_KIND, with a reason that follows a tensor's name:
+ * "has 17 dimensions", "its rows of 33 elements are no whole blocks of 32". */
 enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
                                 struct dti_quant_part_shape ret[DTI_PART_COUNT],
                                 struct dti_error *reterr);

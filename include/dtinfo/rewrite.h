@@ -2,8 +2,8 @@
  *
  * A container rewritten into new files: which of its tensors are written, what becomes of each, how
  * the new files are laid out, the work itself, and the final renaming. Until then nothing visible
- * has changed. The recipe of the request decides what becomes of
- * tensors; everything else is the same for every recipe. */
+ * has changed. The recipe of the request decides what becomes of tensors; everything else is the
+ * same for every recipe. */
 #ifndef DTINFO_REWRITE_H
 #define DTINFO_REWRITE_H
 

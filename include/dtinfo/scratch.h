@@ -10,10 +10,10 @@
 
 #include "dtinfo/input.h"
 
-/* A new one as an input, to be closed by dti_input_close(); messages call it name: the
- * file whose content it will hold, which must live as long. size: how many bytes it has from the
- * start, zeros until they are written; a full disk is noticed now. 0 when unknown. Fails with
- * DTI_WRITE_FAILED. */
+/* A new one as an input, to be closed by dti_input_close(); messages call it name: the file whose
+ * content it will hold, which must live as long. size: how many bytes it has from the start, zeros
+ * until they are written; a full disk is noticed now. 0 when unknown. Fails with DTI_WRITE_FAILED.
+ */
 enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64_t size,
                                  struct dti_error *reterr);
 

@@ -99,8 +99,8 @@ enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, s
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
- * below the text after the line's label, or a bit further in than its beginning. A word is
- * never broken. The text may hold styles. False when out is in error. */
+ * below the text after the line's label, or a bit further in than its beginning. A word is never
+ * broken. The text may hold styles. False when out is in error. */
 bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

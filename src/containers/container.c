@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry point of the containers: detects the format of a file, calls its reader, and owns
- * what the reader found. */
+ * The entry point of the containers: detects the format of a file, calls its reader, and owns what
+ * the reader found. */
 #include "dtinfo/container.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of a GGUF file as a stream: memory does not depend on its size, and a length
- * is accepted only if the rest of the file is long enough for it. */
+ * The header of a GGUF file as a stream: memory does not depend on its size, and a length is
+ * accepted only if the rest of the file is long enough for it. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * numpy's .npy: one array after a header that is a Python literal. Turns the bytes of the header
- * into a tensor: checks sizes and maps types to dtypes. As in numpy, missing
- * data is an error and further bytes are not. */
+ * into a tensor: checks sizes and maps types to dtypes. As in numpy, missing data is an error and
+ * further bytes are not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -41,8 +41,8 @@ void dti_npz_free(struct dti_container *container);
 enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member *member,
                                   uint32_t crc, struct dti_error *reterr);
 
-/* npz_watch.c: another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has
- * read all data of a stored array and the CRC is not that of the directory: in whatever pieces and
+/* npz_watch.c: another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has read
+ * all data of a stored array and the CRC is not that of the directory: in whatever pieces and
  * threads, whatever is read twice. Where there are no data, it is reported here. */
 enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
                               const struct dti_input *input, const struct dti_input **ret,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the arrays of a .npz: the headers of its members say what they hold, and only the
- * headers of compressed members are unpacked here. The size of a member in the directory must agree
- * with its header, so that nothing has to be trusted while the data are unpacked. */
+ * Finds the arrays of a .npz: the headers of its members say what they hold, and only the headers
+ * of compressed members are unpacked here. The size of a member in the directory must agree with
+ * its header, so that nothing has to be trusted while the data are unpacked. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -51,8 +51,8 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range ran
     return true;
 }
 
-/* Takes the first bytes of *left that are not yet taken into *ret, and *left continues after
- * them. An empty *ret: there are none. False: memory ran out. */
+/* Takes the first bytes of *left that are not yet taken into *ret, and *left continues after them.
+ * An empty *ret: there are none. False: memory ran out. */
 static bool take_first(struct dti_npz_watch *watch, struct file_range *left, struct file_range *ret)
 {
     struct file_range *const taken = watch->taken;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors: eight bytes with the length of a JSON header, the header, the data. What is
- * accepted and rejected follows the reference implementation (the Rust crate); in addition, names
- * and metadata keys that occur twice are refused, as are a tensor given as an array and a dtype
- * given as an object. */
+ * safetensors: eight bytes with the length of a JSON header, the header, the data. What is accepted
+ * and rejected follows the reference implementation (the Rust crate); in addition, names and
+ * metadata keys that occur twice are refused, as are a tensor given as an array and a dtype given
+ * as an object. */
 #ifndef DTINFO_CONTAINERS_SAFETENSORS_H
 #define DTINFO_CONTAINERS_SAFETENSORS_H
 

@@ -48,8 +48,8 @@ bool dti_chunk_order_await(struct dti_chunk_order *order, uint64_t number);
 void dti_chunk_order_done(struct dti_chunk_order *order, uint64_t number, uint64_t n,
                           bool in_order);
 
-/* Members of a team block signals, which are for the caller. But a closed pipe is signalled to
- * the thread that writes, and must end the process from any thread. */
+/* Members of a team block signals, which are for the caller. But a closed pipe is signalled to the
+ * thread that writes, and must end the process from any thread. */
 void dti_chunk_order_heed_sigpipe(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan on a device: its chains as launches, made once; and a run of elements in progress in
- * one slot. */
+ * A plan on a device: its chains as launches, made once; and a run of elements in progress in one
+ * slot. */
 #ifndef DTINFO_CONVERT_DEVICE_PARTS_H
 #define DTINFO_CONVERT_DEVICE_PARTS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A block on a device, in pieces that fit a slot: while one piece is computed and copied out, the
- * next is copied in. Results count once the device has confirmed them. Results reach the
- * caller's memory through the slot's own, unless a failure ends everything anyway: a copy that was
- * given up could come to life when the CPU has long done the block again. */
+ * next is copied in. Results count once the device has confirmed them. Results reach the caller's
+ * memory through the slot's own, unless a failure ends everything anyway: a copy that was given up
+ * could come to life when the CPU has long done the block again. */
 #include <string.h>
 
 #include "convert/device_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a plan and measures its loss, in one pass: each tile is cast in the first cache, both
- * ends of it are compared there, and then it is written. */
+ * Runs a plan and measures its loss, in one pass: each tile is cast in the first cache, both ends
+ * of it are compared there, and then it is written. */
 #include <string.h>
 
 #include "convert/plan_parts.h"

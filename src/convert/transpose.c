@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fortran order to row-major order in bounded memory: the array is cut into tiles, each of which is
- * read, transposed and written. A tile is long in the dimensions that vary fastest in the file
- * and in those that vary fastest in the result, so that both are accessed in long runs. */
+ * read, transposed and written. A tile is long in the dimensions that vary fastest in the file and
+ * in those that vary fastest in the result, so that both are accessed in long runs. */
 #include "dtinfo/transpose.h"
 
 #include <stdlib.h>

@@ -36,8 +36,8 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. Also false when memory
- * ran out, as num and den report. */
+/* Makes den 1 when the number is a finite decimal; says whether it is. Also false when memory ran
+ * out, as num and den report. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
 
 /* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not

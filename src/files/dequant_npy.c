@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so
- * on are next to it. */
+ * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
+ * are next to it. */
 #include <errno.h>
 #include <stdlib.h>
 

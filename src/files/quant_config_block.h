@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading members of a configuration: shared by quant_config.c, which reads the
- * file, and quant_config_block.c, which reads the object in it. All fail with DTI_BAD_INPUT in one
- * line that names the file, or with DTI_NO_MEMORY. */
+ * Reading members of a configuration: shared by quant_config.c, which reads the file, and
+ * quant_config_block.c, which reads the object in it. All fail with DTI_BAD_INPUT in one line that
+ * names the file, or with DTI_NO_MEMORY. */
 #ifndef DTINFO_FILES_QUANT_CONFIG_BLOCK_H
 #define DTINFO_FILES_QUANT_CONFIG_BLOCK_H
 

@@ -55,8 +55,8 @@ static inline size_t dti_scan_bytes(const struct dti_scan_side *side, uint64_t n
 enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
                               size_t n, void *scratch, struct dti_error *reterr);
 
-/* The numbers of a tile of n elements at raw: there, or in buffer (of DTI_SCAN_NUMBERS
- * bytes). Returned on success only. */
+/* The numbers of a tile of n elements at raw: there, or in buffer (of DTI_SCAN_NUMBERS bytes).
+ * Returned on success only. */
 enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
                                  size_t n, uint64_t index, const void **ret_numbers,
                                  struct dti_error *reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * CPU levels by name, what the processor and the operating system allow, and how large the last
- * cache is. A level is available when the CPU has all its instructions and the operating
- * system saves the registers they use. */
+ * cache is. A level is available when the CPU has all its instructions and the operating system
+ * saves the registers they use. */
 #include "dtinfo/cpu.h"
 
 #include <stdint.h>

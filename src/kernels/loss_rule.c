@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a plan's loss is counted. The scalar cast decides where sources overflow, by bisection
- * over all magnitudes of fp64, so that every rounding mode, sign and policy has its own answer. */
+ * How a plan's loss is counted. The scalar cast decides where sources overflow, by bisection over
+ * all magnitudes of fp64, so that every rounding mode, sign and policy has its own answer. */
 #include "dtinfo/loss.h"
 
 #include <math.h>

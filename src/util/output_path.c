@@ -2,9 +2,8 @@
  *
  * Finding an output's real folder, for files and for folders. Links are read here, not by the
  * kernel, because new files must be in the same folder as what the last link points to, which need
- * not exist, and because the kernel by default follows other users' links. Each step is
- * relative to a folder that is held open, so that renaming the folder in the meantime changes
- * nothing. */
+ * not exist, and because the kernel by default follows other users' links. Each step is relative to
+ * a folder that is held open, so that renaming the folder in the meantime changes nothing. */
 #define _GNU_SOURCE /* O_PATH */
 #include "util/output_path.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decoding UTF-8, strictly: names of files and operands are untrusted, and go to terminals and
- * to JSON. */
+ * Decoding UTF-8, strictly: names of files and operands are untrusted, and go to terminals and to
+ * JSON. */
 #include "dtinfo/utf8.h"
 
 size_t dti_utf8_decode(const char *text, size_t length, uint32_t *ret_point)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it is
- * the kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other.
- * The shared headers are C; here they are read as CUDA C++ where that is needed, so that their
- * inline functions run on the device. */
+ * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it is the
+ * kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other. The
+ * shared headers are C; here they are read as CUDA C++ where that is needed, so that their inline
+ * functions run on the device. */
 #ifndef DTINFO_DEVICES_CUDA_LANGUAGE_H
 #define DTINFO_DEVICES_CUDA_LANGUAGE_H
 

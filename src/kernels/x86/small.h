@@ -40,8 +40,8 @@ struct dti_small {
     uint8_t top_code;
     bool top_is_overflow; /* finite overflow is top_code with the sign */
     bool top_is_inf, top_is_nan;
-    /* IEEE NaNs are the codes above infinity, and result from rounding the numbers that would
-     * be there: (bits & nan_payload) | nan_value. */
+    /* IEEE NaNs are the codes above infinity, and result from rounding the numbers that would be
+     * there: (bits & nan_payload) | nan_value. */
     uint32_t nan_value, nan_payload;
 };
 
