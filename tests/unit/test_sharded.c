@@ -167,7 +167,7 @@ static void shard_names_are_names_in_the_folder(void)
         make_index(text);
         snprintf(message, sizeof message,
                  "'" INDEX "' maps tensor 'x' to '%s'; a shard must be a plain file name, without "
-                           "folders or \"..\"",
+                 "folders or \"..\"",
                  quoted[i]);
         refused(INDEX, message);
     }
@@ -180,7 +180,7 @@ static void index_and_shards_must_agree(void)
     make_shards();
     make_index("{\"weight_map\":{\"z\":\"c.safetensors\",\"x\":\"" A "\",\"y\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "': cannot open shard 'c.safetensors' of its 2: cannot read "
-                             "'c.safetensors': No such file or directory");
+                   "'c.safetensors': No such file or directory");
     make_index("{\"weight_map\":{\"z\":\"" A "\",\"x\":\"" A "\",\"y\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "': tensor 'z' is not in '" A "'; of the tensors that the index "
                    "lists there, 1 of 3 are in no shard");
