@@ -141,7 +141,7 @@ def what_is_no_file_is_no_library():
             file.write(bytes(4096))
         words = ["cast", source, "bf16", "--from", "fp32", "-o", result, "--device"]
         done = run(words + ["cuda"], env=environment(DTINFO_LIBCUDA=pipe))
-        require("not a library" in require_one_line(done, 5), "not told:", done.stderr)
+        require("not a regular file" in require_one_line(done, 5), "not told:", done.stderr)
         done = run(words + ["auto"], env=environment(DTINFO_LIBCUDA=pipe))
         require(done.code == 0 and os.path.getsize(result) == 2048, "no answer of the CPU:", done.stderr)
 
