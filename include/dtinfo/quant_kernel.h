@@ -51,7 +51,7 @@ typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *co
 typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
                                       const void *codes, size_t n);
 
-/* Blocks. How a block's codes lie: */
+/* Blocks. The layout of a block's codes: */
 enum dti_block_order {
     DTI_BLOCK_LOW,    /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
     DTI_BLOCK_HIGH,   /* packed, element 0 in the highest bits */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in an array: extremes, mean, spread, special values, exponents. Counts and extremes are
- * exact. Sums are the same for every level, thread count and chunking, as those of loss.h are: a
- * fixed order within a tile, an exact sum of tiles. */
+ * Statistics of an array: extremes, mean, spread, special values, exponents. Counts and extremes
+ * are exact. Sums are the same for every level, thread count and chunking, as those of loss.h are:
+ * a fixed order within a tile, an exact sum of tiles. */
 #ifndef DTINFO_STATS_H
 #define DTINFO_STATS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and columns that line up. Width is counted in columns of a terminal
+ * Text for people: styles and aligned columns. Width is counted in columns of a terminal
  * (dti_utf8_columns). */
 #ifndef DTINFO_TABLE_H
 #define DTINFO_TABLE_H
@@ -43,7 +43,7 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
 void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */
+/* Untrusted bytes, whole and safe for a terminal. False when memory ran out. */
 bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line);
@@ -68,7 +68,7 @@ void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 enum { DTI_RANK = 5, DTI_RANK_ALWAYS = 9 };
 void dti_table_heads(struct dti_table *table, const char *ranks);
 
-/* The columns that were asked for, over all tables of one answer: a table shows those it has, in
+/* The columns that were requested, over all tables of one answer: a table shows those it has, in
  * this order, and one that has none of them is not written. Of heads, case does not count, and '-'
  * and '_' are blanks. Start with {.wanted = "max,eps"}, at most DTI_PICKS_MAX of them. */
 enum { DTI_PICKS_MAX = 64 };
@@ -94,15 +94,15 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
 void dti_table_parts(struct dti_table *table, unsigned part, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* More text for the last cell: printed; bytes that are not ours, whole and safe for a terminal. */
+/* More text for the last cell: printed; untrusted bytes, whole and safe for a terminal. */
 void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
 bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t indent) DTI_MUST_CHECK;
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
- * below what stands behind the line's label, or a bit further in than its beginning. A word is
- * never broken. The text may hold styles. False when out is in error. */
+ * below the text after the line's label, or a bit further in than its beginning. A word is never
+ * broken. The text may hold styles. False when out is in error. */
 bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of all kinds do on the way: give up, read, take memory, add to the container. */
+ * Shared by all readers: reporting failure, reading, allocating memory, adding to the container. */
 #include "containers/opening.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a plan is made of, for the files of this folder. */
+ * The parts of a plan, for the files of this folder. */
 #ifndef DTINFO_CONVERT_PLAN_PARTS_H
 #define DTINFO_CONVERT_PLAN_PARTS_H
 
@@ -139,7 +139,7 @@ static inline uint64_t dti_array_bytes(uint64_t n, unsigned bits)
     return n / 8 * bits + (n % 8 * bits + 7) / 8;
 }
 
-/* Adds a name to a description, behind " + " where it is not the first. */
+/* Adds a name to a description, after " + " where it is not the first. */
 void dti_plan_text_add(char buffer[DTI_PLAN_TEXT_SIZE], const char *name);
 
 #endif

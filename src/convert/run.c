@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a plan: one kernel goes over a whole run, several go over it tile by tile, so that what is
- * between them stays in the first cache. */
+ * Runs a plan: one kernel processes a whole run; several process it tile by tile, so that
+ * intermediate results stay in the first cache. */
 #include <pthread.h>
 #include <string.h>
 
@@ -22,10 +22,9 @@ enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct
     struct dti_value value;
     dti_decode(src, code, &value);
     (void)dti_spell_stored(text, src, code, &value);
-    dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-             "element %llu, %s: what %s stores in %s is not known%s%s", (unsigned long long)index,
-             text, dti_stack_name(rule->stack), dst->name, rule->why_unknown ? "; " : "",
-             rule->why_unknown ? rule->why_unknown : "");
+    dti_fail(reterr, DTI_NOT_REPRESENTABLE, "element %llu, %s: what %s stores in %s is unknown%s%s",
+             (unsigned long long)index, text, dti_stack_name(rule->stack), dst->name,
+             rule->why_unknown ? "; " : "", rule->why_unknown ? rule->why_unknown : "");
     dti_error_argument(reterr, text, strlen(text));
     return DTI_NOT_REPRESENTABLE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parser, the rounding and the exact forms of a struct dti_number share. */
+ * Shared by the parser, the rounding and the exact forms of a struct dti_number. */
 #ifndef DTINFO_CORE_NUMBER_TERMS_H
 #define DTINFO_CORE_NUMBER_TERMS_H
 
@@ -33,8 +33,8 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. False too when memory ran
- * out, which num and den tell. */
+/* Makes den 1 when the number is a finite decimal; says whether it is. Also false when memory ran
+ * out, as num and den report. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
 
 /* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not

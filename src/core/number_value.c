@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one rounding of a text: digits and exponents to 128 bits and a sticky bit. Few digits and a
- * small exponent are one product or one division. Two ways lead there from all others. The leading
+ * small exponent are one product or one division. All other texts take one of two ways. The leading
  * digits times a power of five of 192 bits give an interval; when all of it has the same 128
  * leading bits, that is the answer, however long the text. Else long integers decide, exactly. */
 #include <string.h>

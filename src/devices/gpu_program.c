@@ -34,7 +34,7 @@ static const char *program_text(const char **ret_why)
 
 static const char *program_text(const char **ret_why)
 {
-    *ret_why = "built without CUDA kernels; build it where clang or nvcc is";
+    *ret_why = "built without CUDA kernels; rebuild with clang or nvcc installed";
     return NULL;
 }
 #endif
@@ -43,7 +43,7 @@ static const char *program_text(const char **ret_why)
 static const char *refusal(unsigned major, unsigned minor, unsigned cuda_version)
 {
     if (major == 0)
-        return "the driver does not tell its compute capability";
+        return "the driver does not report its compute capability";
     if (major < CUDA_PROGRAM_CAPABILITY / 10 ||
         (major == CUDA_PROGRAM_CAPABILITY / 10 && minor < CUDA_PROGRAM_CAPABILITY % 10))
         return "the kernels need compute capability 7.5 or later";

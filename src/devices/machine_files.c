@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small files of the kernel, or of a recording that somebody sent: only regular files are opened,
- * of bounded size, and numbers that do not make sense are unknown. */
+ * Small files of the kernel, or of a recording that another person sent: only regular files are
+ * opened, of bounded size, and numbers that do not make sense are unknown. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of quant_kernels.def as a table, and which row does a piece of work: the first that
- * fits. */
+ * The rows of quant_kernels.def as a table, and the choice of a row: the first that matches. */
 #include "kernels/first_row.h"
 #include "kernels/quant_kernels.h"
 

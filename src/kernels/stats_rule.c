@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an array is counted. The thresholds of a histogram's ranges are asked of dti_encode(), by
- * bisection over all magnitudes of fp64. */
+ * How an array is counted. dti_encode() gives the thresholds of a histogram's ranges, by bisection
+ * over all magnitudes of fp64. */
 #include "dtinfo/stats.h"
 
 #include <math.h>

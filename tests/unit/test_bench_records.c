@@ -126,7 +126,7 @@ static void a_document_of_another_kind_is_refused(void)
         {"{\"schema\":7}", "'f': its schema is not told; wanted is dtinfo.bench/1"},
         {"{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"x\\u001b\"}",
          "'f': its benchmark is 'x\\x1b'; wanted is cast"},
-        {"", "'f' is not a JSON document: byte 0: the text ends where a value is missing"},
+        {"", "'f' is not a JSON document: byte 0: the text ends where a value is expected"},
         {"{\"schema\"", NULL},
         {"{}x", NULL},
         {HEAD "\"results\":[]}\n{\"schema\n", NULL},

@@ -145,7 +145,7 @@ static void what_is_no_folder_is_named(void)
     }
     const struct dti_output_member pipes[] = {{.path = "a"}, {.path = "pipe"}};
     CHECK(begin(NULL, pipes, 2, true) == DTI_USAGE);
-    CHECK_STR(error.text, "'pipe' is no file that could be replaced");
+    CHECK_STR(error.text, "'pipe' is not a regular file, so it cannot be replaced");
     CHECK_U64(folder_leave(), 4);
 }
 

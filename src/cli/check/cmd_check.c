@@ -295,7 +295,7 @@ static enum dti_status refuse_file(const struct dti_check_report *report, struct
                         "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
                         "--digest' prints it",
                         file, dti_digest_count(report->container));
-    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s fits no tensor",
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
                          file, DTI_QUOTED(only, strlen(only)));
 }
 

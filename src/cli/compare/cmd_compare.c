@@ -81,7 +81,7 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
     if (status != DTI_OK || !only || compare->result_count > 0)
         return status;
     return dti_fail_word(reterr, DTI_USAGE, only, strlen(only),
-                         "--only %s fits no tensor of either file", DTI_QUOTED(only, strlen(only)));
+                         "--only %s matches no tensor of either file", DTI_QUOTED(only, strlen(only)));
 }
 
 static enum dti_status compare_init(struct compare_job *ret, const struct compare_args *args,

@@ -106,7 +106,7 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     if (option && !files)
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
     if (args->mem.only && mem->item_count == 0)
-        return dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor",
+        return dti_fail(reterr, DTI_USAGE, "--only %s matches no tensor",
                         DTI_QUOTED(args->mem.only, strlen(args->mem.only)));
     if (args->train && files && mem->numbers == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
