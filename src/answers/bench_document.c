@@ -148,7 +148,7 @@ static enum dti_status read_lines(struct bench_reading *reading, const char *tex
                             "%s is not a JSON document a line: line %zu, byte %zu: %s",
                             reading->name, line, at, problem);
         if (status != DTI_OK)
-            return dti_fail(reterr, status, "out of memory");
+            return dti_no_memory(reterr);
         if (tree)
             status = read_document(reading, tree, reterr);
         dti_tree_free(tree);
@@ -174,7 +174,7 @@ enum dti_status dti_bench_records_read(struct dti_bench_records *records, const 
         return dti_fail(reterr, status, "%s is not a JSON document: byte %zu: %s", name, at,
                         problem);
     if (status != DTI_OK)
-        return dti_fail(reterr, status, "out of memory");
+        return dti_no_memory(reterr);
     status = read_document(&reading, tree, reterr);
     dti_tree_free(tree);
     return status;

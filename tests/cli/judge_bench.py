@@ -105,7 +105,7 @@ def judge_gate_without_samples(document):
     fast["results"] *= 1000
     write("many.json", fast)
     code, out, err = bench(*case, "--compare", "many.json", "--time", "0.01")
-    check(code == 0 and out.count("measured before only") == 21 and ": 979 more\n" in out and err == "",
+    check(code == 0 and out.count("only in the earlier run") == 21 and ": 979 more\n" in out and err == "",
           "results of a long document", code, out, err)
 
 

@@ -27,7 +27,7 @@ bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *
     return !cx->quiet && isatty(STDERR_FILENO) && !(to_stdout && isatty(STDOUT_FILENO));
 }
 
-/* Takes the widest bar off the screen: set for the signal handler as long as one may be there. */
+/* Erases the widest bar: set for the signal handler while a bar may be visible. */
 static char erasure[DTI_PROGRESS_SIZE + 3];
 
 static size_t screen_columns(void)
@@ -54,7 +54,7 @@ void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, con
     dti_output_guard_signals();
 }
 
-/* "  1.20 GiB/s", and "  0:12 left" where the total is known. */
+/* "  1.20 GiB/s", and "  0:12 left" if the total is known. */
 static void put_rate(char *text, size_t size, const struct dti_progress *progress, uint64_t done,
                      int64_t ms)
 {
@@ -82,7 +82,7 @@ static void put_rate(char *text, size_t size, const struct dti_progress *progres
 static void put_bar(char *text, size_t size, const struct dti_progress *progress, uint64_t done)
 {
     char bar[BAR + 1];
-    /* of a total this large the shares are far from overflow */
+    /* with a limit this large the shares are far from overflow */
     const uint64_t step = progress->total / 100 + (progress->total % 100 != 0);
     const uint64_t part = done / step;
     const unsigned percent = part < 100 ? (unsigned)part : 100;
@@ -93,7 +93,7 @@ static void put_bar(char *text, size_t size, const struct dti_progress *progress
     (void)snprintf(text, size, "  [%s] %3u %%", bar, percent);
 }
 
-/* As much of a name as fits: its beginning, which tells the layer. */
+/* As much of a name as fits: its start, which identifies the layer. */
 static void put_name(char *text, size_t room, const struct dti_progress *progress, uint64_t done)
 {
     enum { LEAST = 8 };
