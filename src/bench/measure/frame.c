@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way every workload goes: prepared, measured, verified, ended; and how passes on a device are
- * timed, between two events of a stream. */
+ * The steps of every workload: prepare, measure, verify, end; and the timing of passes on a device,
+ * between two events of a stream. */
 #include "bench/measure/frame.h"
 
 #include <stdio.h>
@@ -165,8 +165,8 @@ static enum dti_status finish(struct dti_frame *frame)
     return status;
 }
 
-/* Passes on a device are queued without a pause. Those that a thread does with the team are timed
- * from the first to the last; what was measured before may have emptied the caches. */
+/* Passes on a device are queued without a pause. Passes that a thread runs with the team are timed
+ * from the first to the last; earlier measurements may have evicted the caches. */
 double dti_frame_time(void *context, size_t set, uint64_t passes)
 {
     const struct dti_bench_work *const work = context;
