@@ -39,8 +39,7 @@ static enum dti_status read_options(struct compare_job *job, struct dti_error *r
                                : args->max_ulp          ? "--max-ulp"
                                                         : NULL;
     if (args->bitwise && beside)
-        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s",
-                        beside);
+        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s", beside);
     enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
     if (status == DTI_OK)
         status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);
