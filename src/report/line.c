@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles, and lines with tab stops. Blanks are written only once something follows
- * them, so that no line ends in blanks. */
+ * Text for people: styles, and lines with tab stops. Blanks are written only when something follows
+ * them, so no line ends in blanks. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ void dti_line_text(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-/* What printf() would print. */
+/* The text printf() would print. */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures made of characters: the marks, and the rows, bars and axes that are made of them. */
+ * Pictures made of characters: marks, rows, bars and axes. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables: cells are kept as they come, and written when all are there. */
+ * Tables: cells are stored, and written when all are known. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 
-/* What printf() would print. */
+/* The text printf() would print. */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)
@@ -102,7 +102,7 @@ void dti_table_print(struct dti_table *table, enum dti_style style, const char *
     va_end(args);
 }
 
-/* The last cell takes what was added to the text. */
+/* Extends the last cell by the text just added. */
 static void extend_cell(struct dti_table *table)
 {
     struct dti_table_cell cell;

@@ -292,7 +292,7 @@ def refused():
         ("assigns its columns to groups", {"a": i8, "a_scale": one, "a_g_idx": ("I32", [6], bytes(24))}),
         ("'a' would be written twice", {"a": ("F32", [1], bytes(4)), "a_packed": ("U8", [1, 16], bytes(16)),
                          "a_scale": ("U8", [1, 1], bytes(1))}),
-        ("nothing that is quantized was found", {"a": ("F32", [1], bytes(4))}),
+        ("no quantized tensors found", {"a": ("F32", [1], bytes(4))}),
     ]
     for words_wanted, tensors in cases:
         write_file("bad.safetensors", tensors)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way every workload goes: prepared, measured, verified, ended; and how passes on a device are
- * timed, between two events of a stream. */
+ * The steps of every workload: prepare, measure, verify, end; and the timing of passes on a device,
+ * between two events of a stream. */
 #include "bench/measure/frame.h"
 
 #include <stdio.h>

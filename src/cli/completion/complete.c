@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
- * WORD...: what the last word, which is being typed, could become. One candidate a line,
- * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only ask
- * here, so that a new option or dtype is completed without a change to them. */
+ * WORD...: prints completions of the last word, which is being typed. One candidate a line,
+ * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only call
+ * this command, so new options and dtypes need no change to them. */
 #include <string.h>
 
 #include "answers/document.h"
@@ -18,7 +18,7 @@
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
 
-/* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
+/* completions/dtinfo.bash and the other scripts, converted to arrays by the build. */
 static const struct {
     const char *text;
     size_t length;
@@ -43,15 +43,15 @@ static enum dti_status run_completion(const void *args, char **operands, int ope
     (void)args;
     dti_choices_list(list, shells);
     if (operand_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+        return dti_fail(reterr, DTI_USAGE, "expected one SHELL: %s", list);
     const size_t length = strlen(operands[0]);
     const struct dti_choice *const shell = dti_choice_find(shells, operands[0], length);
     if (shell) {
         (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
         return DTI_OK;
     }
-    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; %s is none of them",
-                  list, DTI_QUOTED(operands[0], length));
+    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; got %s", list,
+                  DTI_QUOTED(operands[0], length));
     dti_choices_suggest(shells, operands[0], length, reterr);
     return DTI_USAGE;
 }
@@ -68,8 +68,8 @@ const struct dti_command dti_command_completion = {
     .run = run_completion,
 };
 
-/* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
- * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
+/* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
+ * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
 struct completion {
     FILE *out;
     const char *kept;
@@ -77,7 +77,8 @@ struct completion {
     const char *typed;
 };
 
-/* Prints prefix and name as a candidate if it begins with what is typed; whether it does. */
+/* Prints prefix and name as a candidate if it begins with the typed text; returns whether it does.
+ * */
 static bool offer(const struct completion *c, const char *prefix, const char *name,
                   const char *description)
 {
@@ -93,7 +94,7 @@ static bool offer(const struct completion *c, const char *prefix, const char *na
 
 enum { OFFERED = 300, DESCRIPTION = 224 };
 
-/* Goes on behind the last comma that separates patterns. */
+/* Moves past the last comma that separates patterns. */
 static void keep_patterns(struct completion *c)
 {
     if (c->kept_length == 0)
@@ -107,7 +108,7 @@ static void keep_patterns(struct completion *c)
     }
 }
 
-/* False for a name that no terminal should see, or that memory did not suffice for. */
+/* False for a name that is unsafe for a terminal, or when out of memory. */
 static bool spell_pattern(struct dti_buffer *pattern, struct dti_buffer *safe,
                           const struct dti_tensor *tensor)
 {
@@ -144,7 +145,7 @@ static void offer_all(const struct completion *c, const struct dti_container *co
     dti_buffer_free(&safe);
 }
 
-/* raw: names are those of the parts that quantized tensors have in the file. */
+/* raw: completes the names of the stored parts of quantized tensors. */
 static void complete_tensors(struct completion *c, const char *const *operands, size_t count,
                              bool raw)
 {
@@ -164,7 +165,7 @@ static void complete_tensors(struct completion *c, const char *const *operands, 
 
 enum { OPERANDS_KEPT = 8 };
 
-/* What the words before the last one have settled. */
+/* What the words before the last one determine. */
 struct state {
     const struct dti_command *command;
     const struct dti_option *awaits; /* its value comes next */
@@ -174,7 +175,7 @@ struct state {
     bool nonsense; /* no such command: nothing to offer */
 };
 
-/* Goes on behind the last separator. */
+/* Moves past the last separator. */
 static void keep_to(struct completion *c, char separator)
 {
     const char *const last = strrchr(c->typed, separator);
@@ -392,7 +393,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 
 const struct dti_command dti_command_complete = {
     .name = "__complete",
-    .summary = "print what the last word could become",
+    .summary = "print completions of the last word",
     .synopsis = "WORD...",
     .verbatim = true,
     .operands = DTI_OPERANDS_WORDS,

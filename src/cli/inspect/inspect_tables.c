@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tensors of a file one line each: what they are, or what their numbers are like. */
+ * The tensors of a file one line each: their layout, or their statistics. */
 #include <string.h>
 
 #include "answers/tensors.h"
@@ -11,14 +11,14 @@
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 
-/* Quantized blocks: their dtype says so already. */
+/* Quantized blocks: their dtype already shows it. */
 static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *tensor)
 {
     return tensor->block ||
            (!tensor->format && view->report->container->kind == DTI_CONTAINER_GGUF);
 }
 
-/* What is out of the ordinary. */
+/* Unusual properties. */
 static void remark_cell(struct dti_table *table, const struct inspect_view *view,
                         const struct dti_tensor *tensor)
 {
@@ -39,7 +39,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
     }
 }
 
-/* -q: the names alone. */
+/* -q: only the names. */
 static enum dti_status put_names(const struct inspect_view *view, struct dti_error *reterr)
 {
     struct dti_buffer text;
@@ -161,7 +161,7 @@ static void share_cell(struct dti_table *table, uint64_t part, uint64_t all)
                    all > 0 ? dti_human_share(text, part, all) : "-");
 }
 
-/* A line for each tensor and dtype of --as. */
+/* A line per tensor and dtype of --as. */
 enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_inspect_report *const report = view->report;

@@ -20,8 +20,8 @@ const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text,
     return buffer;
 }
 
-/* Operands such as 1e99999999 are not followed beyond 2^DTI_EXPONENT_LIMIT; differences and
- * quotients of them lie within a few formats' exponents of it. */
+/* Operands such as 1e99999999 are limited to 2^DTI_EXPONENT_LIMIT; their differences and quotients
+ * are within a few formats' exponents of it. */
 static bool is_clamped(const struct dti_value *value)
 {
     enum { NEAR = DTI_EXPONENT_LIMIT - (1 << 20) };
@@ -59,7 +59,7 @@ const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value 
     return buffer;
 }
 
-/* value x 25, cut to 128 bits with the rest sticky. */
+/* value x 25, truncated to 128 bits with the rest sticky. */
 static void times_25(struct dti_value *value)
 {
     uint64_t part[4] = {value->lo & UINT32_MAX, value->lo >> 32, value->hi & UINT32_MAX,
@@ -119,7 +119,7 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
     return buffer;
 }
 
-/* base: how many of a unit are one of the next, 1000 or 1024. */
+/* base: ratio of a unit to the one before, 1000 or 1024. */
 static const char *bytes_in(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t base,
                             const char *const units[6])
 {
@@ -186,7 +186,7 @@ void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const 
     }
 }
 
-/* Characters, one a bit, cut up as the fields. */
+/* One character per bit, split into the fields. */
 static void put_fields(struct dti_line *line, const struct dti_format *f, const char *bit)
 {
     size_t bits[FIELDS];

@@ -126,8 +126,7 @@ enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *
         dti_block_lookup(path) || dti_format_lookup(path, &format, NULL, NULL) == DTI_OK;
     if (cause == ENOENT && dtype)
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                             "%s is a dtype where a value or a file should be; the dtype comes "
-                             "last",
+                             "expected a value or a file, got the dtype %s; the dtype comes last",
                              DTI_QUOTED(path, strlen(path)));
     return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
 }
@@ -135,23 +134,23 @@ enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr)
 {
     if (strcmp(path, "-") == 0)
-        return dti_fail_word(reterr, DTI_USAGE, path, 1,
-                             "what standard input holds must be said: --from fp32 (or another "
-                             "dtype) or --from text; safetensors, npy and their like are read "
-                             "from files");
-    return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                         "%s is a file; say what it holds: --from fp32 (or another dtype) or "
-                         "--from text",
-                         DTI_QUOTED(path, strlen(path)));
+        return dti_fail_word(
+            reterr, DTI_USAGE, path, 1,
+            "the dtype of standard input is missing; give --from fp32 (or another dtype) or --from "
+            "text; safetensors, npy and similar formats are read from files");
+    return dti_fail_word(
+        reterr, DTI_USAGE, path, strlen(path),
+        "%s is a file without a known format; give --from fp32 (or another dtype) or --from text",
+        DTI_QUOTED(path, strlen(path)));
 }
 
-/* "./70000", "/data/in.bin": nobody means a number. A quotient such as 1/x begins otherwise. */
+/* "./70000", "/data/in.bin": not a number. A quotient such as 1/x begins otherwise. */
 static bool looks_like_path(const char *operand)
 {
     return operand[0] == '/' || strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
 }
 
-/* 0 where it is there; *ret_folder: and what. */
+/* 0 if it exists; *ret_folder: whether it is a folder. */
 static int find(const char *operand, bool *ret_folder)
 {
     struct stat file = {0};

@@ -58,7 +58,7 @@ void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, con
     dti_output_guard_signals();
 }
 
-/* "  1.20 GiB/s", and "  0:12 left" where the total is known. */
+/* "  1.20 GiB/s", and "  0:12 left" if the total is known. */
 static void put_rate(char *text, size_t size, const struct dti_progress *progress, uint64_t done,
                      int64_t ms)
 {
@@ -86,7 +86,7 @@ static void put_rate(char *text, size_t size, const struct dti_progress *progres
 static void put_bar(char *text, size_t size, const struct dti_progress *progress, uint64_t done)
 {
     char bar[BAR + 1];
-    /* of a total this large the shares are far from overflow */
+    /* with a limit this large the shares are far from overflow */
     const uint64_t step = progress->total / 100 + (progress->total % 100 != 0);
     const uint64_t part = done / step;
     const unsigned percent = part < 100 ? (unsigned)part : 100;
@@ -97,7 +97,7 @@ static void put_bar(char *text, size_t size, const struct dti_progress *progress
     (void)snprintf(text, size, "  [%s] %3u %%", bar, percent);
 }
 
-/* As much of a name as fits: its beginning, which tells the layer. */
+/* As much of a name as fits: its start, which identifies the layer. */
 static void put_name(char *text, size_t room, const struct dti_progress *progress, uint64_t done)
 {
     enum { LEAST = 8 };
