@@ -114,7 +114,7 @@ static void what_is_not_read_is_told(void)
             ".npy or safetensors, with the onnx package for example");
     make_text("x", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
     refused("x", DTI_BAD_INPUT,
-            "'x' is a Git LFS pointer, not the file that it stands for; fetch that with \"git lfs "
+            "'x' is a Git LFS pointer, not the file itself; fetch the file with \"git lfs "
             "pull\"");
     make_text("x", "{\"a\": 1}");
     refused("x", DTI_BAD_INPUT, "'x' is not an index: it has no \"weight_map\"");

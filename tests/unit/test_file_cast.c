@@ -155,7 +155,7 @@ static void what_the_output_cannot_hold_is_named(void)
     request.cast.packing_given = true;
     request.select = "f";
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_WRONG_KIND);
-    CHECK(strstr(asked.error.text, "3 elements of fp4_e2m1 end within a byte"));
+    CHECK(strstr(asked.error.text, "3 elements of fp4_e2m1 do not fill whole bytes"));
     finish(&asked);
     request = plain;
     request.kind = DTI_CONTAINER_NPY;

@@ -95,7 +95,7 @@ static void work_goes_wrong(void)
          "no_memory: cuda:0: out of memory: 3000 bytes needed, 150323852360 free"},
         {"memory=4K", "no_memory: cuda:0: out of memory: 3000 bytes needed, 1096 free"},
         {"fail=cuMemHostAlloc:1:2",
-         "cannot allocate no_memory: cuda:0: 3000 bytes of pinned host memory"},
+         "no_memory: cuda:0: cannot allocate 3000 bytes of pinned host memory"},
         {"fail=cuMemcpyHtoDAsync_v2:1:719",
          "device_failed: cuda:0: cuMemcpyHtoDAsync_v2: CUDA error 719 (launch failed)"},
         {"fail=cuStreamQuery:1:214",

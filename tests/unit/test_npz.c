@@ -113,7 +113,7 @@ static void other_members_are_noted(void)
         CHECK_U64(container->tensor_count, 2);
         CHECK_U64(container->note_count, 1);
         CHECK_STR(container->notes[0].code, "other_members");
-        CHECK_STR(container->notes[0].text, "1 member is no .npy file: 'read\\x1bme.txt'");
+        CHECK_STR(container->notes[0].text, "1 member is not a .npy file: 'read\\x1bme.txt'");
         dti_container_free(container);
     }
     folder_leave();

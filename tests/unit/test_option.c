@@ -234,8 +234,7 @@ static void numbers_outside_the_range_name_the_range(void)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char line[64], want[128];
         snprintf(line, sizeof line, "--digits %s", wrong[i]);
-        snprintf(want, sizeof want, "--digits takes a number from 5 to 100000; '%s' is not",
-                 wrong[i]);
+        snprintf(want, sizeof want, "--digits takes a number from 5 to 100000; got '%s'", wrong[i]);
         CHECK(parse(line) == DTI_USAGE);
         CHECK_STR(run.error.text, want);
         CHECK(!run.args.digits_given);

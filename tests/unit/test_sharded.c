@@ -223,7 +223,7 @@ static void folders_must_tell_what_is_meant(void)
         dti_container_free(container);
     }
     CHECK(unlink(A) == 0 && mkdir(A, 0755) == 0);
-    refused(".", "'./" INDEX "': of its 2 shards, '" A "' cannot be had: cannot read './" A
+    refused(".", "'./" INDEX "': cannot open shard '" A "' of its 2: cannot read './" A
                  "': Is a directory");
     CHECK(rmdir(A) == 0 && mkfifo(A, 0600) == 0); /* that nobody will ever write to */
     refused(".", "'./" A "' is not a regular file");

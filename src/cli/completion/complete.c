@@ -2,8 +2,7 @@
  *
  * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
  * WORD...: prints completions of the last word, which is being typed. One candidate a line,
- * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only call
- * this command, so new options and dtypes need no change to them. */
+ * "candidate<TAB>description". New options and dtypes need no change in the shells' scripts. */
 #include <string.h>
 
 #include "answers/document.h"
