@@ -16,9 +16,10 @@ LAYERS = {
     "containers": {"core", "util"},
     "files": {"containers", "convert", "devices", "kernels", "core", "util"},
     "bench": {"convert", "devices", "kernels", "core", "util"},
+    "calc": {"convert", "devices", "kernels", "core", "util"},
     "report": {"util"},
-    "answers": {"bench", "files", "containers", "convert", "devices", "kernels", "report", "core", "util"},
-    "cli": {"answers", "bench", "files", "containers", "convert", "devices", "kernels", "report", "core", "util"},
+    "answers": {"bench", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "util"},
+    "cli": {"answers", "bench", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "util"},
 }
 # Folders of a layer, and the others of its folders that they may include. A command's folder is not named
 # here: it sees "shell", "shared" and itself.
@@ -39,6 +40,9 @@ HEADERS = {
     "dtypes.def": "core",
     "blocks.def": "core",
     "trainings.def": "core",
+    "calc_operations.def": "calc",
+    "calc.h": "calc",
+    "arith.h": "core",
     "policies.def": "core",
     "stacks.def": "core",
     "dtype_names.def": "core",
