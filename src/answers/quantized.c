@@ -78,7 +78,7 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
     if (family == DTI_FAMILY_MX || (family != DTI_FAMILY_GGML && division == DTI_DIVIDE_EXACT)) {
         dti_fp32_value(x, ret_value);
         dti_fp32_value(scale, &scale_value);
-        dti_value_divide(ret_value, &scale_value, ret_value);
+        (void)dti_value_divide(ret_value, ret_value, &scale_value);
         return true;
     }
     reciprocal = dti_fp32_divide(DTI_FP32_ONE, scale);

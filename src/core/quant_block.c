@@ -107,10 +107,10 @@ uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t sc
     if (recipe->format->family == DTI_BLOCKS_NV) {
         struct dti_value tensor;
         dti_fp32_value(recipe->tensor_scale, &tensor);
-        dti_value_multiply(&factor, &tensor, &product);
+        (void)dti_value_multiply(&product, &factor, &tensor);
         dti_fp32_value(dti_fp32_round(&product), &factor);
     }
     dti_block_element_value(recipe, code, &element);
-    dti_value_multiply(&element, &factor, &product);
+    (void)dti_value_multiply(&product, &element, &factor);
     return dti_fp32_round(&product);
 }

@@ -31,7 +31,7 @@ static uint32_t nearest_place(const struct dti_value *quotient)
         struct dti_value low, high, sum;
         dti_fp32_value(dti_nf4_table[place], &low);
         dti_fp32_value(dti_nf4_table[place + 1], &high);
-        dti_value_add(&low, &high, &sum);
+        (void)dti_value_add(&sum, &low, &high, DTI_ROUND_NEAREST_EVEN);
         sum.exponent--; /* no two neighbours have a midpoint of zero */
         if (dti_value_compare(quotient, &sum) <= 0)
             break;
@@ -56,7 +56,7 @@ void dti_nf_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, s
             continue;
         if (division == DTI_DIVIDE_EXACT) {
             dti_fp32_value(x[i], &quotient);
-            dti_value_divide(&quotient, &divisor, &quotient);
+            (void)dti_value_divide(&quotient, &quotient, &divisor);
         } else {
             dti_fp32_value(division == DTI_DIVIDE_TRUE ? dti_fp32_divide(x[i], block->amax)
                                                        : dti_fp32_multiply(x[i], inverse),

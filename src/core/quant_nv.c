@@ -12,7 +12,7 @@ uint32_t dti_nv_tensor_scale(uint32_t amax)
         return DTI_FP32_ONE;
     dti_fp32_value(dti_fp32_magnitude(amax), &value);
     dti_integer_value(448 * 6, &most);
-    dti_value_divide(&value, &most, &quotient);
+    (void)dti_value_divide(&quotient, &value, &most);
     const uint32_t scale = dti_fp32_round(&quotient);
     return scale == 0 ? DTI_FP32_ONE : scale;
 }
@@ -25,8 +25,8 @@ static uint32_t block_scale(const struct dti_block_recipe *recipe, uint32_t amax
     if (recipe->division == DTI_DIVIDE_EXACT) {
         dti_fp32_value(amax, &value);
         dti_integer_value(6, &most);
-        dti_value_multiply(&most, &tensor, &most);
-        dti_value_divide(&value, &most, &quotient);
+        (void)dti_value_multiply(&most, &most, &tensor);
+        (void)dti_value_divide(&quotient, &value, &most);
     } else {
         dti_fp32_value(dti_fp32_divide(dti_fp32_divide(amax, SIX), recipe->tensor_scale),
                        &quotient);
@@ -60,7 +60,7 @@ void dti_nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, s
             continue;
         if (division == DTI_DIVIDE_EXACT) {
             dti_fp32_value(x[i], &quotient);
-            dti_value_divide(&quotient, &divisor, &quotient);
+            (void)dti_value_divide(&quotient, &quotient, &divisor);
         } else {
             dti_fp32_value(division == DTI_DIVIDE_TRUE ? dti_fp32_divide(x[i], product)
                                                        : dti_fp32_multiply(x[i], inverse),
