@@ -106,6 +106,7 @@ const char *dti_calc_event_name(enum dti_calc_event_kind kind); /* "overflow", "
 /* One operation on one element: operands and exact result as values, the stored code. */
 struct dti_calc_event {
     enum dti_calc_event_kind kind;
+    enum dti_calc_op op; /* OP_COUNT: a literal, a number of a list or file, a cast */
     size_t step, element; /* its step; its place in the result, or of an operand in a reduction */
     unsigned operand_count;
     struct dti_value operand[3];
@@ -131,11 +132,13 @@ struct dti_calc_step {
     size_t count;
     uint64_t inexact;                      /* results that were rounded */
     uint64_t events[DTI_CALC_EVENT_COUNT]; /* how many */
-    /* The element with the largest relative error of this operation alone, or the only one. */
+    /* The element with the largest relative error of this operation alone, or the only one. Not
+     * of reductions, whose many roundings have no single exact result. */
+    bool has_worst;
     size_t worst;
     unsigned operand_count;
     struct dti_value operand[3], exact;
-    uint64_t code;
+    uint64_t code; /* of the worst element, or the only one */
 };
 
 /* A true value as text, rounded to nothing: "1/3", "0.333333333333333333333333333333",

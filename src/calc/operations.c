@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of operations and of what can go wrong with one. */
-#include "dtinfo/calc.h"
+#include "calc/engine.h"
 
 static const struct dti_calc_op_row rows[] = {
 #define OPERATION(id, name, kind, least, most, help) {name, help, NULL, least, most},
@@ -10,6 +10,18 @@ static const struct dti_calc_op_row rows[] = {
 #undef OPERATION
 #undef COMPOSITE
 };
+
+enum dti_calc_op_kind dti_calc_op_kind(enum dti_calc_op op)
+{
+    static const enum dti_calc_op_kind kinds[] = {
+#define OPERATION(id, name, kind, ...) [DTI_CALC_##id] = DTI_CALC_KIND_##kind,
+#define COMPOSITE(id, ...)             [DTI_CALC_##id] = DTI_CALC_KIND_COMPOSITE,
+#include "dtinfo/calc_operations.def"
+#undef OPERATION
+#undef COMPOSITE
+    };
+    return kinds[op];
+}
 
 const struct dti_calc_op_row *dti_calc_op_get(enum dti_calc_op op)
 {
