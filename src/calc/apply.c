@@ -36,14 +36,15 @@ unsigned dti_calc_operands(const struct dti_calc_engine *engine, size_t node, si
     return 3;
 }
 
-/* Whether b is chosen from the elements of a: the largest of a minus a is exactly 0 for a reason. */
+/* Whether b is chosen from the elements of a: the largest of a minus a is exactly 0 for a reason.
+ */
 static bool is_chosen_from(const struct dti_calc_engine *engine, size_t b, size_t a)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[b];
     if (a == b)
         return true;
-    if (n->kind != DTI_NODE_CALL || (n->op != DTI_CALC_ROW_MAXIMUM && n->op != DTI_CALC_MAXIMUM &&
-                                     n->op != DTI_CALC_MINIMUM))
+    if (n->kind != DTI_NODE_CALL ||
+        (n->op != DTI_CALC_ROW_MAXIMUM && n->op != DTI_CALC_MAXIMUM && n->op != DTI_CALC_MINIMUM))
         return false;
     for (size_t i = 0; i < n->count; i++) {
         if (dti_calc_child(engine, b, i) == a)
@@ -89,8 +90,7 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
         (status = dti_calc_array_new(engine, dti_calc_node_format(engine, node), rank, shape,
                                      &slot->array)) != DTI_OK)
         return status;
-    dti_calc_step_begin(&recorder, engine, node, op_name(e.op),
-                        dti_calc_node_format(engine, node));
+    dti_calc_step_begin(&recorder, engine, node, op_name(e.op), dti_calc_node_format(engine, node));
     recorder.selects =
         e.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, operands[0], operands[1]) ||
                                       is_chosen_from(engine, operands[1], operands[0]));
@@ -120,8 +120,8 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
     struct dti_calc_recorder recorder;
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
     struct dti_calc_rounded rounded;
-    const enum dti_status status = dti_calc_array_new(
-        engine, dti_calc_node_format(engine, node), from->rank, from->shape, &slot->array);
+    const enum dti_status status = dti_calc_array_new(engine, dti_calc_node_format(engine, node),
+                                                      from->rank, from->shape, &slot->array);
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, op, dti_calc_node_format(engine, node));

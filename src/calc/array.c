@@ -79,8 +79,7 @@ static bool count_in(struct dti_calc_engine *engine, uint64_t elements, uint64_t
 }
 
 enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct dti_format *format,
-                                   unsigned rank, const uint64_t *shape,
-                                   struct dti_calc_array *ret)
+                                   unsigned rank, const uint64_t *shape, struct dti_calc_array *ret)
 {
     uint64_t count = 1;
     bool fits = rank <= DTI_CALC_RANK_MAX;

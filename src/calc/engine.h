@@ -12,12 +12,12 @@
 /* What a node has come to. */
 struct dti_calc_slot {
     struct dti_calc_array array; /* codes NULL: not computed, or no longer needed */
-    bool rounded;   /* an element of it, or of what it was made of, is inexact: */
-    uint8_t *marks; /* which ones; NULL: not kept, all may be */
+    bool rounded;                /* an element of it, or of what it was made of, is inexact: */
+    uint8_t *marks;              /* which ones; NULL: not kept, all may be */
     struct dti_calc_array given; /* FILE: as the file has it */
     bool needed;                 /* as an array */
     size_t uses;                 /* nodes that still want it */
-    size_t same;                 /* the node that it is: itself, but for casts that change nothing */
+    size_t same;  /* the node that it is: itself, but for casts that change nothing */
     size_t fused; /* of ADD and SUBTRACT: 1 plus the child that is a product of it; else 0 */
 };
 
@@ -28,8 +28,8 @@ struct dti_calc_engine {
     struct dti_calc_result *result;
     struct dti_calc_slot *slots;
     size_t step_capacity;
-    size_t steps;      /* that were begun */
-    size_t generators; /* likewise: each has random numbers of its own */
+    size_t steps;             /* that were begun */
+    size_t generators;        /* likewise: each has random numbers of its own */
     uint64_t elements, bytes; /* of the arrays that are alive */
     struct dti_error *error;
 };
@@ -133,6 +133,8 @@ enum dti_status dti_calc_list(struct dti_calc_engine *engine, size_t node); /* a
 
 /* The true values of the answer, where they are wanted. */
 enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine);
+/* Whether codes of so many elements are still wanted for it when the operations are done. */
+bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count);
 
 /* A node's child, seen through casts that change nothing. */
 static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t node, size_t i)

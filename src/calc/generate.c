@@ -44,8 +44,8 @@ static enum dti_status repeat(struct dti_calc_engine *engine, size_t node)
     if (status != DTI_OK)
         return status;
     memcpy(shape + 1, from->array.shape, from->array.rank * sizeof *shape);
-    status = dti_calc_array_new(engine, &from->array.format, from->array.rank + 1, shape,
-                                &slot->array);
+    status =
+        dti_calc_array_new(engine, &from->array.format, from->array.rank + 1, shape, &slot->array);
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, "repeat", &from->array.format);

@@ -21,4 +21,8 @@ enum dti_status dti_generate_random(struct dti_calc_engine *engine, size_t node)
  * uses. */
 uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index);
 
+/* Element `index` of a standard normal list: Box and Muller's transform of the generator's random
+ * bits, to more bits than any dtype has. */
+void dti_generate_normal(struct dti_value *ret, uint64_t seed, size_t generator, uint64_t index);
+
 #endif

@@ -42,8 +42,7 @@ static enum dti_status list_shape(struct dti_calc_engine *engine, size_t node, u
             child_array(engine, dti_calc_child(engine, node, i));
         if (other->rank != first->rank ||
             memcmp(other->shape, first->shape, first->rank * sizeof *first->shape) != 0)
-            return dti_fail(engine->error, DTI_BAD_VALUE,
-                            "the parts of %s have different shapes",
+            return dti_fail(engine->error, DTI_BAD_VALUE, "the parts of %s have different shapes",
                             DTI_QUOTED(engine->tree->source + n->text, n->length));
     }
     *ret_rank = first->rank + 1;
@@ -70,7 +69,7 @@ enum dti_status dti_calc_list(struct dti_calc_engine *engine, size_t node)
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, literal ? "literal" : "list",
- dti_calc_node_format(engine, node));
+                        dti_calc_node_format(engine, node));
     size_t at = 0;
     if (literal)
         status = round_literal(&recorder, n, 0, slot);

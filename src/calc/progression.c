@@ -145,10 +145,9 @@ static enum dti_status set_linspace(struct dti_calc_engine *engine, size_t node,
     return DTI_OK;
 }
 
-static enum dti_status set_arange(struct dti_calc_engine *engine, size_t node,
-                                  const struct ratio *a, const struct ratio *b,
-                                  const struct ratio *step, struct progression *ret,
-                                  uint64_t *ret_count)
+static enum dti_status set_arange(struct dti_calc_engine *engine, const struct ratio *a,
+                                  const struct ratio *b, const struct ratio *step,
+                                  struct progression *ret, uint64_t *ret_count)
 {
     struct progression span; /* b - a, and the step, over one denominator */
     struct dti_big rest;
@@ -173,9 +172,9 @@ static enum dti_status set_arange(struct dti_calc_engine *engine, size_t node,
         if (span.p.big.failed || rest.failed)
             status = dti_no_memory(engine->error);
         else if (span.p.big.count > 1 || span.p.big.limb[0] > DTI_CALC_ELEMENTS_MAX)
-            status = dti_fail(engine->error, DTI_BAD_VALUE,
-                              "'arange' has too many elements; the limit is %d",
-                              DTI_CALC_ELEMENTS_MAX);
+            status =
+                dti_fail(engine->error, DTI_BAD_VALUE,
+                         "'arange' has too many elements; the limit is %d", DTI_CALC_ELEMENTS_MAX);
         else
             *ret_count = span.p.big.limb[0];
     }
@@ -325,7 +324,7 @@ enum dti_status dti_generate_progression(struct dti_calc_engine *engine, size_t 
     for (size_t i = 0; i < (arange ? n->count : 2) && status == DTI_OK; i++)
         status = argument(engine, node, i, &given[i]);
     if (status == DTI_OK)
-        status = arange ? set_arange(engine, node, &given[0], &given[1], &given[2], &s, &count)
+        status = arange ? set_arange(engine, &given[0], &given[1], &given[2], &s, &count)
                         : set_linspace(engine, node, &given[0], &given[1], &s, &count);
     if (status == DTI_OK)
         status = fill(engine, node, &s, count);

@@ -97,8 +97,7 @@ static struct dti_partial blocked(struct dti_reducer *r, size_t first, size_t co
     struct dti_partial sum = sequential(r, first, length);
     for (size_t done = length; done < count; done += length) {
         const size_t left = count - done;
-        const struct dti_partial next =
-            sequential(r, first + done, left < length ? left : length);
+        const struct dti_partial next = sequential(r, first + done, left < length ? left : length);
         sum = combine(r, r->combiner, &sum, &next, first + done, DTI_REDUCE_TELL);
     }
     return sum;
@@ -179,6 +178,11 @@ static struct dti_partial counted(struct dti_reducer *r, size_t count)
     return (struct dti_partial){.value = rounded.value, .rounded = rounded.inexact};
 }
 
+struct dti_partial dti_reduce_list(struct dti_reducer *r, size_t count)
+{
+    return dti_reduce_range(r, 0, count);
+}
+
 void dti_reducer_begin(struct dti_reducer *r, struct dti_calc_recorder *recorder,
                        enum dti_calc_op op)
 {
@@ -227,8 +231,8 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
     const struct dti_calc_slot *const a = &engine->slots[dti_calc_child(engine, node, 0)];
     const struct dti_calc_slot *const b =
         n->op == DTI_CALC_DOT ? &engine->slots[dti_calc_child(engine, node, 1)] : NULL;
-    const bool extremes = n->op == DTI_CALC_MINIMUM || n->op == DTI_CALC_MAXIMUM ||
-                          n->op == DTI_CALC_ROW_MAXIMUM;
+    const bool extremes =
+        n->op == DTI_CALC_MINIMUM || n->op == DTI_CALC_MAXIMUM || n->op == DTI_CALC_ROW_MAXIMUM;
     const bool counts = n->op == DTI_CALC_COUNT || n->op == DTI_CALC_ROW_COUNT;
     const bool rows = is_of_rows(n->op) && a->array.rank > 1;
     struct dti_calc_slot *const slot = &engine->slots[node];
@@ -246,8 +250,8 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
         shape[a->array.rank - 1] = 1;
     const struct dti_format *const format =
         extremes || counts ? dti_calc_node_format(engine, node) : dti_reduce_format(engine, node);
-    enum dti_status status = dti_calc_array_new(
-        engine, format, rows && !counts ? a->array.rank : 0, shape, &slot->array);
+    enum dti_status status = dti_calc_array_new(engine, format, rows && !counts ? a->array.rank : 0,
+                                                shape, &slot->array);
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
@@ -257,10 +261,9 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
     r.converts = !dti_calc_same_format(&a->array.format, format);
     for (size_t row = 0; row < slot->array.count; row++) {
         r.a.first = row * (size_t)length;
-        const struct dti_partial partial =
-            counts     ? counted(&r, (size_t)length)
-            : extremes ? extreme(&r, (size_t)length)
-                       : dti_reduce_list(&r, (size_t)length);
+        const struct dti_partial partial = counts     ? counted(&r, (size_t)length)
+                                           : extremes ? extreme(&r, (size_t)length)
+                                                      : dti_reduce_list(&r, (size_t)length);
         dti_reduce_store(slot, row, &partial, &r);
     }
     return dti_reduce_end(engine, node, &recorder);

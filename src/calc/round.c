@@ -186,8 +186,7 @@ static void record_events(struct dti_calc_recorder *recorder, const struct dti_c
             .operand = {e->operand[0], e->operand[1], e->operand[2]},
             .exact = e->exact,
             .code = rounded->code,
-            .bits =
-                kind == DTI_CALC_CANCELLATION ? dti_calc_cancelled(&recorder->format, e) : 0,
+            .bits = kind == DTI_CALC_CANCELLATION ? dti_calc_cancelled(&recorder->format, e) : 0,
         };
     }
 }
@@ -252,10 +251,9 @@ static void keep_worst(struct dti_calc_recorder *recorder, const struct dti_calc
     const struct dti_calc_magnitude *const worst = &recorder->worst;
     const bool first = step->has_worst == false;
     if (!first && (error.significand == 0 ||
-                   (worst->significand != 0 &&
-                    (error.exponent < worst->exponent ||
-                     (error.exponent == worst->exponent &&
-                      error.significand <= worst->significand)))))
+                   (worst->significand != 0 && (error.exponent < worst->exponent ||
+                                                (error.exponent == worst->exponent &&
+                                                 error.significand <= worst->significand)))))
         return;
     recorder->worst = error;
     step->has_worst = true;

@@ -45,7 +45,8 @@ static void count_uses(struct dti_calc_engine *engine)
     }
 }
 
-/* a*b + c, a*b - c and c - a*b where the product is used nowhere else; of two products the first. */
+/* a*b + c, a*b - c and c - a*b where the product is used nowhere else; of two products the first.
+ */
 static void contract(struct dti_calc_engine *engine)
 {
     const struct dti_calc_tree *const tree = engine->tree;
@@ -61,7 +62,7 @@ static void contract(struct dti_calc_engine *engine)
             if (product->kind == DTI_NODE_CALL && product->op == DTI_CALC_MULTIPLY &&
                 engine->slots[child].uses == 1 &&
                 dti_calc_same_format(dti_calc_node_format(engine, child),
-                            dti_calc_node_format(engine, node))) {
+                                     dti_calc_node_format(engine, node))) {
                 slot->fused = i + 1;
                 engine->slots[child].needed = false;
             }
@@ -104,12 +105,13 @@ static enum dti_status read_file(struct dti_calc_engine *engine, size_t node)
         dti_calc_array_free(&given);
         return status;
     }
-    if (given.format.kind == DTI_KIND_COMPLEX)
-        status = dti_fail(engine->error, DTI_WRONG_KIND, "%s holds %s, which has no arithmetic here",
-                          DTI_QUOTED(n->path, strlen(n->path)), given.format.name);
-    else
-        status = dti_calc_cast(engine, node, "file", &given, NULL);
     slot->given = given;
+    if (given.format.kind == DTI_KIND_COMPLEX)
+        return dti_fail(engine->error, DTI_WRONG_KIND, "%s holds %s, which has no arithmetic here",
+                        DTI_QUOTED(n->path, strlen(n->path)), given.format.name);
+    status = dti_calc_cast(engine, node, "file", &given, NULL);
+    if (status == DTI_OK && !dti_calc_keeps_for_truth(engine, given.count))
+        dti_calc_array_drop(engine, &slot->given);
     return status;
 }
 
@@ -144,6 +146,14 @@ static enum dti_status compute(struct dti_calc_engine *engine, size_t node)
     }
 }
 
+/* Whether the truth will ask for the codes: random numbers are what they were drawn. */
+static bool is_drawn(const struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    return n->kind == DTI_NODE_CALL && (n->op == DTI_CALC_RAND || n->op == DTI_CALC_RANDN) &&
+           dti_calc_keeps_for_truth(engine, engine->slots[node].array.count);
+}
+
 static enum dti_status go_through(struct dti_calc_engine *engine)
 {
     for (size_t node = 0; node < engine->tree->node_count; node++) {
@@ -152,6 +162,7 @@ static enum dti_status go_through(struct dti_calc_engine *engine)
         const enum dti_status status = compute(engine, node);
         if (status != DTI_OK)
             return status;
+        engine->slots[node].uses += is_drawn(engine, node);
         release(engine, node);
     }
     return DTI_OK;
@@ -167,7 +178,8 @@ static void prepare(struct dti_calc_engine *engine)
         if (n->kind != DTI_NODE_CAST)
             continue;
         const size_t child = dti_calc_child(engine, node, 0);
-        if (dti_calc_same_format(dti_calc_node_format(engine, child), dti_calc_node_format(engine, node)))
+        if (dti_calc_same_format(dti_calc_node_format(engine, child),
+                                 dti_calc_node_format(engine, node)))
             slot->same = child;
     }
     count_uses(engine);
@@ -180,11 +192,8 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
                              struct dti_error *reterr)
 {
     struct dti_calc_result result = {.steps = NULL};
-    struct dti_calc_engine engine = {.tree = tree,
-                                     .dtype = format,
-                                     .options = options,
-                                     .result = &result,
-                                     .error = reterr};
+    struct dti_calc_engine engine = {
+        .tree = tree, .dtype = format, .options = options, .result = &result, .error = reterr};
     if (format->kind == DTI_KIND_COMPLEX ||
         (options->accumulates && options->accumulate.kind == DTI_KIND_COMPLEX))
         return dti_fail(reterr, DTI_WRONG_KIND, "%s is complex; arithmetic is for real dtypes",

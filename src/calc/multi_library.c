@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads GMP and MPFR, once. */
+#include "calc/multi.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "calc/truth.h"
+#include "dtinfo/library.h"
+
+struct dti_multi dti_multi;
+
+/* Two steps, so that a name is spelled as its macro says. */
+#define SPELLED(name)  #name
+#define EXPANDED(name) SPELLED(name)
+
+enum { GMP, MPFR, LIBRARIES };
+
+static const struct dti_library_function functions_of_gmp[] = {
+#define ROW_GMP(name) {EXPANDED(name), offsetof(struct dti_multi, name), true},
+#define ROW_MPFR(name)
+#define MULTI_SYMBOL(library, name) ROW_##library(name)
+#include "calc/multi_symbols.def"
+#undef ROW_GMP
+#undef ROW_MPFR
+};
+
+static const struct dti_library_function functions_of_mpfr[] = {
+#define ROW_GMP(name)
+#define ROW_MPFR(name) {EXPANDED(name), offsetof(struct dti_multi, name), true},
+#include "calc/multi_symbols.def"
+#undef MULTI_SYMBOL
+#undef ROW_GMP
+#undef ROW_MPFR
+};
+
+static const struct {
+    const char *name, *variable, *package;
+    const struct dti_library_function *functions;
+    size_t count;
+} libraries[LIBRARIES] = {
+    [GMP] = {"libgmp.so.10", "DTINFO_LIBGMP", "libgmp10", functions_of_gmp,
+             sizeof functions_of_gmp / sizeof *functions_of_gmp},
+    [MPFR] = {"libmpfr.so.6", "DTINFO_LIBMPFR", "libmpfr6", functions_of_mpfr,
+              sizeof functions_of_mpfr / sizeof *functions_of_mpfr},
+};
+
+static enum dti_status load(size_t which, struct dti_error *reterr)
+{
+    const char *const names[] = {libraries[which].name, NULL};
+    struct dti_library *library;
+    struct dti_error error;
+    if (dti_library_open(&library, names, libraries[which].variable, &error) != DTI_OK)
+        return dti_fail(reterr, error.status, "%s; install %s", error.text,
+                        libraries[which].package);
+    const char *const missing =
+        dti_library_find(library, libraries[which].functions, libraries[which].count, &dti_multi);
+    dti_library_close(library);
+    if (missing)
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s; install %s", names[0], missing,
+                        libraries[which].package);
+    return DTI_OK;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static enum dti_status loaded;
+static struct dti_error problem;
+
+static void load_all(void)
+{
+    for (size_t i = LIBRARIES; loaded == DTI_OK && i-- > 0;)
+        loaded = load(i, &problem);
+}
+
+enum dti_status dti_multi_load(struct dti_error *reterr)
+{
+    (void)pthread_once(&once, load_all);
+    if (loaded != DTI_OK && reterr)
+        *reterr = problem;
+    return loaded;
+}
