@@ -9,8 +9,7 @@
 enum {
     DIGITS_MAX = 16000,         /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
     SHORT_EXPONENT = 16000,     /* of ten or two */
-    LONGEST_EXPONENT = 1 << 30, /* no number of MPFR is as large where long has 32 bits; with 64
-                                 * bits there are larger ones, and the clamp is left out */
+    LONGEST_EXPONENT = 1 << 30, /* 2^this is beyond what MPFR has, by default */
 };
 
 /* The digits as an integer; *ret_more: there were others behind them, which *ret_exponent has. */
@@ -54,8 +53,7 @@ static bool short_rational(mpq_ptr ret, const struct dti_term *term)
 static unsigned long clamp_exponent(int64_t exponent)
 {
     const uint64_t size = exponent < 0 ? UINT64_C(0) - (uint64_t)exponent : (uint64_t)exponent;
-    const uint64_t most = sizeof(long) == 8 ? UINT64_MAX : (uint64_t)LONGEST_EXPONENT;
-    return (unsigned long)(size < most ? size : most);
+    return (unsigned long)(size < LONGEST_EXPONENT ? size : LONGEST_EXPONENT);
 }
 
 /* The term from below and from above. */

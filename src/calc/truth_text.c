@@ -12,7 +12,7 @@ enum {
     DECIMAL_DIGITS = 60,  /* of an exact decimal, */
     QUOTIENT_DIGITS = 40, /* of numerator and denominator together, */
     ROUNDED_DIGITS = 30,  /* of all others */
-    LOWEST_PLAIN = -5,    /* 0.00001 is written so, less as 1e-6 */
+    LOWEST_PLAIN = -4,    /* 0.0001 is written so, less as 1e-05 */
     DIGITS_SIZE = 160,
 };
 
@@ -42,7 +42,7 @@ static void put_digits(struct dti_buffer *ret, const struct digits *digits, long
     const long long point = digits->point;
     if (digits->negative)
         dti_buffer_puts(ret, "-");
-    if (point > most || point <= LOWEST_PLAIN + 1) {
+    if (point > most || point <= LOWEST_PLAIN) {
         dti_buffer_append(ret, digits->text, 1);
         if (count > 1)
             dti_buffer_puts(ret, ".");
