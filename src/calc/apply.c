@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/hurry.h"
 
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i)
 {
@@ -53,64 +53,111 @@ static bool is_chosen_from(const struct dti_calc_engine *engine, size_t b, size_
     return false;
 }
 
-/* An element, computed and rounded. */
-static void apply_one(struct dti_calc_recorder *recorder, const struct dti_calc_node *n,
-                      unsigned negated, struct dti_calc_element *e, struct dti_calc_rounded *ret)
+/* An operation on arrays while it goes on. */
+struct application {
+    struct dti_calc_recorder recorder;
+    const struct dti_calc_node *node;
+    size_t operands[3];
+    unsigned count, negated;
+    enum dti_calc_op op;
+    bool function;
+};
+
+/* Element i, whose operands are at the offsets, computed and rounded. */
+static void apply_one(struct application *a, size_t i, const size_t *offsets, size_t total,
+                      struct dti_calc_rounded *ret, bool *ret_rounded)
 {
-    for (unsigned i = 0; i < e->operand_count; i++)
-        e->operand[i].negative ^= negated >> i & 1;
-    e->arith = dti_calc_operate(recorder, e->op, n->power, e->operand, &e->exact);
-    dti_calc_round(recorder, e, ret);
+    struct dti_calc_engine *const engine = a->recorder.engine;
+    struct dti_calc_element e = {.op = a->op, .operand_count = a->count, .index = i};
+    for (unsigned j = 0; j < a->count; j++) {
+        const struct dti_calc_slot *const from = &engine->slots[a->operands[j]];
+        dti_calc_fetch(&a->recorder, &from->array.format, dti_calc_code(&from->array, offsets[j]),
+                       &e.operand[j]);
+        e.rounded |= dti_calc_is_marked(from, offsets[j]);
+        e.operand[j].negative ^= a->negated >> j & 1;
+    }
+    if (!a->function || !dti_calc_function_soon(&a->recorder, total, &e))
+        e.arith = dti_calc_operate(&a->recorder, e.op, a->node->power, e.operand, &e.exact);
+    if (e.op == DTI_CALC_POWER) { /* the exponent, for who reads it */
+        const int64_t power = a->node->power;
+        dti_value_set(&e.operand[1], power < 0, (uint64_t)(power < 0 ? -power : power), 0);
+        e.operand_count = 2;
+    }
+    dti_calc_round(&a->recorder, &e, ret);
+    *ret_rounded = e.rounded || ret->inexact;
 }
 
-static const char *op_name(enum dti_calc_op op)
+static void apply_all(struct application *a, struct dti_calc_slot *slot)
 {
-    return dti_calc_op_get(op)->name;
+    struct dti_calc_engine *const engine = a->recorder.engine;
+    const struct dti_calc_array *const first = &engine->slots[a->operands[0]].array;
+    const size_t count = slot->array.count;
+    uint32_t *const known =
+        a->count == 1 ? dti_calc_known_new(&a->recorder, &first->format, count) : NULL;
+    struct dti_calc_rounded rounded;
+    struct dti_calc_walk walk;
+    dti_calc_walk_begin(&walk, engine, a->operands, a->count, slot->array.rank, slot->array.shape);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *const place = known ? &known[dti_calc_code(first, walk.offset[0])] : NULL;
+        bool is_rounded;
+        if (place && dti_calc_known_get(&a->recorder, *place, &rounded)) {
+            is_rounded = rounded.inexact ||
+                         dti_calc_is_marked(&engine->slots[a->operands[0]], walk.offset[0]);
+        } else {
+            apply_one(a, i, walk.offset, count, &rounded, &is_rounded);
+            if (place)
+                dti_calc_known_set(place, &rounded);
+        }
+        dti_calc_put(&slot->array, i, rounded.code);
+        if (is_rounded)
+            dti_calc_mark(slot, i);
+        dti_calc_walk_next(&walk);
+    }
+    free(known);
+}
+
+/* What went wrong first with a list that was computed as a whole: its element once more. */
+static void find_first(struct application *a, const struct dti_calc_bulk_counts *counts)
+{
+    struct application again = *a;
+    struct dti_calc_rounded rounded;
+    bool is_rounded;
+    size_t element, offsets[3];
+    if (!dti_calc_first_wrong(&a->recorder, counts, &element))
+        return;
+    for (unsigned i = 0; i < a->count; i++)
+        offsets[i] = a->recorder.engine->slots[a->operands[i]].array.count == 1 ? 0 : element;
+    apply_one(&again, element, offsets, 0, &rounded, &is_rounded);
+    a->recorder.has_first = again.recorder.has_first;
+    a->recorder.first = again.recorder.first;
 }
 
 enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
 {
-    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    struct application a = {.node = &engine->tree->nodes[node]};
+    const struct dti_format *const format = dti_calc_node_format(engine, node);
     struct dti_calc_slot *const slot = &engine->slots[node];
-    struct dti_calc_recorder recorder;
-    struct dti_calc_walk walk;
-    struct dti_calc_element e = {.index = 0};
-    struct dti_calc_rounded rounded;
-    size_t operands[3];
-    unsigned rank = 0, negated;
+    struct dti_calc_bulk_counts counts;
+    unsigned rank = 0;
     uint64_t shape[DTI_CALC_RANK_MAX];
-    enum dti_status status;
-    e.operand_count = dti_calc_operands(engine, node, operands, &e.op, &negated);
-    if (dti_calc_op_kind(e.op) == DTI_CALC_KIND_FUNCTION || e.op == DTI_CALC_POWER) {
-        if ((status = dti_multi_load(engine->error)) != DTI_OK)
-            return status;
-    }
-    if ((status = dti_calc_broadcast(engine, node, operands, e.operand_count, &rank, shape)) !=
-            DTI_OK ||
-        (status = dti_calc_array_new(engine, dti_calc_node_format(engine, node), rank, shape,
-                                     &slot->array)) != DTI_OK)
+    a.count = dti_calc_operands(engine, node, a.operands, &a.op, &a.negated);
+    a.function = dti_calc_op_kind(a.op) == DTI_CALC_KIND_FUNCTION;
+    enum dti_status status = dti_calc_broadcast(engine, node, a.operands, a.count, &rank, shape);
+    if (status == DTI_OK && (a.function || a.op == DTI_CALC_POWER))
+        status = dti_multi_load(engine->error);
+    if (status == DTI_OK)
+        status = dti_calc_array_new(engine, format, rank, shape, &slot->array);
+    if (status != DTI_OK)
         return status;
-    dti_calc_step_begin(&recorder, engine, node, op_name(e.op), dti_calc_node_format(engine, node));
-    recorder.selects =
-        e.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, operands[0], operands[1]) ||
-                                      is_chosen_from(engine, operands[1], operands[0]));
-    dti_calc_walk_begin(&walk, engine, operands, e.operand_count, rank, shape);
-    for (size_t i = 0; i < slot->array.count; i++) {
-        e.rounded = false;
-        e.index = i;
-        for (unsigned j = 0; j < e.operand_count; j++) {
-            const struct dti_calc_slot *const from = &engine->slots[operands[j]];
-            dti_calc_fetch(&recorder, &from->array.format,
-                           dti_calc_code(&from->array, walk.offset[j]), &e.operand[j]);
-            e.rounded |= dti_calc_is_marked(from, walk.offset[j]);
-        }
-        apply_one(&recorder, n, negated, &e, &rounded);
-        dti_calc_put(&slot->array, i, rounded.code);
-        if (rounded.inexact || e.rounded)
-            dti_calc_mark(slot, i);
-        dti_calc_walk_next(&walk);
-    }
-    return dti_calc_step_end(&recorder, &slot->array);
+    dti_calc_step_begin(&a.recorder, engine, node, dti_calc_op_get(a.op)->name, format);
+    a.recorder.selects =
+        a.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, a.operands[0], a.operands[1]) ||
+                                      is_chosen_from(engine, a.operands[1], a.operands[0]));
+    if (a.negated == 0 && dti_calc_hurry(&a.recorder, a.op, a.operands, a.count, slot, &counts))
+        find_first(&a, &counts);
+    else
+        apply_all(&a, slot);
+    return dti_calc_step_end(&a.recorder, &slot->array);
 }
 
 enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const char *op,

@@ -90,9 +90,10 @@ static void put_overflow(struct dti_buffer *buffer, const struct dti_format *for
     } while (strcmp(beyond, last) == 0 && ++digits <= DIGITS_MAX);
     if (event->op != DTI_CALC_OP_COUNT) {
         put_operation(buffer, format, event);
-        dti_buffer_puts(buffer, ": ");
+        dti_buffer_puts(buffer, event->exact.exponent < DTI_EXPONENT_LIMIT ? ": " : "");
     }
-    dti_buffer_puts(buffer, beyond);
+    if (event->exact.exponent < DTI_EXPONENT_LIMIT) /* else no more is known */
+        dti_buffer_puts(buffer, beyond);
     dti_buffer_puts(buffer, negative ? " < " : " > ");
     dti_buffer_puts(buffer, last);
 }

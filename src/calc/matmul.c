@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix products: a dot product for each element, of lists and of matrices as numpy has them. */
+#include "calc/hurry.h"
 #include "calc/reduce.h"
+#include <stdlib.h>
 
 enum dti_status dti_reduce_mismatch(struct dti_calc_engine *engine, size_t node)
 {
@@ -19,6 +21,24 @@ enum dti_status dti_reduce_mismatch(struct dti_calc_engine *engine, size_t node)
         dti_fail(engine->error, DTI_BAD_VALUE, "the shapes in %s do not match: %s",
                  DTI_QUOTED(engine->tree->source + n->text, n->length), text.data);
     dti_buffer_free(&text);
+    return status;
+}
+
+/* The transpose of a matrix, for columns that lie together. */
+static enum dti_status turn(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
+                            struct dti_calc_slot *ret)
+{
+    const size_t rows = (size_t)from->array.shape[0], columns = (size_t)from->array.shape[1];
+    const uint64_t shape[2] = {columns, rows};
+    const enum dti_status status =
+        dti_calc_array_new(engine, &from->array.format, 2, shape, &ret->array);
+    for (size_t i = 0; i < rows && status == DTI_OK; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            dti_calc_put(&ret->array, j * rows + i, dti_calc_code(&from->array, i * columns + j));
+            if (dti_calc_is_marked(from, i * columns + j))
+                dti_calc_mark(ret, j * rows + i);
+        }
+    }
     return status;
 }
 
@@ -48,14 +68,23 @@ enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_
         return status;
     dti_calc_step_begin(&recorder, engine, node, "matmul", format);
     dti_reducer_begin(&r, &recorder, DTI_CALC_DOT);
-    r.converts = !dti_calc_same_format(&a->array.format, format);
-    for (size_t i = 0; i < rows; i++) {
+    struct dti_calc_slot turned = {.rounded = false}; /* its columns as rows */
+    const bool turns = columns > 1 && dti_calc_is_long(a->array.count + b->array.count);
+    if (turns)
+        status = turn(engine, b, &turned);
+    if (status == DTI_OK)
+        status = dti_reducer_operands(&r, a, turns ? &turned : b);
+    for (size_t i = 0; i < rows && status == DTI_OK; i++) {
         for (size_t j = 0; j < columns; j++) {
-            r.a = (struct dti_strided){.slot = a, .first = i * length, .step = 1};
-            r.b = (struct dti_strided){.slot = b, .first = j, .step = columns};
+            r.a.first = i * length;
+            r.b.first = turns ? j * length : j;
+            r.b.step = turns ? 1 : columns;
             const struct dti_partial partial = dti_reduce_list(&r, length);
             dti_reduce_store(slot, i * columns + j, &partial, &r);
         }
     }
-    return dti_reduce_end(engine, node, &recorder);
+    dti_reducer_free(&r);
+    dti_calc_array_drop(engine, &turned.array);
+    free(turned.marks);
+    return status == DTI_OK ? dti_reduce_end(engine, node, &recorder) : status;
 }

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Rounds the result of an operation on two partial results. */
-static struct dti_partial combine(struct dti_reducer *r, enum dti_calc_op op,
-                                  const struct dti_partial *a, const struct dti_partial *b,
-                                  size_t index, enum dti_reduce_note note)
+struct dti_partial dti_reduce_combine(struct dti_reducer *r, enum dti_calc_op op,
+                                      const struct dti_partial *a, const struct dti_partial *b,
+                                      size_t index, enum dti_reduce_note note)
 {
     struct dti_calc_element e = {.op = op,
                                  .operand_count = 2,
@@ -45,35 +45,40 @@ static struct dti_partial fetch(struct dti_reducer *r, const struct dti_strided 
 }
 
 /* What is added or multiplied: an element, or the product of two. */
-static struct dti_partial term(struct dti_reducer *r, size_t i)
+struct dti_partial dti_reduce_term(struct dti_reducer *r, size_t i)
 {
     const struct dti_partial a = fetch(r, &r->a, i);
     if (r->op != DTI_CALC_DOT)
         return a;
     const struct dti_partial b = fetch(r, &r->b, i);
-    return combine(r, DTI_CALC_MULTIPLY, &a, &b, i, DTI_REDUCE_TELL);
+    return dti_reduce_combine(r, DTI_CALC_MULTIPLY, &a, &b, i, DTI_REDUCE_TELL);
+}
+
+struct dti_partial dti_reduce_fused(struct dti_reducer *r, const struct dti_partial *sum, size_t i)
+{
+    const struct dti_partial a = fetch(r, &r->a, i), b = fetch(r, &r->b, i);
+    struct dti_calc_element e = {.op = DTI_CALC_FMA,
+                                 .operand_count = 3,
+                                 .operand = {a.value, b.value, sum->value},
+                                 .rounded = a.rounded || b.rounded || sum->rounded,
+                                 .index = i};
+    struct dti_calc_rounded rounded;
+    e.arith = dti_calc_operate(r->recorder, e.op, 0, e.operand, &e.exact);
+    dti_calc_round(r->recorder, &e, &rounded);
+    return (struct dti_partial){.value = rounded.value, .rounded = e.rounded || rounded.inexact};
 }
 
 /* The elements after the first, one after the other. */
 static struct dti_partial sequential(struct dti_reducer *r, size_t first, size_t count)
 {
-    struct dti_partial sum = term(r, first);
+    struct dti_partial sum = dti_reduce_term(r, first);
     for (size_t i = first + 1; i < first + count; i++) {
-        if (!r->fma) {
-            const struct dti_partial next = term(r, i);
-            sum = combine(r, r->combiner, &sum, &next, i, DTI_REDUCE_TELL);
+        if (r->fma) {
+            sum = dti_reduce_fused(r, &sum, i);
             continue;
         }
-        const struct dti_partial a = fetch(r, &r->a, i), b = fetch(r, &r->b, i);
-        struct dti_calc_element e = {.op = DTI_CALC_FMA,
-                                     .operand_count = 3,
-                                     .operand = {a.value, b.value, sum.value},
-                                     .rounded = a.rounded || b.rounded || sum.rounded,
-                                     .index = i};
-        struct dti_calc_rounded rounded;
-        e.arith = dti_calc_operate(r->recorder, e.op, 0, e.operand, &e.exact);
-        dti_calc_round(r->recorder, &e, &rounded);
-        sum = (struct dti_partial){.value = rounded.value, .rounded = e.rounded || rounded.inexact};
+        const struct dti_partial next = dti_reduce_term(r, i);
+        sum = dti_reduce_combine(r, r->combiner, &sum, &next, i, DTI_REDUCE_TELL);
     }
     return sum;
 }
@@ -82,12 +87,12 @@ static struct dti_partial pairwise(struct dti_reducer *r, size_t first, size_t c
 {
     size_t half = 1;
     if (count == 1)
-        return term(r, first);
+        return dti_reduce_term(r, first);
     while (half < count - half)
         half *= 2;
     const struct dti_partial left = pairwise(r, first, half);
     const struct dti_partial right = pairwise(r, first + half, count - half);
-    return combine(r, r->combiner, &left, &right, first + half, DTI_REDUCE_TELL);
+    return dti_reduce_combine(r, r->combiner, &left, &right, first + half, DTI_REDUCE_TELL);
 }
 
 static struct dti_partial blocked(struct dti_reducer *r, size_t first, size_t count)
@@ -98,7 +103,7 @@ static struct dti_partial blocked(struct dti_reducer *r, size_t first, size_t co
     for (size_t done = length; done < count; done += length) {
         const size_t left = count - done;
         const struct dti_partial next = sequential(r, first + done, left < length ? left : length);
-        sum = combine(r, r->combiner, &sum, &next, first + done, DTI_REDUCE_TELL);
+        sum = dti_reduce_combine(r, r->combiner, &sum, &next, first + done, DTI_REDUCE_TELL);
     }
     return sum;
 }
@@ -107,16 +112,17 @@ static struct dti_partial blocked(struct dti_reducer *r, size_t first, size_t co
  * kept in the correction. */
 static struct dti_partial kahan(struct dti_reducer *r, size_t first, size_t count)
 {
-    struct dti_partial sum = term(r, first);
+    struct dti_partial sum = dti_reduce_term(r, first);
     struct dti_partial correction = {.value = {.class = DTI_CLASS_ZERO}};
     for (size_t i = first + 1; i < first + count; i++) {
-        const struct dti_partial next = term(r, i);
+        const struct dti_partial next = dti_reduce_term(r, i);
         const struct dti_partial corrected =
-            combine(r, DTI_CALC_SUBTRACT, &next, &correction, i, DTI_REDUCE_QUIET);
+            dti_reduce_combine(r, DTI_CALC_SUBTRACT, &next, &correction, i, DTI_REDUCE_QUIET);
         const struct dti_partial total =
-            combine(r, DTI_CALC_ADD, &sum, &corrected, i, DTI_REDUCE_HARMLESS);
-        correction = combine(r, DTI_CALC_SUBTRACT, &total, &sum, i, DTI_REDUCE_QUIET);
-        correction = combine(r, DTI_CALC_SUBTRACT, &correction, &corrected, i, DTI_REDUCE_QUIET);
+            dti_reduce_combine(r, DTI_CALC_ADD, &sum, &corrected, i, DTI_REDUCE_HARMLESS);
+        correction = dti_reduce_combine(r, DTI_CALC_SUBTRACT, &total, &sum, i, DTI_REDUCE_QUIET);
+        correction =
+            dti_reduce_combine(r, DTI_CALC_SUBTRACT, &correction, &corrected, i, DTI_REDUCE_QUIET);
         sum = total;
     }
     return sum;
@@ -178,21 +184,51 @@ static struct dti_partial counted(struct dti_reducer *r, size_t count)
     return (struct dti_partial){.value = rounded.value, .rounded = rounded.inexact};
 }
 
-struct dti_partial dti_reduce_list(struct dti_reducer *r, size_t count)
-{
-    return dti_reduce_range(r, 0, count);
-}
-
 void dti_reducer_begin(struct dti_reducer *r, struct dti_calc_recorder *recorder,
                        enum dti_calc_op op)
 {
     const struct dti_calc_options *const options = recorder->engine->options;
     *r = (struct dti_reducer){.recorder = recorder,
                               .op = op,
+                              .a = {.step = 1},
+                              .b = {.step = 1},
                               .combiner = op == DTI_CALC_PROD ? DTI_CALC_MULTIPLY : DTI_CALC_ADD};
     r->fma = options->fma && op == DTI_CALC_DOT &&
              (options->order == DTI_CALC_SEQUENTIAL || options->order == DTI_CALC_BLOCKED);
     recorder->finds_worst = false;
+}
+
+enum dti_status dti_reducer_operands(struct dti_reducer *r, const struct dti_calc_slot *a,
+                                     const struct dti_calc_slot *b)
+{
+    const struct dti_calc_slot *const given[2] = {a, b};
+    struct dti_strided *const lists[2] = {&r->a, &r->b};
+    struct dti_calc_engine *const engine = r->recorder->engine;
+    r->converts = !dti_calc_same_format(&a->array.format, &r->recorder->format);
+    for (size_t i = 0; i < 2; i++) {
+        lists[i]->slot = given[i];
+        if (!given[i] || !r->converts)
+            continue;
+        const enum dti_status status =
+            dti_reduce_widen(engine, given[i], &r->recorder->format, &r->wide[i]);
+        if (status != DTI_OK) {
+            dti_reducer_free(r);
+            return status;
+        }
+    }
+    /* both are wide, or neither is: the lists are equally long but in a matrix product */
+    if (r->wide[0].array.codes && (!b || r->wide[1].array.codes)) {
+        lists[0]->slot = &r->wide[0];
+        lists[1]->slot = b ? &r->wide[1] : NULL;
+        r->converts = false;
+    }
+    return DTI_OK;
+}
+
+void dti_reducer_free(struct dti_reducer *r)
+{
+    for (size_t i = 0; i < 2; i++)
+        dti_calc_array_drop(r->recorder->engine, &r->wide[i].array);
 }
 
 const struct dti_format *dti_reduce_format(const struct dti_calc_engine *engine, size_t node)
@@ -256,9 +292,9 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
         return status;
     dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
     dti_reducer_begin(&r, &recorder, n->op == DTI_CALC_ROW_SUM ? DTI_CALC_SUM : n->op);
-    r.a = (struct dti_strided){.slot = a, .step = 1};
-    r.b = (struct dti_strided){.slot = b, .step = 1};
-    r.converts = !dti_calc_same_format(&a->array.format, format);
+    if (!extremes && !counts && (status = dti_reducer_operands(&r, a, b)) != DTI_OK)
+        return status;
+    r.a.slot = extremes || counts ? a : r.a.slot;
     for (size_t row = 0; row < slot->array.count; row++) {
         r.a.first = row * (size_t)length;
         const struct dti_partial partial = counts     ? counted(&r, (size_t)length)
@@ -266,5 +302,6 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
                                                       : dti_reduce_list(&r, (size_t)length);
         dti_reduce_store(slot, row, &partial, &r);
     }
+    dti_reducer_free(&r);
     return dti_reduce_end(engine, node, &recorder);
 }

@@ -16,7 +16,8 @@ struct dti_reducer {
     enum dti_calc_op op;                /* SUM, PROD, DOT, or an extreme */
     enum dti_calc_op combiner;          /* of two partial results */
     struct dti_strided a, b;
-    bool fma, converts; /* the operands have another format */
+    bool fma, converts;           /* the operands have another format */
+    struct dti_calc_slot wide[2]; /* or had, and these are they in the one that is computed in */
 };
 
 /* A number on the way, and whether it is more than what it stands for. */
@@ -33,6 +34,21 @@ enum dti_reduce_note {
 
 void dti_reducer_begin(struct dti_reducer *r, struct dti_calc_recorder *recorder,
                        enum dti_calc_op op);
+
+/* The lists; to be freed. */
+enum dti_status dti_reducer_operands(struct dti_reducer *r, const struct dti_calc_slot *a,
+                                     const struct dti_calc_slot *b);
+void dti_reducer_free(struct dti_reducer *r);
+/* A long list in another format, where that is fp32 and changes no number; else without codes. */
+enum dti_status dti_reduce_widen(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
+                                 const struct dti_format *format, struct dti_calc_slot *ret);
+
+/* One step: element i, the product of two, or two results combined. */
+struct dti_partial dti_reduce_term(struct dti_reducer *r, size_t i);
+struct dti_partial dti_reduce_fused(struct dti_reducer *r, const struct dti_partial *sum, size_t i);
+struct dti_partial dti_reduce_combine(struct dti_reducer *r, enum dti_calc_op op,
+                                      const struct dti_partial *a, const struct dti_partial *b,
+                                      size_t index, enum dti_reduce_note note);
 
 /* `count` elements from `first` on in the order that the options ask for, step by step. */
 struct dti_partial dti_reduce_range(struct dti_reducer *r, size_t first, size_t count);
