@@ -239,36 +239,66 @@ static bool policy_fits(const struct dti_calc_options *options)
            (overflow == DTI_OVERFLOW_NATIVE || overflow == DTI_OVERFLOW_WRAP);
 }
 
+void dti_bulk_close(struct dti_bulk *bulk)
+{
+    if (!bulk)
+        return;
+    dti_plan_free(bulk->to_fp32);
+    dti_plan_free(bulk->from_fp64);
+    free(bulk);
+}
+
+struct dti_bulk *dti_bulk_open(const struct dti_format *format,
+                               const struct dti_calc_options *options)
+{
+    const bool known = format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
+    enum dti_level level;
+    if (!known || !policy_fits(options) ||
+        dti_level_choose(getenv("DTINFO_CPU"), &level, NULL) != DTI_OK)
+        return NULL;
+    struct dti_bulk *const bulk = calloc(1, sizeof *bulk);
+    if (!bulk)
+        return NULL;
+    bulk->format = format;
+    bulk->options = options;
+    bulk->code_bytes = format->id == DTI_FP32 ? 4 : 2;
+    bulk->kernel = dti_arith_kernel_find(level);
+    bulk->smallest_normal = (float)dti_fp64_smallest_normal(format);
+    if (bulk->kernel && new_plan(&bulk->to_fp32, format, dti_format_get(DTI_FP32), level) &&
+        new_plan(&bulk->from_fp64, dti_format_get(DTI_FP64), format, level))
+        return bulk;
+    dti_bulk_close(bulk);
+    return NULL;
+}
+
+bool dti_bulk_compute(struct dti_bulk *bulk, enum dti_calc_op op, void *ret,
+                      const void *const operands[], const bool scalar[], size_t count,
+                      struct dti_calc_bulk_counts *counts)
+{
+    const bool reduces = op == DTI_CALC_SUM || op == DTI_CALC_DOT;
+    struct dti_calc_bulk_counts found = {.inexact = 0};
+    enum dti_arith_op arith = DTI_ARITH_ADD;
+    unsigned operand_count = 0;
+    bool done = true;
+    if (count == 0 || (!reduces && !operation_of(op, &arith, &operand_count)))
+        return false;
+    bulk->counts = &found;
+    if (reduces)
+        done = dti_bulk_reduce(bulk, op == DTI_CALC_DOT, operands[0],
+                               op == DTI_CALC_DOT ? operands[1] : NULL, count, ret);
+    else
+        elementwise(bulk, arith, operand_count, ret, operands, scalar, count);
+    if (done)
+        *counts = found;
+    return done;
+}
+
 bool dti_calc_bulk(enum dti_calc_op op, const struct dti_format *format,
                    const struct dti_calc_options *options, void *ret, const void *const operands[],
                    const bool scalar[], size_t count, struct dti_calc_bulk_counts *counts)
 {
-    const bool reduces = op == DTI_CALC_SUM || op == DTI_CALC_DOT;
-    const bool known = format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
-    struct dti_calc_bulk_counts found = {.inexact = 0};
-    struct dti_bulk bulk = {.format = format,
-                            .options = options,
-                            .code_bytes = format->id == DTI_FP32 ? 4 : 2,
-                            .counts = &found};
-    enum dti_arith_op arith = DTI_ARITH_ADD;
-    unsigned operand_count = 0;
-    enum dti_level level;
-    if (!known || count == 0 || !policy_fits(options) ||
-        (!reduces && !operation_of(op, &arith, &operand_count)) ||
-        dti_level_choose(getenv("DTINFO_CPU"), &level, NULL) != DTI_OK)
-        return false;
-    bulk.kernel = dti_arith_kernel_find(level);
-    bulk.smallest_normal = (float)dti_fp64_smallest_normal(format);
-    bool done = bulk.kernel && new_plan(&bulk.to_fp32, format, dti_format_get(DTI_FP32), level) &&
-                new_plan(&bulk.from_fp64, dti_format_get(DTI_FP64), format, level);
-    if (done && reduces)
-        done = dti_bulk_reduce(&bulk, op == DTI_CALC_DOT, operands[0],
-                               op == DTI_CALC_DOT ? operands[1] : NULL, count, ret);
-    else if (done)
-        elementwise(&bulk, arith, operand_count, ret, operands, scalar, count);
-    if (done)
-        *counts = found;
-    dti_plan_free(bulk.to_fp32);
-    dti_plan_free(bulk.from_fp64);
+    struct dti_bulk *const bulk = dti_bulk_open(format, options);
+    const bool done = bulk && dti_bulk_compute(bulk, op, ret, operands, scalar, count, counts);
+    dti_bulk_close(bulk);
     return done;
 }

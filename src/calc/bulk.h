@@ -2,7 +2,7 @@
  *
  * One operation on long lists of fp32, fp16 or bf16, rounded to nearest even: through the array
  * kernels, with the same codes and the same counts as dti_value_*() and dti_encode() element by
- * element. One thread, and no memory but the stack's. */
+ * element. One thread. */
 #ifndef DTINFO_CALC_BULK_H
 #define DTINFO_CALC_BULK_H
 
@@ -34,5 +34,15 @@ struct dti_calc_bulk_counts {
 bool dti_calc_bulk(enum dti_calc_op op, const struct dti_format *format,
                    const struct dti_calc_options *options, void *ret, const void *const operands[],
                    const bool scalar[], size_t count, struct dti_calc_bulk_counts *counts);
+
+/* The same in parts, for who calls often: finding the kernels takes longer than a short list.
+ * `format` and `options` outlive it. NULL: no fast way for any operation, or no memory. */
+struct dti_bulk;
+struct dti_bulk *dti_bulk_open(const struct dti_format *format,
+                               const struct dti_calc_options *options);
+void dti_bulk_close(struct dti_bulk *bulk); /* NULL is fine */
+bool dti_bulk_compute(struct dti_bulk *bulk, enum dti_calc_op op, void *ret,
+                      const void *const operands[], const bool scalar[], size_t count,
+                      struct dti_calc_bulk_counts *counts);
 
 #endif

@@ -35,6 +35,27 @@ uint64_t dti_bulk_count(const struct dti_bulk *bulk, const struct dti_arith_tile
 float dti_bulk_exact_number(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
                             size_t i);
 
+/* What is added up: terms, or factors of terms that are not rounded (y, else NULL). */
+struct dti_bulk_terms {
+    const float *x, *y;
+};
+/* before[i] + term i, as the kernels' operation. */
+struct dti_arith_tile dti_bulk_added(const struct dti_bulk_terms *terms, const float *before,
+                                     size_t n);
+/* Adds terms `from` to `to` to start one after another, keeping what was there before each and
+ * after it. NaNs are the exact core's. Counts nothing. */
+float dti_bulk_chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *terms, size_t from,
+                     size_t to, float start, float *before, float *after);
+
+/* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Begins with
+ * the first term as the sum. Counts the additions to the sum. False at an infinity or a NaN. */
+struct dti_bulk_kahan {
+    bool started;
+    float sum, correction;
+};
+bool dti_bulk_add_kahan(const struct dti_bulk *bulk, struct dti_bulk_kahan *k, const float *terms,
+                        size_t n, size_t first);
+
 /* SUM of a, DOT of a and b. False: not that way. */
 bool dti_bulk_reduce(const struct dti_bulk *bulk, bool dot, const void *a, const void *b,
                      size_t count, void *ret_code);

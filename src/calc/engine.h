@@ -31,6 +31,9 @@ struct dti_calc_engine {
     size_t steps;             /* that were begun */
     size_t generators;        /* likewise: each has random numbers of its own */
     uint64_t elements, bytes; /* of the arrays that are alive */
+    struct dti_bulk
+        *bulk[2]; /* of the dtype, and of what is accumulated in; NULL: none, or not yet */
+    bool bulk_tried[2];
     struct dti_error *error;
 };
 

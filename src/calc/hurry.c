@@ -53,6 +53,17 @@ bool dti_calc_first_wrong(const struct dti_calc_recorder *recorder,
     return found;
 }
 
+struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct dti_format *format)
+{
+    const bool own = dti_calc_same_format(format, engine->dtype);
+    const size_t i = own ? 0 : 1;
+    if (!engine->bulk_tried[i])
+        engine->bulk[i] =
+            dti_bulk_open(own ? engine->dtype : &engine->options->accumulate, engine->options);
+    engine->bulk_tried[i] = true;
+    return engine->bulk[i];
+}
+
 bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
                     unsigned count, struct dti_calc_slot *slot, struct dti_calc_bulk_counts *counts)
 {
@@ -69,8 +80,9 @@ bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, con
             !dti_calc_same_format(&array->format, &recorder->format))
             return false;
     }
-    if (!dti_calc_bulk(op, &recorder->format, engine->options, slot->array.codes, codes, scalar,
-                       slot->array.count, counts))
+    struct dti_bulk *const bulk = dti_calc_bulk_of(recorder->engine, &recorder->format);
+    if (!bulk ||
+        !dti_bulk_compute(bulk, op, slot->array.codes, codes, scalar, slot->array.count, counts))
         return false;
     dti_calc_add_counts(recorder, counts, slot->array.count);
     slot->rounded = counts->inexact > 0;

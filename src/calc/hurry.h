@@ -17,6 +17,9 @@ void dti_calc_add_counts(struct dti_calc_recorder *recorder,
 bool dti_calc_first_wrong(const struct dti_calc_recorder *recorder,
                           const struct dti_calc_bulk_counts *counts, size_t *ret);
 
+/* What computes lists of a format, the run's dtype or the one that it accumulates in; or NULL. */
+struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct dti_format *format);
+
 /* A whole elementwise operation on nodes. False: not this one. */
 bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
                     unsigned count, struct dti_calc_slot *slot,

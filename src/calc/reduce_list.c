@@ -26,8 +26,8 @@ static bool bulk_range(const struct dti_reducer *r, size_t first, size_t count, 
     sum.codes = &room;
     for (size_t i = 0; i < (r->op == DTI_CALC_DOT ? 2 : 1); i++)
         operands[i] = (const char *)lists[i]->slot->array.codes + (lists[i]->first + first) * width;
-    if (!dti_calc_bulk(r->op, format, r->recorder->engine->options, &room, operands, scalar, count,
-                       counts))
+    struct dti_bulk *const bulk = dti_calc_bulk_of(r->recorder->engine, format);
+    if (!bulk || !dti_bulk_compute(bulk, r->op, &room, operands, scalar, count, counts))
         return false;
     *ret = dti_calc_code(&sum, 0);
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/bulk.h"
 #include "calc/engine.h"
 
 const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node)
@@ -215,6 +216,8 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
         free(engine.slots[node].marks);
     }
     free(engine.slots);
+    dti_bulk_close(engine.bulk[0]);
+    dti_bulk_close(engine.bulk[1]);
     if (status == DTI_OK)
         *ret = result;
     else

@@ -361,7 +361,7 @@ static void compare_sum(const struct dti_format *f, size_t n, unsigned kind, enu
 static void sums_are_those_of_the_definition(void)
 {
     static const size_t lengths[] = {1, 2, 3, 5, 13, 100, 1023, 1024, 1025, 3333};
-    static const uint64_t blocks[] = {1, 2, 7, 1000, 1024, 4000};
+    static const uint64_t blocks[] = {1, 2, 3, 7, 1000, 1024, 4000};
     for (unsigned at = 0; at < 3 * 6 * 10; at++) {
         const struct dti_format *const f = dti_format_get(dtypes[at % 3]);
         const unsigned kind = at / 3 % 6;
