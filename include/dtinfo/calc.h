@@ -98,7 +98,9 @@ enum dti_calc_event_kind {
     DTI_CALC_TO_ZERO,      /* zero, where the exact result is not */
     DTI_CALC_SUBNORMAL,    /* an inexact subnormal: bits are missing */
     DTI_CALC_ABSORBED,     /* a + b = a, where b is not zero */
-    DTI_CALC_CANCELLATION, /* a - b of rounded operands: half or more of the leading bits cancel */
+    DTI_CALC_CANCELLATION, /* a - b of rounded operands: half or more of the leading bits cancel;
+                            * not looked for in lists of more than DTI_CALC_TRUTH_MAX elements, nor
+                            * where a is chosen from b, as in a - max(a) */
     DTI_CALC_EVENT_COUNT
 };
 const char *dti_calc_event_name(enum dti_calc_event_kind kind); /* "overflow", "to_zero" */
@@ -106,7 +108,7 @@ const char *dti_calc_event_name(enum dti_calc_event_kind kind); /* "overflow", "
 /* One operation on one element: operands and exact result as values, the stored code. */
 struct dti_calc_event {
     enum dti_calc_event_kind kind;
-    enum dti_calc_op op; /* OP_COUNT: a literal, a number of a list or file, a cast */
+    enum dti_calc_op op;  /* OP_COUNT: a literal, a number of a list or file, a cast */
     size_t step, element; /* its step; its place in the result, or of an operand in a reduction */
     unsigned operand_count;
     struct dti_value operand[3];

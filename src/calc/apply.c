@@ -150,6 +150,7 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&a.recorder, engine, node, dti_calc_op_get(a.op)->name, format);
+    a.recorder.is_long = dti_calc_is_long(slot->array.count);
     a.recorder.selects =
         a.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, a.operands[0], a.operands[1]) ||
                                       is_chosen_from(engine, a.operands[1], a.operands[0]));

@@ -94,6 +94,7 @@ struct dti_calc_recorder {
     struct dti_format format;
     struct dti_policy policy;
     bool flush, finds_worst;
+    bool is_long; /* nobody looks for cancellation: what is inexact is not kept */
     bool selects; /* one operand is chosen from the other: a - max(a) is no cancellation */
     bool has_first;
     struct dti_calc_event first;

@@ -4,6 +4,7 @@
  * counts. With --accumulate they are computed in that dtype, and a cast follows as a step of its
  * own. */
 #include "calc/reduce.h"
+#include "calc/hurry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,7 @@ enum dti_status dti_reducer_operands(struct dti_reducer *r, const struct dti_cal
     const struct dti_calc_slot *const given[2] = {a, b};
     struct dti_strided *const lists[2] = {&r->a, &r->b};
     struct dti_calc_engine *const engine = r->recorder->engine;
+    r->recorder->is_long = dti_calc_is_long(a->array.count);
     r->converts = !dti_calc_same_format(&a->array.format, &r->recorder->format);
     for (size_t i = 0; i < 2; i++) {
         lists[i]->slot = given[i];

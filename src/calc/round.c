@@ -160,7 +160,7 @@ static unsigned find_kinds(const struct dti_calc_recorder *recorder,
         kinds |= 1 << DTI_CALC_SUBNORMAL;
     if (inexact && !e->harmless && is_absorbed(e, stored))
         kinds |= 1 << DTI_CALC_ABSORBED;
-    if (e->rounded && !e->harmless && dti_format_is_float(format) &&
+    if (e->rounded && !e->harmless && !recorder->is_long && dti_format_is_float(format) &&
         2 * dti_calc_cancelled(format, e) > format->man_bits &&
         !(recorder->selects && e->exact.class == DTI_CLASS_ZERO))
         kinds |= 1 << DTI_CALC_CANCELLATION;
