@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "calc/truth.h"
 #include "dtinfo/library.h"
@@ -46,20 +48,30 @@ static const struct {
               sizeof functions_of_mpfr / sizeof *functions_of_mpfr},
 };
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 static enum dti_status load(size_t which, struct dti_error *reterr)
 {
     const char *const names[] = {libraries[which].name, NULL};
+    const char *const variable = libraries[which].variable;
     struct dti_library *library;
-    struct dti_error error;
-    if (dti_library_open(&library, names, libraries[which].variable, &error) != DTI_OK)
+    if (dti_library_open(&library, names, variable, reterr) != DTI_OK) {
+        const struct dti_error error = *reterr;
+        if (getenv(variable) || !ends_with(error.text, ": not found"))
+            return error.status;
         return dti_fail(reterr, error.status, "%s; install %s", error.text,
                         libraries[which].package);
+    }
     const char *const missing =
         dti_library_find(library, libraries[which].functions, libraries[which].count, &dti_multi);
     dti_library_close(library);
     if (missing)
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no %s; install %s", names[0], missing,
-                        libraries[which].package);
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no function %s; install a newer %s",
+                        names[0], missing, libraries[which].package);
     return DTI_OK;
 }
 

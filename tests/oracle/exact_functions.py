@@ -55,7 +55,7 @@ def exact(name, x):
     if name == "rsqrt":
         return None     # 1/sqrt of a dyadic number that is no power of four has no finite expansion
     if name == "exp2" and x.denominator == 1:
-        return Fraction(2) ** int(x) if abs(x) < LIMIT else None
+        return Fraction(2) ** int(x) if abs(x) <= LIMIT else None
     return None
 
 
