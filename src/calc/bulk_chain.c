@@ -163,41 +163,67 @@ float dti_bulk_chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *t
     return dti_bulk_exact_number(bulk, &tile, from);
 }
 
+struct kahan_tile {
+    float before[DTI_BULK_TILE], corrected[DTI_BULK_TILE], after[DTI_BULK_TILE];
+};
+
+static void kahan_fp32(struct dti_bulk_kahan *k, const float *terms, size_t n,
+                       struct kahan_tile *tile)
+{
+    float sum = k->sum, c = k->correction;
+    for (size_t i = 0; i < n; i++) {
+        const float y = terms[i] - c, t = sum + y;
+        c = (t - sum) - y;
+        tile->before[i] = sum;
+        tile->corrected[i] = y;
+        tile->after[i] = sum = t;
+    }
+    k->sum = sum;
+    k->correction = c;
+}
+
+/* The sum on a grid as in dti_bulk_chain(). Within its binade t - sum is a number of the dtype, and
+ * so is the error of a sum: neither is rounded. */
+static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const float *terms,
+                        size_t n, struct kahan_tile *tile)
+{
+    double sum = (double)k->sum, c = (double)k->correction;
+    struct grid grid = grid_of(cut, sum);
+    double raised = sum + grid.magic;
+    for (size_t i = 0; i < n; i++) {
+        const double y = add_rounded(cut, (double)terms[i], -c);
+        const double next = raised + y, change = next - raised;
+        double t = next - grid.magic;
+        if (is_within(&grid, t) && fabs(change) < grid.high) {
+            c = change - y;
+            raised = next;
+        } else {
+            t = add_rounded(cut, sum, y);
+            c = add_rounded(cut, add_rounded(cut, t, -sum), -y);
+            grid = grid_of(cut, t);
+            raised = t + grid.magic;
+        }
+        tile->before[i] = (float)sum;
+        tile->corrected[i] = (float)y;
+        tile->after[i] = (float)t;
+        sum = t;
+    }
+    k->sum = (float)sum;
+    k->correction = (float)c;
+}
+
 bool dti_bulk_add_kahan(const struct dti_bulk *bulk, struct dti_bulk_kahan *k, const float *terms,
                         size_t n, size_t first)
 {
     const struct cut cut = cut_of(bulk);
-    const bool native = bulk->format->id == DTI_FP32;
-    float before[DTI_BULK_TILE], after[DTI_BULK_TILE], corrected[DTI_BULK_TILE];
-    double sum = (double)k->sum, c = (double)k->correction;
-    float sum32 = k->sum, c32 = k->correction;
-    for (size_t i = 0; i < n; i++) {
-        if (!k->started) { /* nothing to correct yet */
-            before[i] = -0.0F;
-            corrected[i] = after[i] = sum32 = terms[i];
-            sum = (double)sum32;
-            k->started = true;
-        } else if (native) {
-            const float y = terms[i] - c32, t = sum32 + y;
-            c32 = (t - sum32) - y;
-            before[i] = sum32;
-            corrected[i] = y;
-            after[i] = sum32 = t;
-        } else {
-            const double y = add_rounded(&cut, (double)terms[i], -c);
-            const double t = add_rounded(&cut, sum, y);
-            c = add_rounded(&cut, add_rounded(&cut, t, -sum), -y);
-            before[i] = (float)sum;
-            corrected[i] = (float)y;
-            after[i] = (float)t;
-            sum = t;
-        }
-    }
-    k->sum = native ? sum32 : (float)sum;
-    k->correction = native ? c32 : (float)c;
+    struct kahan_tile sums;
+    const struct dti_arith_tile tile = {DTI_ARITH_ADD, sums.before, sums.corrected, NULL, n};
+    if (bulk->format->id == DTI_FP32)
+        kahan_fp32(k, terms, n, &sums);
+    else
+        kahan_16bit(&cut, k, terms, n, &sums);
     if (!(fabsf(k->sum) < INFINITY) || !(fabsf(k->correction) < INFINITY))
         return false;
-    const struct dti_arith_tile tile = {DTI_ARITH_ADD, before, corrected, NULL, n};
-    (void)dti_bulk_count(bulk, &tile, first, 1, after);
+    (void)dti_bulk_count(bulk, &tile, first, 1, sums.after);
     return true;
 }

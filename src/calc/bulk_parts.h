@@ -48,9 +48,8 @@ float dti_bulk_chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *t
                      size_t to, float start, float *before, float *after);
 
 /* Kahan 1965: y = term - correction, t = sum + y, correction = (t - sum) - y, sum = t. Begins with
- * the first term as the sum. Counts the additions to the sum. False at an infinity or a NaN. */
+ * -0 and no correction. Counts the additions to the sum. False at an infinity or a NaN. */
 struct dti_bulk_kahan {
-    bool started;
     float sum, correction;
 };
 bool dti_bulk_add_kahan(const struct dti_bulk *bulk, struct dti_bulk_kahan *k, const float *terms,

@@ -164,7 +164,7 @@ bool dti_bulk_reduce(const struct dti_bulk *bulk, bool dot, const void *a, const
     const bool fused = dot && options->fma;
     struct running running = {
         .block = order == DTI_CALC_BLOCKED ? options->block : count, .sum = -0.0F, .total = -0.0F};
-    struct dti_bulk_kahan kahan = {.started = false};
+    struct dti_bulk_kahan kahan = {.sum = -0.0F};
     struct pairs pairs = {.depth = 0};
     float x[DTI_BULK_TILE], y[DTI_BULK_TILE], products[DTI_BULK_TILE];
     unsigned char codes[DTI_BULK_TILE * sizeof(float)];

@@ -46,7 +46,10 @@ def operands(fmt, count, long, rng):
         return (code + steps + rng.randrange(-2, 3) ^ rng.choice((0, fmt.sign_bit))) \
             & (1 << fmt.width) - 1
 
-    triples = []
+    triples = [(a, b, 0) for a in special for b in special] if fmt.width > 32 else []
+    if count == 3 and fmt.inf:
+        ends = [0, fmt.bias << fmt.man, fmt.inf[0], fmt.canonical_nan() or 0]
+        triples += [(a, b, c) for a in ends for b in ends for c in ends]
     for _ in range((20000 if small else 4000) if long else 60 if count == 3 else 100):
         a = one()
         b = near(a) if rng.random() < 0.3 else one()
