@@ -71,8 +71,7 @@ static void apply_one(struct application *a, size_t i, const size_t *offsets, si
     struct dti_calc_element e = {.op = a->op, .operand_count = a->count, .index = i};
     for (unsigned j = 0; j < a->count; j++) {
         const struct dti_calc_slot *const from = &engine->slots[a->operands[j]];
-        dti_calc_fetch(&a->recorder, &from->array.format, dti_calc_code(&from->array, offsets[j]),
-                       &e.operand[j]);
+        dti_decode(&from->array.format, dti_calc_code(&from->array, offsets[j]), &e.operand[j]);
         e.rounded |= dti_calc_is_marked(from, offsets[j]);
         e.operand[j].negative ^= a->negated >> j & 1;
     }
@@ -174,7 +173,7 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
         return status;
     dti_calc_step_begin(&recorder, engine, node, op, dti_calc_node_format(engine, node));
     for (size_t i = 0; i < from->count; i++) {
-        dti_calc_fetch(&recorder, &from->format, dti_calc_code(from, i), &e.exact);
+        dti_decode(&from->format, dti_calc_code(from, i), &e.exact);
         e.index = i;
         dti_calc_round(&recorder, &e, &rounded);
         dti_calc_put(&slot->array, i, rounded.code);

@@ -114,9 +114,6 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
 /* Rounds once, and records what is to be said about it. */
 void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                     struct dti_calc_rounded *ret);
-/* The number of a code as an operand: with --subnormals flush, a zero for a subnormal. */
-void dti_calc_fetch(const struct dti_calc_recorder *recorder, const struct dti_format *format,
-                    uint64_t code, struct dti_value *ret);
 /* How many of the leading bits of a - b or a + b cancel, of those that the format has. */
 unsigned dti_calc_cancelled(const struct dti_format *format, const struct dti_calc_element *e);
 

@@ -33,7 +33,7 @@ static struct dti_partial fetch(struct dti_reducer *r, const struct dti_strided 
     const size_t at = from->first + i * from->step;
     const struct dti_calc_array *const array = &from->slot->array;
     struct dti_partial ret = {.rounded = dti_calc_is_marked(from->slot, at)};
-    dti_calc_fetch(r->recorder, &array->format, dti_calc_code(array, at), &ret.value);
+    dti_decode(&array->format, dti_calc_code(array, at), &ret.value);
     if (!r->converts)
         return ret;
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT, .exact = ret.value, .index = i};

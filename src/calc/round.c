@@ -92,14 +92,6 @@ static void make_zero(struct dti_value *value)
     *value = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = value->negative};
 }
 
-void dti_calc_fetch(const struct dti_calc_recorder *recorder, const struct dti_format *format,
-                    uint64_t code, struct dti_value *ret)
-{
-    dti_decode(format, code, ret);
-    if (recorder->flush && is_subnormal(format, ret))
-        make_zero(ret);
-}
-
 static bool same_number(const struct dti_value *a, const struct dti_value *b, bool other_sign)
 {
     return a->class == DTI_CLASS_FINITE && b->class == DTI_CLASS_FINITE && a->hi == b->hi &&
@@ -284,7 +276,7 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
     recorder->operations++;
     dti_decode(format, outcome.code, &ret->value);
     bool inexact = outcome.flags & DTI_FLAG_INEXACT;
-    if (recorder->flush && is_subnormal(format, &ret->value)) {
+    if (recorder->flush && is_subnormal(format, &ret->value)) { /* so no operand is one */
         struct dti_outcome zero;
         make_zero(&ret->value);
         dti_encode(format, &ret->value, &recorder->policy, 0, &zero);

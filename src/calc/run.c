@@ -207,8 +207,8 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
     if (status == DTI_OK) {
         struct dti_calc_slot *const answer = &engine.slots[engine.slots[tree->answer].same];
         result.value = answer->array;
+        status = dti_calc_find_truth(&engine); /* which may read the answer's codes */
         answer->array.codes = NULL;
-        status = dti_calc_find_truth(&engine);
     }
     for (size_t node = 0; node < tree->node_count; node++) {
         dti_calc_array_free(&engine.slots[node].array);

@@ -270,6 +270,35 @@ static void steps_are_kept_when_asked_for(void)
     dti_calc_tree_free(tree);
 }
 
+static void the_first_of_several_events_is_told(void)
+{
+    comes_to("x = linspace(1e-5, 300, 70k); max(x*x)", DTI_FP16,
+             "inf: to_zero at 1.00136e-05*1.00136e-05 < 2^-25");
+    comes_to("x = linspace(300, 1e-5, 70k); max(x*x)", DTI_FP16,
+             "inf: overflow at 300*300: 90000 > 65504");
+    comes_to("x = linspace(300, 1e-5, 7); max(x*x)", DTI_FP16,
+             "inf: overflow at 300*300: 90000 > 65504");
+}
+
+static void a_list_may_be_the_answer_and_its_own_truth(void)
+{
+    struct dti_calc_options options = plain;
+    struct dti_calc_tree *tree;
+    struct dti_calc_result result;
+    struct dti_error error;
+    uint64_t different;
+    size_t worst;
+    options.truth = DTI_CALC_TRUTH_AUTO;
+    CHECK(dti_calc_parse(&tree, "randn(3)", 8, NULL) == DTI_OK);
+    CHECK(dti_calc_run(tree, dti_format_get(DTI_FP16), &options, &result, &error) == DTI_OK);
+    if (dti_calc_worst(&result, &worst, &different)) /* libmpfr is here */
+        CHECK_U64(different, 0);
+    else
+        CHECK_STR(result.truth_reason, "libmpfr is not available");
+    dti_calc_result_free(&result);
+    dti_calc_tree_free(tree);
+}
+
 static void complex_dtypes_are_refused(void)
 {
     comes_to("1", DTI_COMPLEX64, "complex64 is complex; arithmetic is for real dtypes");
@@ -305,4 +334,6 @@ UNIT_MAIN(each_operation_is_rounded_once, what_went_wrong_first_is_told,
           integers_truncate_and_clamp_or_wrap, policies_apply_to_every_step,
           lists_broadcast_as_in_numpy, reductions_follow_their_order, composites_are_their_bodies,
           generators_round_each_element_once, random_lists_follow_from_the_seed,
-          steps_are_kept_when_asked_for, complex_dtypes_are_refused, long_lists_come_to_the_same)
+          steps_are_kept_when_asked_for, the_first_of_several_events_is_told,
+          a_list_may_be_the_answer_and_its_own_truth, complex_dtypes_are_refused,
+          long_lists_come_to_the_same)
