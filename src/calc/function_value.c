@@ -11,7 +11,7 @@
 
 #include "dtinfo/arith.h"
 
-enum { FIRST_BITS = 192, MOST_BITS = 1 << 16 };
+enum { FIRST_BITS = 160, MOST_BITS = 1 << 16 };
 
 static const struct dti_value invalid = {.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
 
