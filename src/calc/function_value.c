@@ -11,7 +11,7 @@
 
 #include "dtinfo/arith.h"
 
-enum { FIRST_BITS = 192, MOST_BITS = 1 << 16 };
+enum { FIRST_BITS = 160, MOST_BITS = 1 << 16 };
 
 static const struct dti_value invalid = {.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
 
@@ -98,7 +98,7 @@ static void composed(struct dti_value *ret, enum dti_calc_op op, const struct dt
     dti_mpfr_from_value(x, limbs, from);
     for (unsigned bits = FIRST_BITS; !decided && bits <= MOST_BITS; bits *= 2) {
         struct dti_truth_room room;
-        dti_room_init(&room, bits);
+        dti_room_init(&room, bits, DTI_RATIONAL_BITS);
         mpfr_ptr const low = room.result.own_low, high = room.result.own_high;
         dti_enclose_composed(&room, low, high, op, x, x);
         decided = dti_multi.mpfr_sgn(high) > 0 ? dti_between_to_value(ret, low, high)

@@ -54,14 +54,15 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* A library that the environment chose is not to be replaced by a package. */
 static enum dti_status load(size_t which, struct dti_error *reterr)
 {
     const char *const names[] = {libraries[which].name, NULL};
-    const char *const variable = libraries[which].variable;
+    const char *const chosen = getenv(libraries[which].variable);
     struct dti_library *library;
-    if (dti_library_open(&library, names, variable, reterr) != DTI_OK) {
+    if (dti_library_open(&library, names, libraries[which].variable, reterr) != DTI_OK) {
         const struct dti_error error = *reterr;
-        if (getenv(variable) || !ends_with(error.text, ": not found"))
+        if (chosen || !ends_with(error.text, ": not found"))
             return error.status;
         return dti_fail(reterr, error.status, "%s; install %s", error.text,
                         libraries[which].package);
@@ -69,6 +70,9 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     const char *const missing =
         dti_library_find(library, libraries[which].functions, libraries[which].count, &dti_multi);
     dti_library_close(library);
+    if (missing && chosen)
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no function %s",
+                        DTI_QUOTED(chosen, strlen(chosen)), missing);
     if (missing)
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no function %s; install a newer %s",
                         names[0], missing, libraries[which].package);

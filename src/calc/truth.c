@@ -18,7 +18,7 @@ struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)
         return NULL;
     list->count = count;
     list->precision = precision;
-    dti_room_init(&list->room, precision);
+    dti_room_init(&list->room, precision, dti_rational_bits(count));
     return list;
 }
 
@@ -193,7 +193,7 @@ static void store_interval(struct dti_calc_truth_list *list, struct dti_truth_el
 void dti_real_store(struct dti_calc_truth_list *list, size_t i, struct dti_real *from)
 {
     struct dti_truth_element *const element = &list->elements[i];
-    dti_real_shorten(from);
+    dti_real_shorten(from, list->room.rational_bits);
     if (from->class == DTI_TRUTH_INTERVAL) {
         store_interval(list, element, from->low, from->high);
     } else if (from->class == DTI_TRUTH_RATIONAL) {
@@ -264,6 +264,8 @@ void dti_truth_apply(struct dti_calc_truth_list *ret, size_t i, enum dti_calc_op
     struct dti_truth_room *const room = &ret->room;
     struct dti_real *const reals[] = {&room->operand[0], &room->operand[1], &room->operand[2]};
     unsigned arity = dti_calc_op_get(op)->most;
+    if (ret->failed) /* no more work for libraries that cannot fail */
+        return;
     if (op == DTI_CALC_POWER)
         arity = 1; /* the other one is a literal */
     for (unsigned k = 0; k < arity; k++)

@@ -34,7 +34,7 @@ void dti_truth_copy(struct dti_calc_truth_list *ret, size_t i,
 
 /* ret[i] = op(operands), for all elementwise operations and functions; as many operands as the row
  * of op has at most (min and max: two), POWER one and `power`. A rational that grows beyond 2^16
- * bits becomes an interval. */
+ * bits, in lists of more than 1024 beyond fewer, but 4096 at least, becomes an interval. */
 struct dti_truth_operand {
     const struct dti_calc_truth_list *list;
     size_t index;

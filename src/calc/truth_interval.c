@@ -164,6 +164,18 @@ static bool is_far(mpfr_srcptr x)
            (!dti_multi.mpfr_zero_p(x) && dti_multi.mpfr_get_exp(x) > DTI_ANGLE_EXPONENT);
 }
 
+/* An interval of one number needs the function once, which is correctly rounded; else false. */
+static bool take_at_point(mpfr_ptr low, mpfr_ptr high, unary *function, const struct dti_real *x)
+{
+    if (dti_multi.mpfr_cmp3(x->low, x->high, 1) != 0)
+        return false;
+    const int rounded = function(low, x->low, MPFR_RNDD);
+    dti_multi.mpfr_set(high, low, MPFR_RNDU);
+    if (rounded != 0)
+        dti_multi.mpfr_nextabove(high);
+    return true;
+}
+
 static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, unary *function,
                  const struct dti_real *x)
 {
@@ -183,19 +195,29 @@ static void wave(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high, unary
         dti_multi.mpfr_set_si_2exp(high, 1, 0, MPFR_RNDN);
 }
 
-static bool trigonometric(struct dti_truth_room *room, struct dti_real *ret, enum dti_calc_op op,
-                          const struct dti_real *x)
+static unary *trigonometric(enum dti_calc_op op)
+{
+    return op == DTI_CALC_SIN   ? dti_multi.mpfr_sin
+           : op == DTI_CALC_COS ? dti_multi.mpfr_cos
+                                : dti_multi.mpfr_tan;
+}
+
+static bool apply_trigonometric(struct dti_truth_room *room, struct dti_real *ret,
+                                enum dti_calc_op op, const struct dti_real *x)
 {
     mpfr_ptr const low = ret->own_low, high = ret->own_high;
+    unary *const function = trigonometric(op);
     if (is_far(x->low) || is_far(x->high))
         return false;
-    wave(room, low, high, op == DTI_CALC_SIN ? dti_multi.mpfr_sin : dti_multi.mpfr_cos, x);
+    if (take_at_point(low, high, function, x))
+        return true;
+    wave(room, low, high, op == DTI_CALC_TAN ? dti_multi.mpfr_cos : function, x);
     if (op != DTI_CALC_TAN)
         return true;
     if (holds_zero(low, high))
         return false;
-    (void)dti_multi.mpfr_tan(low, x->low, MPFR_RNDD);
-    (void)dti_multi.mpfr_tan(high, x->high, MPFR_RNDU);
+    (void)function(low, x->low, MPFR_RNDD);
+    (void)function(high, x->high, MPFR_RNDU);
     return true;
 }
 
@@ -260,7 +282,7 @@ static bool apply_function(struct dti_truth_room *room, struct dti_real *ret, en
     case DTI_CALC_SIN:
     case DTI_CALC_COS:
     case DTI_CALC_TAN:
-        return trigonometric(room, ret, op, x);
+        return apply_trigonometric(room, ret, op, x);
     case DTI_CALC_SIGMOID:
     case DTI_CALC_SILU:
     case DTI_CALC_GELU:
@@ -269,8 +291,10 @@ static bool apply_function(struct dti_truth_room *room, struct dti_real *ret, en
     default:
         if (!function)
             return false;
-        (void)function(low, x->low, MPFR_RNDD);
-        (void)function(high, x->high, MPFR_RNDU);
+        if (!take_at_point(low, high, function, x)) {
+            (void)function(low, x->low, MPFR_RNDD);
+            (void)function(high, x->high, MPFR_RNDU);
+        }
         if (op == DTI_CALC_FLOOR || op == DTI_CALC_CEIL || op == DTI_CALC_ROUND)
             settle_integer(ret);
         return true;

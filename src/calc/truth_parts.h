@@ -6,9 +6,9 @@
  * gets them.
  *
  * GMP and MPFR end the process when memory runs out. So what they allocate is bounded before each
- * operation, to some 10^5 bytes: rationals by DTI_RATIONAL_BITS, intervals by the precision of the
- * list, arguments of sin, cos and tan by DTI_ANGLE_EXPONENT. All that grows with the length of a
- * list is our own malloc(), whose failure dti_truth_failed() tells. */
+ * operation, to some 10^5 bytes: rationals by dti_rational_bits(), intervals by the precision of
+ * the list, arguments of sin, cos and tan by DTI_ANGLE_EXPONENT. All that grows with the length of
+ * a list is our own malloc(), whose failure dti_truth_failed() tells. */
 #ifndef DTINFO_CALC_TRUTH_PARTS_H
 #define DTINFO_CALC_TRUTH_PARTS_H
 
@@ -16,14 +16,16 @@
 #include "calc/truth.h"
 
 enum {
-    DTI_RATIONAL_BITS = 1 << 16,  /* of a numerator or denominator; else it becomes an interval */
-    DTI_ANGLE_EXPONENT = 1 << 20, /* pi is computed to as many bits */
+    DTI_RATIONAL_BITS = 1 << 16,      /* of a numerator or denominator, in short lists, */
+    DTI_RATIONAL_BITS_LONG = 1 << 12, /* and in lists of any length; */
+    DTI_RATIONAL_BITS_ALL = 1 << 26,  /* of all of a list that is not that long */
+    DTI_ANGLE_EXPONENT = 1 << 20,     /* pi is computed to as many bits */
     DTI_DECIDED_BITS = 100, /* an interval this narrow stands for one number; 30 digits are so */
 };
 
 enum dti_truth_class {
     DTI_TRUTH_DYADIC,   /* +-significand x 2^exponent, or 0; only in lists */
-    DTI_TRUTH_RATIONAL, /* of at most DTI_RATIONAL_BITS */
+    DTI_TRUTH_RATIONAL, /* of at most as many bits as dti_rational_bits() says */
     DTI_TRUTH_INTERVAL, /* low <= it <= high; an end that is infinite stands for "finite, but of any
                          * size" */
     DTI_TRUTH_INFINITE,
@@ -64,6 +66,7 @@ struct dti_real {
 };
 
 struct dti_truth_room {
+    size_t rational_bits; /* dti_rational_bits() of the list */
     struct dti_real operand[3], result, total, product;
     mpz_t z[3];
     mpfr_t f[8];
@@ -88,8 +91,10 @@ void dti_real_own_interval(struct dti_real *ret);
 void dti_real_integer(struct dti_real *ret, long num, unsigned long den);
 /* A rational gets its ends. */
 void dti_real_enclose(struct dti_real *real);
-/* A rational of more than DTI_RATIONAL_BITS goes on as an interval. */
-void dti_real_shorten(struct dti_real *real);
+/* How long numerators and denominators may be among so many elements, or terms of a sum; a longer
+ * rational becomes an interval. */
+size_t dti_rational_bits(size_t count);
+void dti_real_shorten(struct dti_real *real, size_t bits);
 
 static inline bool dti_is_one(mpz_srcptr z)
 {
@@ -127,7 +132,7 @@ void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high);
 
 /* truth_room.c */
-void dti_room_init(struct dti_truth_room *room, unsigned precision);
+void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits);
 void dti_room_free(struct dti_truth_room *room);
 
 /* truth_value.c: MPFR numbers as values and back. A number of 128 bits lies in limbs on the stack.

@@ -64,7 +64,8 @@ static void power_of(mpq_ptr ret, mpq_srcptr x, unsigned long power)
     dti_multi.mpz_pow_ui(mpq_denref(ret), mpq_denref(x), power);
 }
 
-static bool raise_rational(struct dti_real *ret, mpq_srcptr x, int64_t power)
+static bool raise_rational(const struct dti_truth_room *room, struct dti_real *ret, mpq_srcptr x,
+                           int64_t power)
 {
     const uint64_t size = power < 0 ? UINT64_C(0) - (uint64_t)power : (uint64_t)power;
     if (power == 0) {
@@ -76,8 +77,10 @@ static bool raise_rational(struct dti_real *ret, mpq_srcptr x, int64_t power)
     } else if (bits_of(mpq_numref(x)) == 1 && dti_is_one(mpq_denref(x))) { /* 1, -1 */
         dti_real_integer(ret, mpq_sgn(x) < 0 && size % 2 ? -1 : 1, 1);
     } else {
-        if (size > DTI_RATIONAL_BITS || bits_of(mpq_numref(x)) * size > 2 * DTI_RATIONAL_BITS ||
-            bits_of(mpq_denref(x)) * size > 2 * DTI_RATIONAL_BITS)
+        /* twice as long as it can be stored, since the estimate is up to that */
+        const size_t most = 2 * room->rational_bits;
+        if (size > most || bits_of(mpq_numref(x)) * size > most ||
+            bits_of(mpq_denref(x)) * size > most)
             return false;
         power_of(ret->own_q, x, (unsigned long)size);
         if (power < 0)
@@ -241,7 +244,7 @@ bool dti_rational_apply(struct dti_truth_room *room, struct dti_real *ret, enum 
         round_rational(room, ret, op, x);
         return true;
     case DTI_CALC_POWER:
-        return raise_rational(ret, x, power);
+        return raise_rational(room, ret, x, power);
     default:
         return function_of(ret, op, x);
     }

@@ -23,8 +23,9 @@ static void real_free(struct dti_real *real)
     dti_multi.mpfr_clear(real->own_high);
 }
 
-void dti_room_init(struct dti_truth_room *room, unsigned precision)
+void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits)
 {
+    room->rational_bits = rational_bits;
     for (size_t i = 0; i < 3; i++)
         real_init(&room->operand[i], precision);
     real_init(&room->result, precision);
@@ -86,11 +87,19 @@ void dti_real_enclose(struct dti_real *real)
     real->enclosed = true;
 }
 
-void dti_real_shorten(struct dti_real *real)
+size_t dti_rational_bits(size_t count)
+{
+    const size_t share = count == 0 ? DTI_RATIONAL_BITS : DTI_RATIONAL_BITS_ALL / count;
+    if (share > DTI_RATIONAL_BITS)
+        return DTI_RATIONAL_BITS;
+    return share < DTI_RATIONAL_BITS_LONG ? DTI_RATIONAL_BITS_LONG : share;
+}
+
+void dti_real_shorten(struct dti_real *real, size_t bits)
 {
     if (real->class != DTI_TRUTH_RATIONAL ||
-        (dti_multi.mpz_sizeinbase(mpq_numref(real->q), 2) <= DTI_RATIONAL_BITS &&
-         dti_multi.mpz_sizeinbase(mpq_denref(real->q), 2) <= DTI_RATIONAL_BITS))
+        (dti_multi.mpz_sizeinbase(mpq_numref(real->q), 2) <= bits &&
+         dti_multi.mpz_sizeinbase(mpq_denref(real->q), 2) <= bits))
         return;
     dti_real_enclose(real);
     real->class = DTI_TRUTH_INTERVAL;

@@ -77,6 +77,9 @@ void dti_truth_sum(struct dti_calc_truth_list *ret, size_t i, const struct dti_c
     struct dti_truth_room *const room = &ret->room;
     struct place place_a = {a, a_first, a_step}, place_b = {b, b_first, b_step};
     struct dti_real *total = &room->total, *other = &room->result;
+    const size_t bits = dti_rational_bits(count);
+    if (ret->failed)
+        return;
     count = sum_dyadic(room, total, &place_a, &place_b, count);
     for (; count > 0; count--) {
         struct dti_real *term = &room->operand[0];
@@ -90,7 +93,7 @@ void dti_truth_sum(struct dti_calc_truth_list *ret, size_t i, const struct dti_c
             term = &room->product;
         }
         struct dti_real *const terms[] = {total, term};
-        dti_real_shorten(total);
+        dti_real_shorten(total, bits);
         dti_real_apply(room, other, DTI_CALC_ADD, 0, terms);
         struct dti_real *const sum = other;
         other = total;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A true value as text: itself where it is a short decimal or quotient, else 30 digits, correctly
- * rounded (to nearest, ties to even). */
+ * rounded to nearest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,8 +145,8 @@ static void round_rational(struct digits *ret, mpq_srcptr q)
         ret->point = (long long)ret->count - shift;
         shift += ROUNDED_DIGITS - (long long)ret->count;
     } while (ret->count != ROUNDED_DIGITS);
-    const int half = dti_multi.mpz_cmp(num, den);
-    if (half > 0 || (half == 0 && mpz_odd_p(quotient))) {
+    /* no tie: that would be a decimal of 31 digits, which is written as it is */
+    if (dti_multi.mpz_cmp(num, den) > 0) {
         dti_multi.mpz_add_ui(quotient, quotient, 1);
         dti_multi.mpz_get_str(ret->text, 10, quotient);
         ret->point += strlen(ret->text) > ROUNDED_DIGITS; /* 99...9 became 100...0 */

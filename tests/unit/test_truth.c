@@ -2,10 +2,23 @@
  *
  * Lists of true values: values published to 50 digits, what goes in and comes out, bounds. Random
  * expressions are compared with Fractions and mpmath (tests/oracle/test_truth.py). */
+#define _POSIX_C_SOURCE 200809L
 #include <limits.h>
+#include <sys/resource.h>
 
 #include "calc/truth.h"
+#include "child.h"
 #include "unit.h"
+
+/* A sanitizer takes terabytes of addresses, so that they cannot be limited. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
 
 static struct dti_calc_truth_list *list_of(size_t count)
 {
@@ -175,18 +188,27 @@ static void texts_have_their_limits(void)
 
 static void a_rational_that_grows_becomes_an_interval(void)
 {
-    struct dti_calc_truth_list *const list = list_of(1);
-    if (!CHECK(list != NULL))
-        return;
-    set_text(list, 0, "3");
-    unsigned squarings = 0;
-    while (dti_truth_is_rational(list, 0) && squarings < 40) {
-        apply(list, 0, DTI_CALC_MULTIPLY, 0, 0);
-        squarings++;
+    static const struct {
+        size_t count;
+        unsigned squarings;
+    } rows[] = {
+        {1, 16},       /* 3^(2^16) has 103873 bits, 3^(2^15) 51937 */
+        {1 << 16, 12}, /* 6493, 3247 */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct dti_calc_truth_list *const list = list_of(rows[i].count);
+        if (!CHECK(list != NULL))
+            return;
+        set_text(list, 0, "3");
+        unsigned squarings = 0;
+        while (dti_truth_is_rational(list, 0) && squarings < 40) {
+            apply(list, 0, DTI_CALC_MULTIPLY, 0, 0);
+            squarings++;
+        }
+        CHECK_U64(squarings, rows[i].squarings);
+        CHECK(dti_truth_bits(list, 0) > 185);
+        dti_truth_free(list);
     }
-    CHECK_U64(squarings, 16); /* 3^(2^16) has 103873 bits, 3^(2^15) 51937 */
-    CHECK(dti_truth_bits(list, 0) > 185);
-    dti_truth_free(list);
 }
 
 static void sums_go_by_steps(void)
@@ -210,6 +232,46 @@ static void sums_go_by_steps(void)
     dti_truth_free(sum);
 }
 
+#ifndef SANITIZED
+enum { MANY = 1 << 18, SPARE = 1 << 24 }; /* whose intervals take twice that */
+
+static void run_out_of_memory(FILE *out, const void *context)
+{
+    struct dti_calc_truth_list *const list = list_of(MANY);
+    struct rlimit limit;
+    unsigned long pages = 0;
+    FILE *const about = fopen("/proc/self/statm", "r");
+    (void)context;
+    if (!list || !about || fscanf(about, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &limit) != 0)
+        return;
+    fclose(about);
+    for (size_t i = 0; i < MANY; i++)
+        dti_truth_set_quotient(list, i, (int64_t)i + 2, 1);
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + SPARE;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return;
+    for (size_t i = 0; i < MANY; i++)
+        apply(list, i, DTI_CALC_LOG, i, i);
+    fprintf(out, "%d %d %u %u", dti_truth_count(list) == MANY, dti_truth_failed(list),
+            dti_truth_bits(list, 0) > 180, dti_truth_bits(list, MANY - 1));
+    dti_truth_free(list);
+}
+
+/* GMP and MPFR would end the process if it were theirs that is missing. */
+static void memory_that_runs_out_is_told(void)
+{
+    struct child_result result;
+    child_run(&result, run_out_of_memory, NULL, NULL);
+    CHECK_I64(result.status, 0);
+    if (result.output[0]) /* limits can be set */
+        CHECK_STR(result.output, "1 1 1 4294967295");
+}
+#else
+static void memory_that_runs_out_is_told(void)
+{
+}
+#endif
+
 UNIT_MAIN(constants_are_those_of_tables, a_new_list_is_zero, values_come_out_as_they_went_in,
           a_sticky_value_is_an_interval, texts_have_their_limits,
-          a_rational_that_grows_becomes_an_interval, sums_go_by_steps)
+          a_rational_that_grows_becomes_an_interval, sums_go_by_steps, memory_that_runs_out_is_told)
