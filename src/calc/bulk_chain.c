@@ -11,16 +11,16 @@
 enum { SHORT_RUN = 16 };
 
 /* How a double is rounded to a dtype: so many bits are dropped from normal numbers. */
-struct cut {
+struct dtype_cut {
     unsigned drop;
     double smallest_normal, beyond; /* from here on magnitudes are infinite, after rounding */
 };
 
-static struct cut cut_of(const struct dti_bulk *bulk)
+static struct dtype_cut cut_of(const struct dti_bulk *bulk)
 {
-    struct cut cut = {.drop = 52U - bulk->format->man_bits,
-                      .smallest_normal = (double)bulk->smallest_normal,
-                      .beyond = bulk->format->exp_bits == 5 ? 0x1p16 : 0x1p128};
+    struct dtype_cut cut = {.drop = 52U - bulk->format->man_bits,
+                            .smallest_normal = (double)bulk->smallest_normal,
+                            .beyond = bulk->format->exp_bits == 5 ? 0x1p16 : 0x1p128};
     return cut;
 }
 
@@ -37,13 +37,13 @@ static double add_to_odd(double a, double b)
 
 /* A double rounded to odd, among numbers that are not normal in the dtype: multiples of its least
  * subnormal, which adding and taking away a large number makes. */
-static double round_small(const struct cut *cut, double sum)
+static double round_small(const struct dtype_cut *cut, double sum)
 {
     const double large = cut->smallest_normal * (double)(UINT64_C(1) << cut->drop) * 1.5;
     return copysign((fabs(sum) + large) - large, sum);
 }
 
-static double round_bits(const struct cut *cut, uint64_t bits)
+static double round_bits(const struct dtype_cut *cut, uint64_t bits)
 {
     const uint64_t half = UINT64_C(1) << (cut->drop - 1);
     bits += half - 1 + (bits >> cut->drop & 1);
@@ -52,7 +52,7 @@ static double round_bits(const struct cut *cut, uint64_t bits)
 
 /* a + b rounded to the dtype. fp64's own rounding of the sum changes that only where it ends in the
  * middle between two numbers, or below the normal ones, which have fewer bits than are cut here. */
-static inline double add_rounded(const struct cut *cut, double a, double b)
+static inline double add_rounded(const struct dtype_cut *cut, double a, double b)
 {
     double sum = a + b;
     const uint64_t bits = dti_fp64_bits(sum), below = (UINT64_C(1) << cut->drop) - 1;
@@ -80,7 +80,7 @@ struct grid {
     double magic, low, high;
 };
 
-static struct grid grid_of(const struct cut *cut, double number)
+static struct grid grid_of(const struct dtype_cut *cut, double number)
 {
     const double magnitude = fabs(number);
     const bool lowest = magnitude < 2 * cut->smallest_normal;
@@ -103,7 +103,7 @@ static bool is_within(const struct grid *grid, double number)
 static float chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *terms, size_t from,
                    size_t to, float start, float *before, float *after)
 {
-    const struct cut cut = cut_of(bulk);
+    const struct dtype_cut cut = cut_of(bulk);
     float sum = start;
     if (bulk->format->id == DTI_FP32 && !terms->y) {
         for (size_t i = from; i < to; i++) {
@@ -184,7 +184,7 @@ static void kahan_fp32(struct dti_bulk_kahan *k, const float *terms, size_t n,
 
 /* The sum on a grid as in dti_bulk_chain(). Within its binade t - sum is a number of the dtype, and
  * so is the error of a sum: neither is rounded. */
-static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const float *terms,
+static void kahan_16bit(const struct dtype_cut *cut, struct dti_bulk_kahan *k, const float *terms,
                         size_t n, struct kahan_tile *tile)
 {
     double sum = (double)k->sum, c = (double)k->correction;
@@ -215,7 +215,7 @@ static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const f
 bool dti_bulk_add_kahan(const struct dti_bulk *bulk, struct dti_bulk_kahan *k, const float *terms,
                         size_t n, size_t first)
 {
-    const struct cut cut = cut_of(bulk);
+    const struct dtype_cut cut = cut_of(bulk);
     struct kahan_tile sums;
     const struct dti_arith_tile tile = {DTI_ARITH_ADD, sums.before, sums.corrected, NULL, n};
     if (bulk->format->id == DTI_FP32)
