@@ -75,7 +75,7 @@ static double term_at(const struct dti_bulk_terms *terms, size_t i)
 
 /* Numbers of one binade are multiples of one step. With `magic`, 1.5 x 2^52 steps, added to one of
  * them, the processor's own rounding of the next sum is the dtype's, in one addition for each term.
- * That holds for results strictly within the binade; the lowest reaches down to the subnormals. */
+ * That holds for results within the binade; the lowest reaches down to the subnormals. */
 struct grid {
     double magic, low, high;
 };
@@ -94,9 +94,13 @@ static struct grid grid_of(const struct dtype_cut *cut, double number)
                          .high = 2 * low};
 }
 
-static bool is_within(const struct grid *grid, double number)
+/* Whether adding a term to a number `from` of the binade gave `sum` rightly. The binade's lower end
+ * is right where the term led away from zero, as in a sum that does not grow any more. */
+static bool is_within(const struct grid *grid, double from, double term, double sum)
 {
-    return fabs(number) > grid->low && fabs(number) < grid->high;
+    const double magnitude = fabs(sum);
+    return magnitude < grid->high &&
+           (magnitude > grid->low || (magnitude == grid->low && from * term > 0));
 }
 
 /* Adds terms `from` to `to`, keeping what was there before each and after it. */
@@ -118,9 +122,10 @@ static float chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *ter
         double raised = (double)sum + grid.magic;
         const size_t first = i;
         for (; i < to; i++) {
-            raised += term_at(terms, i);
+            const double term = term_at(terms, i);
+            raised += term;
             const double next = raised - grid.magic;
-            if (!is_within(&grid, next))
+            if (!is_within(&grid, (double)sum, term, next))
                 break;
             before[i] = sum;
             after[i] = sum = (float)next;
@@ -194,7 +199,7 @@ static void kahan_16bit(const struct dtype_cut *cut, struct dti_bulk_kahan *k, c
         const double y = add_rounded(cut, (double)terms[i], -c);
         const double next = raised + y, change = next - raised;
         double t = next - grid.magic;
-        if (is_within(&grid, t) && fabs(change) < grid.high) {
+        if (is_within(&grid, sum, y, t) && fabs(change) < grid.high) {
             c = change - y;
             raised = next;
         } else {

@@ -183,4 +183,26 @@ static void a_fused_product_is_not_rounded_to_fp64(void)
     }
 }
 
-UNIT_MAIN(sums_are_those_of_the_definition, a_fused_product_is_not_rounded_to_fp64)
+/* -1.5 and a product whose sum with it is a third of a step of 1 below 1, where steps are half as
+ * long. */
+static void a_sum_that_changes_its_sign_leaves_its_binade(void)
+{
+    static const uint16_t ones[3] = {0xbe00, 0x3c00, 0x3c0c}, others[3] = {0x3c00, 0, 0x40f1};
+    uint16_t x[20], y[20], sum = 0;
+    static const bool no_scalar[3] = {false};
+    const void *const operands[3] = {x, y, NULL};
+    const struct dti_calc_options options = {.policy = {.round = DTI_ROUND_NEAREST_EVEN},
+                                             .fma = true};
+    struct dti_calc_bulk_counts counts;
+    for (size_t i = 0; i < 20; i++) { /* the first 16 terms are not on a grid */
+        const size_t which = i == 0 ? 0 : i == 19 ? 2 : 1;
+        x[i] = ones[which];
+        y[i] = others[which];
+    }
+    if (has_kernels() && CHECK(dti_calc_bulk(DTI_CALC_DOT, dti_format_get(DTI_FP16), &options, &sum,
+                                             operands, no_scalar, 20, &counts)))
+        CHECK_U64(sum, 0x3bff);
+}
+
+UNIT_MAIN(sums_are_those_of_the_definition, a_fused_product_is_not_rounded_to_fp64,
+          a_sum_that_changes_its_sign_leaves_its_binade)
