@@ -11,16 +11,16 @@
 enum { SHORT_RUN = 16 };
 
 /* How a double is rounded to a dtype: so many bits are dropped from normal numbers. */
-struct cut {
+struct dtype_cut {
     unsigned drop;
     double smallest_normal, beyond; /* from here on magnitudes are infinite, after rounding */
 };
 
-static struct cut cut_of(const struct dti_bulk *bulk)
+static struct dtype_cut cut_of(const struct dti_bulk *bulk)
 {
-    struct cut cut = {.drop = 52U - bulk->format->man_bits,
-                      .smallest_normal = (double)bulk->smallest_normal,
-                      .beyond = bulk->format->exp_bits == 5 ? 0x1p16 : 0x1p128};
+    struct dtype_cut cut = {.drop = 52U - bulk->format->man_bits,
+                            .smallest_normal = (double)bulk->smallest_normal,
+                            .beyond = bulk->format->exp_bits == 5 ? 0x1p16 : 0x1p128};
     return cut;
 }
 
@@ -37,13 +37,13 @@ static double add_to_odd(double a, double b)
 
 /* A double rounded to odd, among numbers that are not normal in the dtype: multiples of its least
  * subnormal, which adding and taking away a large number makes. */
-static double round_small(const struct cut *cut, double sum)
+static double round_small(const struct dtype_cut *cut, double sum)
 {
     const double large = cut->smallest_normal * (double)(UINT64_C(1) << cut->drop) * 1.5;
     return copysign((fabs(sum) + large) - large, sum);
 }
 
-static double round_bits(const struct cut *cut, uint64_t bits)
+static double round_bits(const struct dtype_cut *cut, uint64_t bits)
 {
     const uint64_t half = UINT64_C(1) << (cut->drop - 1);
     bits += half - 1 + (bits >> cut->drop & 1);
@@ -52,7 +52,7 @@ static double round_bits(const struct cut *cut, uint64_t bits)
 
 /* a + b rounded to the dtype. fp64's own rounding of the sum changes that only where it ends in the
  * middle between two numbers, or below the normal ones, which have fewer bits than are cut here. */
-static inline double add_rounded(const struct cut *cut, double a, double b)
+static inline double add_rounded(const struct dtype_cut *cut, double a, double b)
 {
     double sum = a + b;
     const uint64_t bits = dti_fp64_bits(sum), below = (UINT64_C(1) << cut->drop) - 1;
@@ -75,12 +75,12 @@ static double term_at(const struct dti_bulk_terms *terms, size_t i)
 
 /* Numbers of one binade are multiples of one step. With `magic`, 1.5 x 2^52 steps, added to one of
  * them, the processor's own rounding of the next sum is the dtype's, in one addition for each term.
- * That holds for results strictly within the binade; the lowest reaches down to the subnormals. */
+ * That holds for results within the binade; the lowest reaches down to the subnormals. */
 struct grid {
     double magic, low, high;
 };
 
-static struct grid grid_of(const struct cut *cut, double number)
+static struct grid grid_of(const struct dtype_cut *cut, double number)
 {
     const double magnitude = fabs(number);
     const bool lowest = magnitude < 2 * cut->smallest_normal;
@@ -94,16 +94,20 @@ static struct grid grid_of(const struct cut *cut, double number)
                          .high = 2 * low};
 }
 
-static bool is_within(const struct grid *grid, double number)
+/* Whether adding a term to a number `from` of the binade gave `sum` rightly. The binade's lower end
+ * is right where the term led away from zero, as in a sum that does not grow any more. */
+static bool is_within(const struct grid *grid, double from, double term, double sum)
 {
-    return fabs(number) > grid->low && fabs(number) < grid->high;
+    const double magnitude = fabs(sum);
+    return magnitude < grid->high &&
+           (magnitude > grid->low || (magnitude == grid->low && from * term > 0));
 }
 
 /* Adds terms `from` to `to`, keeping what was there before each and after it. */
 static float chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *terms, size_t from,
                    size_t to, float start, float *before, float *after)
 {
-    const struct cut cut = cut_of(bulk);
+    const struct dtype_cut cut = cut_of(bulk);
     float sum = start;
     if (bulk->format->id == DTI_FP32 && !terms->y) {
         for (size_t i = from; i < to; i++) {
@@ -118,9 +122,10 @@ static float chain(const struct dti_bulk *bulk, const struct dti_bulk_terms *ter
         double raised = (double)sum + grid.magic;
         const size_t first = i;
         for (; i < to; i++) {
-            raised += term_at(terms, i);
+            const double term = term_at(terms, i);
+            raised += term;
             const double next = raised - grid.magic;
-            if (!is_within(&grid, next))
+            if (!is_within(&grid, (double)sum, term, next))
                 break;
             before[i] = sum;
             after[i] = sum = (float)next;
@@ -184,7 +189,7 @@ static void kahan_fp32(struct dti_bulk_kahan *k, const float *terms, size_t n,
 
 /* The sum on a grid as in dti_bulk_chain(). Within its binade t - sum is a number of the dtype, and
  * so is the error of a sum: neither is rounded. */
-static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const float *terms,
+static void kahan_16bit(const struct dtype_cut *cut, struct dti_bulk_kahan *k, const float *terms,
                         size_t n, struct kahan_tile *tile)
 {
     double sum = (double)k->sum, c = (double)k->correction;
@@ -194,7 +199,7 @@ static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const f
         const double y = add_rounded(cut, (double)terms[i], -c);
         const double next = raised + y, change = next - raised;
         double t = next - grid.magic;
-        if (is_within(&grid, t) && fabs(change) < grid.high) {
+        if (is_within(&grid, sum, y, t) && fabs(change) < grid.high) {
             c = change - y;
             raised = next;
         } else {
@@ -215,7 +220,7 @@ static void kahan_16bit(const struct cut *cut, struct dti_bulk_kahan *k, const f
 bool dti_bulk_add_kahan(const struct dti_bulk *bulk, struct dti_bulk_kahan *k, const float *terms,
                         size_t n, size_t first)
 {
-    const struct cut cut = cut_of(bulk);
+    const struct dtype_cut cut = cut_of(bulk);
     struct kahan_tile sums;
     const struct dti_arith_tile tile = {DTI_ARITH_ADD, sums.before, sums.corrected, NULL, n};
     if (bulk->format->id == DTI_FP32)

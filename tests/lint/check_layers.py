@@ -43,6 +43,7 @@ HEADERS = {
     "calc_operations.def": "calc",
     "calc.h": "calc",
     "arith.h": "core",
+    "arith_kernel.h": "kernels",
     "policies.def": "core",
     "stacks.def": "core",
     "dtype_names.def": "core",
