@@ -3,7 +3,7 @@
  * What went wrong, in figures: "256 + 1 = 256 (spacing 2)", "10000*10000: 1e+08 > 65504". */
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 #include "dtinfo/spell.h"
 
 enum { DIGITS_MAX = 17 };

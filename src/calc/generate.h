@@ -4,7 +4,7 @@
 #ifndef DTINFO_CALC_GENERATE_H
 #define DTINFO_CALC_GENERATE_H
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 /* The literal integer that argument i is, from 1 to DTI_CALC_ELEMENTS_MAX. */
 enum dti_status dti_generate_count(struct dti_calc_engine *engine, size_t node, size_t i,

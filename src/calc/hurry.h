@@ -5,7 +5,7 @@
 #define DTINFO_CALC_HURRY_H
 
 #include "calc/bulk.h"
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 /* Whether a list is long enough: no marks are kept of it, so that nothing is lost. */
 bool dti_calc_is_long(size_t count);

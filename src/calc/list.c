@@ -3,7 +3,7 @@
  * Literals and lists of them: each number is rounded once from what the text says. */
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 static enum dti_status round_literal(struct dti_calc_recorder *recorder,
                                      const struct dti_calc_node *literal, size_t index,

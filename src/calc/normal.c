@@ -9,14 +9,14 @@
 enum { BITS = 60, OCTANT_BITS = BITS - 3 };
 
 /* (high:low) / 2^127, from 0 to below 2. */
-struct fixed {
+struct fixed_point {
     uint64_t high, low;
 };
 
 /* ln((1 + s)/(1 - s)) / (2 s), sin(x)/x and cos(x) in powers of the square, and two constants, all
  * truncated: 1/(2k + 1), 1/(2k + 1)!, 1/(2k)!, ln(2), pi/4. */
 /* clang-format off */
-static const struct fixed log_terms[] = {
+static const struct fixed_point log_terms[] = {
     {UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000)},
     {UINT64_C(0x2aaaaaaaaaaaaaaa), UINT64_C(0xaaaaaaaaaaaaaaaa)},
     {UINT64_C(0x1999999999999999), UINT64_C(0x9999999999999999)},
@@ -33,7 +33,7 @@ static const struct fixed log_terms[] = {
     {UINT64_C(0x04bda12f684bda12), UINT64_C(0xf684bda12f684bda)},
     {UINT64_C(0x0469ee58469ee584), UINT64_C(0x69ee58469ee58469)},
 };
-static const struct fixed sin_terms[] = {
+static const struct fixed_point sin_terms[] = {
     {UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000)},
     {UINT64_C(0x1555555555555555), UINT64_C(0x5555555555555555)},
     {UINT64_C(0x0111111111111111), UINT64_C(0x1111111111111111)},
@@ -46,7 +46,7 @@ static const struct fixed sin_terms[] = {
     {UINT64_C(0x000000000000004b), UINT64_C(0xd26d1a05055c9328)},
     {UINT64_C(0x0000000000000000), UINT64_C(0x2e371dedb9eae317)},
 };
-static const struct fixed cos_terms[] = {
+static const struct fixed_point cos_terms[] = {
     {UINT64_C(0x8000000000000000), UINT64_C(0x0000000000000000)},
     {UINT64_C(0x4000000000000000), UINT64_C(0x0000000000000000)},
     {UINT64_C(0x0555555555555555), UINT64_C(0x5555555555555555)},
@@ -60,17 +60,17 @@ static const struct fixed cos_terms[] = {
     {UINT64_C(0x0000000000000003), UINT64_C(0xca8574804044a0f5)},
     {UINT64_C(0x0000000000000000), UINT64_C(0x0219c72db6ff0a52)},
 };
-static const struct fixed log_2 = {UINT64_C(0x58b90bfbe8e7bcd5), UINT64_C(0xe4f1d9cc01f97b57)} , quarter_pi = {UINT64_C(0x6487ed5110b4611a), UINT64_C(0x62633145c06e0e68)} ;
+static const struct fixed_point log_2 = {UINT64_C(0x58b90bfbe8e7bcd5), UINT64_C(0xe4f1d9cc01f97b57)} , quarter_pi = {UINT64_C(0x6487ed5110b4611a), UINT64_C(0x62633145c06e0e68)} ;
 /* clang-format on */
 
-static struct fixed add(struct fixed a, struct fixed b)
+static struct fixed_point add(struct fixed_point a, struct fixed_point b)
 {
     const unsigned carry = dti_wide_add(&a.low, b.low, 0);
     (void)dti_wide_add(&a.high, b.high, carry);
     return a;
 }
 
-static struct fixed subtract(struct fixed a, struct fixed b)
+static struct fixed_point subtract(struct fixed_point a, struct fixed_point b)
 {
     const unsigned borrow = dti_wide_sub(&a.low, b.low, 0);
     (void)dti_wide_sub(&a.high, b.high, borrow);
@@ -78,29 +78,29 @@ static struct fixed subtract(struct fixed a, struct fixed b)
 }
 
 /* The product but for what the low halves alone come to: a unit or two of the last place. */
-static struct fixed multiply(struct fixed a, struct fixed b)
+static struct fixed_point multiply(struct fixed_point a, struct fixed_point b)
 {
     uint64_t high, middle, ignored;
     (void)dti_wide_mul_add(a.high, b.low, 0, 0, &middle);
     (void)dti_wide_mul_add(a.low, b.high, 0, 0, &ignored);
     uint64_t low = dti_wide_mul_add(a.high, b.high, middle, ignored, &high);
-    return (struct fixed){.high = high << 1 | low >> 63, .low = low << 1};
+    return (struct fixed_point){.high = high << 1 | low >> 63, .low = low << 1};
 }
 
 /* The sum of terms[k] square^k, every second one subtracted where `alternates`. */
-static struct fixed series(const struct fixed *terms, size_t count, struct fixed square,
-                           bool alternates)
+static struct fixed_point series(const struct fixed_point *terms, size_t count,
+                                 struct fixed_point square, bool alternates)
 {
-    struct fixed sum = terms[count - 1];
+    struct fixed_point sum = terms[count - 1];
     for (size_t k = count - 1; k-- > 0;) {
-        const struct fixed rest = multiply(sum, square);
+        const struct fixed_point rest = multiply(sum, square);
         sum = alternates ? subtract(terms[k], rest) : add(terms[k], rest);
     }
     return sum;
 }
 
 /* Its first 64 bits, times 2^exponent. */
-static void to_value(struct dti_value *ret, bool negative, struct fixed x, int64_t exponent)
+static void to_value(struct dti_value *ret, bool negative, struct fixed_point x, int64_t exponent)
 {
     if (x.high == 0) {
         dti_value_set(ret, negative, x.low, exponent - 127);
@@ -122,15 +122,15 @@ static void radius(struct dti_value *ret, uint64_t u)
     const uint64_t base = halves ? 2 * one : one;
     const uint64_t num = halves ? base - f : f - base, den = f + base;
     uint64_t rest;
-    struct fixed s = {.high = dti_wide_div(num, 0, den, &rest)};
+    struct fixed_point s = {.high = dti_wide_div(num, 0, den, &rest)};
     s.low = dti_wide_div(rest, 0, den, &rest);
-    s = (struct fixed){.high = s.high >> 1, .low = s.low >> 1 | s.high << 63};
+    s = (struct fixed_point){.high = s.high >> 1, .low = s.low >> 1 | s.high << 63};
     const size_t terms = sizeof log_terms / sizeof log_terms[0];
-    struct fixed part = multiply(s, series(log_terms, terms, multiply(s, s), false));
+    struct fixed_point part = multiply(s, series(log_terms, terms, multiply(s, s), false));
     /* -ln(u) is ln(2) times what was shifted, less ln(f): all of it by 2^-6, and ln(f) is 2 part.
      * Where f is halved there was a shift: u is at most 1. */
-    part = (struct fixed){.high = part.high >> 5, .low = part.low >> 5 | part.high << 59};
-    struct fixed sum = {.high = log_2.high >> 6, .low = log_2.low >> 6 | log_2.high << 58};
+    part = (struct fixed_point){.high = part.high >> 5, .low = part.low >> 5 | part.high << 59};
+    struct fixed_point sum = {.high = log_2.high >> 6, .low = log_2.low >> 6 | log_2.high << 58};
     const uint64_t twos = halves ? shift - 1 : shift;
     uint64_t carry;
     sum.low = dti_wide_mul_add(sum.low, twos, 0, 0, &carry);
@@ -151,9 +151,9 @@ static void cosine(struct dti_value *ret, uint64_t v)
     const uint64_t inside = v & ((UINT64_C(1) << OCTANT_BITS) - 1);
     const uint64_t share = octant & 1 ? (UINT64_C(1) << OCTANT_BITS) - inside : inside;
     const bool is_sine = ((octant + 1) & 3) >= 2, negative = octant >= 2 && octant <= 5;
-    const struct fixed t = {.high = share << (63 - OCTANT_BITS)};
-    const struct fixed x = multiply(t, quarter_pi), square = multiply(x, x);
-    struct fixed result;
+    const struct fixed_point t = {.high = share << (63 - OCTANT_BITS)};
+    const struct fixed_point x = multiply(t, quarter_pi), square = multiply(x, x);
+    struct fixed_point result;
     if (is_sine)
         result =
             multiply(x, series(sin_terms, sizeof sin_terms / sizeof sin_terms[0], square, true));

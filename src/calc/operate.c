@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One operation on numbers: which function of arith.h or truth.h an operator is. */
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 #include "core/wide.h"
 
 /* x^power where no product needs more than 128 bits, so that nothing but arith.h is asked. False:

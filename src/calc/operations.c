@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of operations and of what can go wrong with one. */
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 static const struct dti_calc_op_row rows[] = {
 #define OPERATION(id, name, kind, least, most, help) {name, help, NULL, least, most},

@@ -4,7 +4,7 @@
 #ifndef DTINFO_CALC_REDUCE_H
 #define DTINFO_CALC_REDUCE_H
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 struct dti_strided {
     const struct dti_calc_slot *slot;

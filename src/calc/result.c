@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 void dti_calc_result_free(struct dti_calc_result *result)
 {

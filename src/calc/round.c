@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 #include "core/wide.h"
 #include "dtinfo/scalar.h"
 

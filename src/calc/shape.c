@@ -3,7 +3,7 @@
  * Elementwise operations on arrays of unlike shapes: numpy's rules of broadcasting. */
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,
                                    const size_t *operands, unsigned count, unsigned *ret_rank,

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 enum {
     PRECISION_FIRST = 256,

@@ -4,7 +4,7 @@
  * enough runs in a dtype, with its truth: codes fit, whatever is said about them can be printed. */
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 #include "dtinfo/calc.h"
 #include "fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calc/bulk.h"
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 
 const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node)
 {

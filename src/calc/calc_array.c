@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calc/engine.h"
+#include "calc/evaluate.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/spell.h"
 

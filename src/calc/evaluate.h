@@ -2,8 +2,8 @@
  *
  * What the parts of dti_calc_run() share: a run, its arrays, and the one place where an operation's
  * exact result is rounded and looked at. */
-#ifndef DTINFO_CALC_ENGINE_H
-#define DTINFO_CALC_ENGINE_H
+#ifndef DTINFO_CALC_EVALUATE_H
+#define DTINFO_CALC_EVALUATE_H
 
 #include "calc/tree.h"
 #include "calc/truth.h"
