@@ -116,17 +116,20 @@ static void apply_all(struct application *a, struct dti_calc_slot *slot)
 }
 
 /* What went wrong first with a list that was computed as a whole: its element once more. */
-static void find_first(struct application *a, const struct dti_calc_bulk_counts *counts)
+static void find_first(struct application *a, const struct dti_calc_array *result,
+                       const struct dti_calc_bulk_counts *counts)
 {
+    struct dti_calc_walk walk;
     struct application again = *a;
     struct dti_calc_rounded rounded;
     bool is_rounded;
-    size_t element, offsets[3];
+    size_t element;
     if (!dti_calc_first_wrong(&a->recorder, counts, &element))
         return;
-    for (unsigned i = 0; i < a->count; i++)
-        offsets[i] = a->recorder.engine->slots[a->operands[i]].array.count == 1 ? 0 : element;
-    apply_one(&again, element, offsets, 0, &rounded, &is_rounded);
+    dti_calc_walk_begin(&walk, a->recorder.engine, a->operands, a->count, result->rank,
+                        result->shape);
+    dti_calc_walk_to(&walk, element);
+    apply_one(&again, element, walk.offset, 0, &rounded, &is_rounded);
     a->recorder.has_first = again.recorder.has_first;
     a->recorder.first = again.recorder.first;
 }
@@ -154,7 +157,7 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
         a.op == DTI_CALC_SUBTRACT && (is_chosen_from(engine, a.operands[0], a.operands[1]) ||
                                       is_chosen_from(engine, a.operands[1], a.operands[0]));
     if (a.negated == 0 && dti_calc_hurry(&a.recorder, a.op, a.operands, a.count, slot, &counts))
-        find_first(&a, &counts);
+        find_first(&a, &slot->array, &counts);
     else
         apply_all(&a, slot);
     return dti_calc_step_end(&a.recorder, &slot->array);

@@ -164,6 +164,7 @@ void dti_calc_walk_begin(struct dti_calc_walk *walk, const struct dti_calc_engin
                          const size_t *operands, unsigned count, unsigned rank,
                          const uint64_t *shape);
 void dti_calc_walk_next(struct dti_calc_walk *walk);
+void dti_calc_walk_to(struct dti_calc_walk *walk, size_t element); /* of the result */
 
 /* Which elements of a slot are inexact, where that is kept: of short arrays. */
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i);

@@ -12,6 +12,7 @@
 enum {
     FUNCTIONS_LEAST = 1024, /* shorter lists get all bits of each step's exact result */
     KNOWN_LEAST = 4096,
+    ROW_LEAST = 16,
     KNOWN_BITS = 16, /* codes of up to so many bits */
     KNOWN = 1 << 30,
     KNOWN_INEXACT = 1 << 29,
@@ -64,30 +65,61 @@ struct dti_bulk *dti_calc_bulk_of(struct dti_calc_engine *engine, const struct d
     return engine->bulk[i];
 }
 
+/* Adds the counts of a part that begins at `offset`. */
+static void add_part(struct dti_calc_bulk_counts *counts, const struct dti_calc_bulk_counts *part,
+                     size_t offset)
+{
+    for (size_t kind = 0; kind < DTI_CALC_EVENT_COUNT; kind++) {
+        if (counts->events[kind] == 0)
+            counts->first[kind] = offset + part->first[kind];
+        counts->events[kind] += part->events[kind];
+    }
+    counts->inexact += part->inexact;
+}
+
 bool dti_calc_hurry(struct dti_calc_recorder *recorder, enum dti_calc_op op, const size_t *operands,
                     unsigned count, struct dti_calc_slot *slot, struct dti_calc_bulk_counts *counts)
 {
-    const struct dti_calc_engine *const engine = recorder->engine;
-    const void *codes[3];
+    struct dti_calc_engine *const engine = recorder->engine;
+    const size_t width = dti_calc_code_bytes(&recorder->format);
+    size_t length = slot->array.count; /* of what is computed at once: all of it, or a row */
+    struct dti_calc_walk walk;
     bool scalar[3];
     if (!dti_calc_is_long(slot->array.count))
         return false;
     for (unsigned i = 0; i < count; i++) {
         const struct dti_calc_array *const array = &engine->slots[operands[i]].array;
-        codes[i] = array->codes;
-        scalar[i] = array->count == 1;
-        if ((!scalar[i] && array->count != slot->array.count) ||
-            !dti_calc_same_format(&array->format, &recorder->format))
+        if (!dti_calc_same_format(&array->format, &recorder->format))
             return false;
+        if (array->count != 1 && array->count != slot->array.count)
+            length = (size_t)slot->array.shape[slot->array.rank - 1];
     }
-    struct dti_bulk *const bulk = dti_calc_bulk_of(recorder->engine, &recorder->format);
-    if (!bulk ||
-        !dti_bulk_compute(bulk, op, slot->array.codes, codes, scalar, slot->array.count, counts))
+    struct dti_bulk *const bulk = dti_calc_bulk_of(engine, &recorder->format);
+    if (!bulk || length < ROW_LEAST)
         return false;
+    dti_calc_walk_begin(&walk, engine, operands, count, slot->array.rank, slot->array.shape);
+    *counts = (struct dti_calc_bulk_counts){.inexact = 0};
+    slot->rounded = false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct dti_calc_slot *const from = &engine->slots[operands[i]];
+        scalar[i] = length == slot->array.count ? from->array.count == 1
+                                                : walk.stride[i][walk.rank - 1] == 0;
+        slot->rounded |= from->rounded;
+    }
+    for (size_t done = 0; done < slot->array.count; done += length) {
+        struct dti_calc_bulk_counts part;
+        const void *codes[3];
+        dti_calc_walk_to(&walk, done);
+        for (unsigned i = 0; i < count; i++)
+            codes[i] =
+                (const char *)engine->slots[operands[i]].array.codes + walk.offset[i] * width;
+        if (!dti_bulk_compute(bulk, op, (char *)slot->array.codes + done * width, codes, scalar,
+                              length, &part)) /* an operation that it does not have */
+            return false;
+        add_part(counts, &part, done);
+    }
     dti_calc_add_counts(recorder, counts, slot->array.count);
-    slot->rounded = counts->inexact > 0;
-    for (unsigned i = 0; i < count; i++)
-        slot->rounded |= engine->slots[operands[i]].rounded;
+    slot->rounded |= counts->inexact > 0;
     return true;
 }
 

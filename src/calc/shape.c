@@ -78,3 +78,15 @@ void dti_calc_walk_next(struct dti_calc_walk *walk)
         walk->at[axis] = 0;
     }
 }
+
+void dti_calc_walk_to(struct dti_calc_walk *walk, size_t element)
+{
+    for (unsigned i = 0; i < walk->operands; i++)
+        walk->offset[i] = 0;
+    for (unsigned axis = walk->rank; axis-- > 0;) {
+        walk->at[axis] = element % walk->shape[axis];
+        element /= (size_t)walk->shape[axis];
+        for (unsigned i = 0; i < walk->operands; i++)
+            walk->offset[i] += walk->stride[i][axis] * (size_t)walk->at[axis];
+    }
+}

@@ -14,7 +14,8 @@ enum {
     PRECISION_LONG = 512, /* the last one for more than SHORT elements */
     SHORT = 1024,
     BITS_WANTED = 110,
-    WORK_MAX = 1 << 21, /* operations done without being asked for */
+    WORK_MAX = 1 << 21,  /* operations done without being asked for */
+    ASKED_MAX = 1 << 22, /* elements of the longest list, where they are asked for */
 };
 
 struct walk {
@@ -365,6 +366,12 @@ enum dti_status dti_calc_find_truth(struct dti_calc_engine *engine)
     if (!is_short(engine, &reason) && !asked) {
         result->truth_reason = reason;
         return DTI_OK;
+    }
+    for (size_t node = 0; node < engine->tree->node_count; node++) {
+        if (engine->slots[node].array.count > ASKED_MAX)
+            return dti_fail(engine->error, DTI_BAD_VALUE,
+                            "true values of lists of more than %d elements are not computed",
+                            ASKED_MAX);
     }
     if (dti_multi_load(asked ? engine->error : NULL) != DTI_OK) {
         result->truth_reason = "libmpfr is not available";

@@ -310,8 +310,10 @@ static void long_lists_come_to_the_same(void)
 {
     static const char *const texts[] = {
         "x = linspace(-1, 1.5, 70k); y = linspace(0.3, 0.9, 70k); %s"};
-    static const char *const ends[] = {"sum(x + y*y/3)", "dot(x, y)", "sum(sqrt(y) - x)",
-                                       "sum(fma(x, y, x))"};
+    static const char *const ends[] = {
+        "sum(x + y*y/3)", "dot(x, y)", "sum(sqrt(y) - x)", "sum(fma(x, y, x))",
+        "a = rand(300, 300) + 1; sum(rowsum(a/rowsum(a) - [[1]])*0.5) "
+        "+ sum(rowmax(a) - a*a)"};
     static const enum dti_dtype dtypes[] = {DTI_FP32, DTI_FP16, DTI_BF16};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         for (size_t j = 0; j < 3 * 4; j++) {
