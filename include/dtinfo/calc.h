@@ -53,6 +53,20 @@ enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, siz
                                struct dti_error *reterr);
 void dti_calc_tree_free(struct dti_calc_tree *tree);
 
+/* What the rows of calc_operations.def leave open:
+ * - A sign directly in front of a number belongs to it; so do the numbers of a list and of a
+ *   generator: no rounding comes in between, and they are no steps of their own.
+ * - linspace and arange round the exact a + i (b - a)/(n - 1), a + i step once; an argument that is
+ *   no literal is the number of the dtype that it came to. Lengths are literals.
+ * - rand is the first bits, as many as the dtype's significand has, of 64 random ones; randn is Box
+ *   and Muller's transform of two times 60 bits, true to some 60 bits, rounded once. Element i of
+ *   the k-th generator takes words 2i and 2i + 1 (randn: 4 for two elements) of dti_random_bits()
+ *   with stream 2^31 + k. Both are their own true values, as the numbers of files are.
+ * - Stochastic rounding: the i-th rounding of the k-th step takes word i of stream k.
+ * - --fma contracts a product that is used once; of two products the first; dot and matmul in
+ *   sequential and blocked order, where the first product of each is rounded.
+ * - row... of a list without rows takes all of it and makes one number. */
+
 /* How a list is added up. */
 enum dti_calc_order {
     DTI_CALC_SEQUENTIAL, /* from the first element to the last */
@@ -71,7 +85,7 @@ enum {
 struct dti_calc_options {
     struct dti_policy policy; /* its seed is that of rand and randn, too */
     bool round_given;         /* otherwise quotients of integers truncate, as casts to them do */
-    bool flush;               /* subnormal operands and results become zeros of their sign */
+    bool flush;               /* subnormal results, literals too, become zeros of their sign */
     bool fma;                 /* a*b + c, a*b - c, c - a*b, dot and matmul round once */
     bool accumulates;         /* reductions and composites compute in `accumulate`; their results */
     struct dti_format accumulate; /* are rounded to the dtype once */
