@@ -17,8 +17,8 @@ enum dti_arith_flag {
 };
 
 /* Each writes *ret, which may be an operand, and returns enum dti_arith_flag. A NaN operand makes a
- * NaN, the first one's payload, without a flag. The sign of an exact zero sum of numbers of unlike
- * signs is minus in DTI_ROUND_DOWN, else plus (6.3). */
+ * NaN: the first one, quieted, without a flag. A new NaN is positive and has no payload. The sign
+ * of an exact zero sum of numbers of unlike signs is minus in DTI_ROUND_DOWN, else plus (6.3). */
 unsigned dti_value_add(struct dti_value *ret, const struct dti_value *a, const struct dti_value *b,
                        enum dti_round round);
 unsigned dti_value_subtract(struct dti_value *ret, const struct dti_value *a,

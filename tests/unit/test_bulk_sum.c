@@ -3,6 +3,9 @@
  * Sums and dot products of lists in every order, against the exact core and the orders as calc.h
  * defines them. */
 #include "bulk_judge.h"
+#include "kernels/fp64.h"
+
+enum { TRIALS = 500 };
 
 static uint32_t lists[2][PAIRS];
 
@@ -135,6 +138,62 @@ static void compare_sum(const struct dti_format *f, size_t n, unsigned kind, enu
                options->fma ? ", fma" : "");
 }
 
+static double number_of(const struct dti_format *f, uint32_t code)
+{
+    struct dti_value value;
+    dti_decode(f, code, &value);
+    return dti_fp64_from_value(&value);
+}
+
+static uint32_t code_near(const struct dti_format *f, double number)
+{
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_value value;
+    struct dti_outcome outcome;
+    dti_fp64_to_value(number, &value);
+    dti_encode(f, &value, &policy, 0, &outcome);
+    return (uint32_t)outcome.code + (uint32_t)random_bits() % 5 - 2;
+}
+
+/* Terms chosen by the running sum: most move it by about half a step, some lead it to the end of a
+ * binade, to another one, or across zero. */
+static void fill_by_the_sum(const struct dti_format *f, size_t n, bool fused)
+{
+    const uint32_t one = (uint32_t)((1U << (f->exp_bits - 1)) - 1) << f->man_bits;
+    struct dti_calc_bulk_counts ignored = {.inexact = 0};
+    uint32_t sum = one;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t r = (uint32_t)random_bits();
+        const uint32_t x = fused ? one + r % (1U << f->man_bits) : one;
+        const double from = number_of(f, sum), end = ldexp(r & 1 ? 1 : -1, (int)(r >> 1 & 15) - 8);
+        const double step = from * ldexp(1, -f->man_bits - 1);
+        const double targets[] = {end, -from, from / 2, 2 * from, end * 1.5, 0, from + step, from};
+        const double target =
+            (r >> 12 & 15) == 0 ? targets[r >> 8 & 7] : from + step * (r >> 16 & 3);
+        const uint32_t y = code_near(f, (target - from) / number_of(f, x));
+        const uint32_t code[3] = {x, y, sum};
+        set_code(f, lists[0], i, fused ? x : y);
+        set_code(f, lists[1], i, fused ? y : one);
+        sum = i == 0 ? judge(f, DTI_CALC_MULTIPLY, code, 0, &ignored)
+                     : judge(f, DTI_CALC_FMA, code, 0, &ignored);
+    }
+}
+
+static void sums_that_change_binades_are_those_of_the_definition(void)
+{
+    for (unsigned trial = 0; has_kernels() && trial < 3 * 2 * TRIALS; trial++) {
+        const struct dti_format *const f = dti_format_get(bulk_dtypes[trial % 3]);
+        const size_t n = 1 + random_bits() % 150;
+        struct dti_calc_options options = {
+            .policy = {.round = DTI_ROUND_NEAREST_EVEN}, .fma = trial & 1, .block = UINT64_MAX};
+        fill_by_the_sum(f, n, options.fma);
+        compare_sum(f, n, 6, DTI_CALC_DOT, &options);
+        options.fma = false;
+        options.order = DTI_CALC_KAHAN;
+        compare_sum(f, n, 6, DTI_CALC_DOT, &options);
+    }
+}
+
 static void sums_are_those_of_the_definition(void)
 {
     static const size_t lengths[] = {1, 2, 3, 5, 13, 100, 1023, 1024, 1025, 3333};
@@ -204,5 +263,5 @@ static void a_sum_that_changes_its_sign_leaves_its_binade(void)
         CHECK_U64(sum, 0x3bff);
 }
 
-UNIT_MAIN(sums_are_those_of_the_definition, a_fused_product_is_not_rounded_to_fp64,
-          a_sum_that_changes_its_sign_leaves_its_binade)
+UNIT_MAIN(sums_are_those_of_the_definition, sums_that_change_binades_are_those_of_the_definition,
+          a_fused_product_is_not_rounded_to_fp64, a_sum_that_changes_its_sign_leaves_its_binade)
