@@ -40,13 +40,32 @@ static void put_code(struct dti_buffer *buffer, const struct dti_format *format,
     put_number(buffer, &value, format_digits(format));
 }
 
+/* Whether the exact result is beyond what a value can hold: only that is known of it. */
+static bool is_clamped(const struct dti_value *exact)
+{
+    return exact->class == DTI_CLASS_FINITE &&
+           (exact->exponent >= DTI_EXPONENT_LIMIT || exact->exponent <= -DTI_EXPONENT_LIMIT);
+}
+
+/* A number that was read: as it is written where a value does not hold it. */
+static void put_literal(struct dti_buffer *buffer, const struct dti_calc_step *step,
+                        const struct dti_calc_event *event)
+{
+    if (!is_clamped(&event->exact))
+        put_number(buffer, &event->exact, format_digits(&step->format));
+    else if (strcmp(step->op, "literal") == 0)
+        dti_buffer_append(buffer, step->text, step->length);
+    else
+        put_power(buffer, event->exact.exponent);
+}
+
 /* The operation on its operands: "10000*10000", "inf - inf", "exp(-20)"; a literal is itself. */
-static void put_operation(struct dti_buffer *buffer, const struct dti_format *format,
+static void put_operation(struct dti_buffer *buffer, const struct dti_calc_step *step,
                           const struct dti_calc_event *event)
 {
-    const unsigned digits = format_digits(format);
+    const unsigned digits = format_digits(&step->format);
     if (event->op == DTI_CALC_OP_COUNT) {
-        put_number(buffer, &event->exact, digits);
+        put_literal(buffer, step, event);
         return;
     }
     const char *const name = dti_calc_op_get(event->op)->name;
@@ -68,15 +87,18 @@ static void put_operation(struct dti_buffer *buffer, const struct dti_format *fo
         dti_buffer_puts(buffer, i == 0 ? "" : spaced ? " " : infix ? "" : ", ");
         dti_buffer_puts(buffer, i > 0 && infix ? name : "");
         dti_buffer_puts(buffer, i > 0 && spaced ? " " : "");
-        put_number(buffer, &event->operand[i], digits);
+        /* an exponent is an integer of the text */
+        put_number(buffer, &event->operand[i],
+                   event->op == DTI_CALC_POWER && i == 1 ? DIGITS_MAX : digits);
     }
     dti_buffer_puts(buffer, infix ? "" : ")");
 }
 
 /* "1e+08 > 65504", with as many digits as tell the two apart. */
-static void put_overflow(struct dti_buffer *buffer, const struct dti_format *format,
+static void put_overflow(struct dti_buffer *buffer, const struct dti_calc_step *step,
                          const struct dti_calc_event *event)
 {
+    const struct dti_format *const format = &step->format;
     const bool negative = event->exact.negative;
     struct dti_value limit;
     uint64_t code = 0;
@@ -88,21 +110,23 @@ static void put_overflow(struct dti_buffer *buffer, const struct dti_format *for
         dti_spell_digits(beyond, &event->exact, digits);
         dti_spell_digits(last, &limit, digits);
     } while (strcmp(beyond, last) == 0 && ++digits <= DIGITS_MAX);
-    if (event->op != DTI_CALC_OP_COUNT) {
-        put_operation(buffer, format, event);
-        dti_buffer_puts(buffer, event->exact.exponent < DTI_EXPONENT_LIMIT ? ": " : "");
-    }
-    if (event->exact.exponent < DTI_EXPONENT_LIMIT) /* else no more is known */
+    const bool clamped = is_clamped(&event->exact);
+    if (event->op != DTI_CALC_OP_COUNT || clamped)
+        put_operation(buffer, step, event);
+    if (!clamped) {
+        dti_buffer_puts(buffer, event->op != DTI_CALC_OP_COUNT ? ": " : "");
         dti_buffer_puts(buffer, beyond);
+    }
     dti_buffer_puts(buffer, negative ? " < " : " > ");
     dti_buffer_puts(buffer, last);
 }
 
 /* "exp(-20) < 2^-25": below half of the smallest number, or below it where rounding goes to zero or
  * subnormals are flushed. */
-static void put_to_zero(struct dti_buffer *buffer, const struct dti_format *format,
+static void put_to_zero(struct dti_buffer *buffer, const struct dti_calc_step *step,
                         const struct dti_calc_event *event)
 {
+    const struct dti_format *const format = &step->format;
     struct dti_value smallest, magnitude = event->exact;
     uint64_t code;
     magnitude.negative = false;
@@ -119,14 +143,14 @@ static void put_to_zero(struct dti_buffer *buffer, const struct dti_format *form
         struct dti_value half;
         dti_value_set(&half, false, 1, exponent - 1);
         if (dti_value_compare(&magnitude, &half) == 0) {
-            put_operation(buffer, format, event);
+            put_operation(buffer, step, event);
             dti_buffer_puts(buffer, event->exact.negative ? " = -" : " = ");
             put_power(buffer, exponent - 1);
             dti_buffer_puts(buffer, ", rounded to 0");
             return;
         }
     }
-    put_operation(buffer, format, event);
+    put_operation(buffer, step, event);
     dti_buffer_puts(buffer, event->exact.negative ? " > -" : " < ");
     if (dti_format_is_float(format))
         put_power(buffer, exponent);
@@ -134,14 +158,15 @@ static void put_to_zero(struct dti_buffer *buffer, const struct dti_format *form
         dti_buffer_puts(buffer, "1");
 }
 
-static void put_spacing(struct dti_buffer *buffer, const struct dti_format *format,
+static void put_spacing(struct dti_buffer *buffer, const struct dti_calc_step *step,
                         const struct dti_calc_event *event)
 {
     enum { WRITTEN_OUT = 20 };
+    const struct dti_format *const format = &step->format;
     struct dti_value stored, spacing;
     dti_decode(format, event->code, &stored);
     const int32_t exponent = dti_format_step_exponent(format, &stored);
-    put_operation(buffer, format, event);
+    put_operation(buffer, step, event);
     dti_buffer_puts(buffer, " = ");
     put_code(buffer, format, event->code);
     dti_buffer_puts(buffer, " (spacing ");
@@ -167,17 +192,17 @@ void dti_calc_event_text(struct dti_buffer *buffer, const struct dti_calc_step *
     const struct dti_format *const format = &step->format;
     switch (event->kind) {
     case DTI_CALC_OVERFLOW:
-        put_overflow(buffer, format, event);
+        put_overflow(buffer, step, event);
         break;
     case DTI_CALC_TO_ZERO:
-        put_to_zero(buffer, format, event);
+        put_to_zero(buffer, step, event);
         break;
     case DTI_CALC_ABSORBED:
     case DTI_CALC_SUBNORMAL:
-        put_spacing(buffer, format, event);
+        put_spacing(buffer, step, event);
         break;
     case DTI_CALC_CANCELLATION:
-        put_operation(buffer, format, event);
+        put_operation(buffer, step, event);
         dti_buffer_puts(buffer, ": ");
         put_bits(buffer, event->bits);
         dti_buffer_puts(buffer, " of ");
@@ -185,6 +210,6 @@ void dti_calc_event_text(struct dti_buffer *buffer, const struct dti_calc_step *
         dti_buffer_puts(buffer, " bits lost");
         break;
     default:
-        put_operation(buffer, format, event);
+        put_operation(buffer, step, event);
     }
 }

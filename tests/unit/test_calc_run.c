@@ -96,6 +96,12 @@ static void what_went_wrong_first_is_told(void)
     comes_to("x = 0.1; x - x", DTI_FP16, "0");
     comes_to("70000", DTI_FP16, "inf: overflow at 70000 > 65504");
     comes_to("-70000", DTI_FP16, "-inf: overflow at -70000 < -65504");
+    comes_to("1e999999999", DTI_FP16, "inf: overflow at 1e999999999 > 65504");
+    comes_to("1e-999999999", DTI_FP16, "0: to_zero at 1e-999999999 < 2^-25");
+    comes_to("2^12345678", DTI_FP16, "inf: overflow at 2^12345678: 2.48204e+3716419 > 65504");
+    comes_to("[1e999999999]", DTI_FP16, "inf: overflow at 2^16777216 > 65504");
+    comes_to("65519.9", DTI_FP16, "65504");
+    comes_to("65520", DTI_FP16, "inf: overflow at 65520 > 65504");
     comes_to("nan + 1", DTI_FP16, "nan");
     comes_to("inf + 1", DTI_FP16, "inf");
     comes_to("448 + 64", DTI_FP8_E4M3FN, "nan: overflow at 448 + 64: 512 > 448");
@@ -310,10 +316,10 @@ static void long_lists_come_to_the_same(void)
 {
     static const char *const texts[] = {
         "x = linspace(-1, 1.5, 70k); y = linspace(0.3, 0.9, 70k); %s"};
-    static const char *const ends[] = {
-        "sum(x + y*y/3)", "dot(x, y)", "sum(sqrt(y) - x)", "sum(fma(x, y, x))",
-        "a = rand(300, 300) + 1; sum(rowsum(a/rowsum(a) - [[1]])*0.5) "
-        "+ sum((rowmax(a) - a*a)*0.25)"};
+    static const char rows[] = "a = rand(300, 300) + 1; sum(rowsum(a/rowsum(a) - [[1]])*0.5) "
+                               "+ sum((rowmax(a) - a*a)*0.25)";
+    static const char *const ends[] = {"sum(x + y*y/3)", "dot(x, y)", "sum(sqrt(y) - x)",
+                                       "sum(fma(x, y, x))", rows};
     static const enum dti_dtype dtypes[] = {DTI_FP32, DTI_FP16, DTI_BF16};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         for (size_t j = 0; j < 3 * 4; j++) {
