@@ -111,14 +111,29 @@ static void to_value(struct dti_value *ret, bool negative, struct fixed_point x,
     dti_value_set(ret, negative, top, exponent - 63 - shift);
 }
 
+/* The integer below the root of (high:low), one of whose two top bits is set: Newton's steps from a
+ * number that is not less, (1 + x)/2 for sqrt(x). 64 bits are enough here, which makes it faster
+ * than dti_value_sqrt(). */
+static uint64_t root(uint64_t high, uint64_t low)
+{
+    uint64_t x = high / 2 + (UINT64_C(1) << 63), rest;
+    while (high < x) {
+        const uint64_t quotient = dti_wide_div(high, low, x, &rest);
+        if (quotient >= x)
+            break;
+        x = quotient + (x - quotient) / 2;
+    }
+    return x;
+}
+
 /* sqrt(-2 ln(u / 2^BITS)), 1 <= u <= 2^BITS. */
 static void radius(struct dti_value *ret, uint64_t u)
 {
-    const uint64_t root = UINT64_C(0xB504F333); /* sqrt(2) 2^31 */
+    const uint64_t root_of_2 = UINT64_C(0xB504F333); /* sqrt(2) 2^31 */
     const uint64_t one = UINT64_C(1) << BITS;
     const unsigned shift = dti_leading_zeros(u) - (63 - BITS); /* u 2^shift is in [1, 2) 2^BITS */
     const uint64_t f = u << shift;
-    const bool halves = f >> (BITS - 31) > root; /* f/2, below 1, is nearer to it */
+    const bool halves = f >> (BITS - 31) > root_of_2; /* f/2, below 1, is nearer to it */
     const uint64_t base = halves ? 2 * one : one;
     const uint64_t num = halves ? base - f : f - base, den = f + base;
     uint64_t rest;
@@ -138,9 +153,13 @@ static void radius(struct dti_value *ret, uint64_t u)
     sum = halves ? add(sum, part) : subtract(sum, part);
     struct dti_value twice;
     to_value(&twice, false, sum, 7);
-    (void)dti_value_sqrt(ret, &twice);
-    ret->lo = 0;
-    ret->sticky = false;
+    if (twice.class == DTI_CLASS_ZERO) {
+        *ret = twice;
+        return;
+    }
+    const bool odd = twice.exponent & 1;
+    dti_value_set(ret, false, root(odd ? twice.hi : twice.hi >> 1, odd ? 0 : twice.hi << 63),
+                  (twice.exponent - odd) / 2 - 63);
 }
 
 /* cos(2 pi v / 2^BITS), v < 2^BITS: in each eighth of the circle a cosine or a sine of what is left
