@@ -123,7 +123,8 @@ const char *dti_calc_event_name(enum dti_calc_event_kind kind); /* "overflow", "
 struct dti_calc_event {
     enum dti_calc_event_kind kind;
     enum dti_calc_op op;  /* OP_COUNT: a literal, a number of a list or file, a cast */
-    size_t step, element; /* its step; its place in the result, or of an operand in a reduction */
+    size_t step, element; /* its step; its place in the result, or of the right operand in a
+                           * reduction's list, row or inner dimension */
     unsigned operand_count;
     struct dti_value operand[3];
     struct dti_value exact; /* before rounding */
@@ -138,7 +139,7 @@ void dti_calc_event_text(struct dti_buffer *buffer, const struct dti_calc_step *
 /* One operation of the expression on all its elements, in the order of execution. Literals are
  * steps as well. */
 struct dti_calc_step {
-    const char *text; /* of the source, `length` bytes: "x*x" */
+    const char *text; /* in the tree, which must outlive it, `length` bytes: "x*x" */
     size_t length;
     const char *within; /* the composite that it is a part of, "softmax", else NULL */
     const char *op;     /* "*", "exp", "literal", "list", "file" */
