@@ -145,7 +145,8 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
     a.count = dti_calc_operands(engine, node, a.operands, &a.op, &a.negated);
     a.function = dti_calc_op_kind(a.op) == DTI_CALC_KIND_FUNCTION;
     enum dti_status status = dti_calc_broadcast(engine, node, a.operands, a.count, &rank, shape);
-    if (status == DTI_OK && (a.function || a.op == DTI_CALC_POWER))
+    if (status == DTI_OK &&
+        dti_calc_needs_library(a.op, a.node->power, &engine->slots[a.operands[0]].array.format))
         status = dti_multi_load(engine->error);
     if (status == DTI_OK)
         status = dti_calc_array_new(engine, format, rank, shape, &slot->array);

@@ -117,8 +117,9 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
 /* How many of the leading bits of a - b or a + b cancel, of those that the format has. */
 unsigned dti_calc_cancelled(const struct dti_format *format, const struct dti_calc_element *e);
 
-/* The result of a single operation on values; enum dti_arith_flag. libmpfr is loaded where the
- * operation needs it. */
+/* The result of a single operation on values; enum dti_arith_flag. Where the operation on numbers
+ * of the format needs libmpfr, that has been loaded. */
+bool dti_calc_needs_library(enum dti_calc_op op, int64_t power, const struct dti_format *format);
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
                           int64_t power, const struct dti_value *operands, struct dti_value *ret);
 

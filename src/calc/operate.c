@@ -15,7 +15,7 @@ static bool small_power(struct dti_value *ret, int64_t power, const struct dti_v
     dti_value_set(&one, false, 1, 0);
     /* a divisor may have 64 bits; what is only rounded 128, of which the last factor makes one */
     if (times > 64 || (times > 1 && bits * (uint64_t)(times - (power > 0)) > 64))
-        return false;
+        return false; /* as dti_calc_needs_library() has it for all numbers of a format */
     product = one;
     *ret_arith = 0;
     for (int64_t i = 0; i < times; i++)
@@ -24,6 +24,15 @@ static bool small_power(struct dti_value *ret, int64_t power, const struct dti_v
         *ret_arith |= dti_value_divide(&product, &one, &product);
     *ret = product;
     return true;
+}
+
+bool dti_calc_needs_library(enum dti_calc_op op, int64_t power, const struct dti_format *format)
+{
+    const int64_t times = power < 0 ? -power : power;
+    const int64_t bits = dti_format_is_float(format) ? format->man_bits + 1 : format->width;
+    if (op == DTI_CALC_POWER)
+        return times > 64 || (times > 1 && bits * (times - (power > 0)) > 64);
+    return dti_calc_op_kind(op) == DTI_CALC_KIND_FUNCTION;
 }
 
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
