@@ -210,7 +210,11 @@ def judge_torch(probe, tally):
             for name, want in (("softmax", torch.softmax(given, 0)),
                                ("layernorm", torch.nn.functional.layer_norm(given, (32,)))):
                 line = f"{name}([{', '.join(values)}])\t{dtype}\taccumulate=fp32"
-                got = [int(code, 16) for code in fields(ask(probe, [line])[0])[2].split(",")]
+                answer = fields(ask(probe, [line])[0])
+                if answer[0] == "error" and ("not built in" in answer[1] or "libmpfr" in answer[1]):
+                    tally.skip("softmax: " + answer[1])
+                    return
+                got = [int(code, 16) for code in answer[2].split(",")]
                 codes = [code & 0xffff for code in want.view(torch.int16).tolist()]
                 apart = max(abs(a - b) for a, b in zip(got, codes))
                 tally.check(line + " is torch's within one unit", apart <= 1, True)
