@@ -66,8 +66,8 @@ static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
     mpfr_ptr const power_low = room->f[0], power_high = room->f[1];
     term_digits(digits, term, &exponent, &more);
     const unsigned long size = clamp_exponent(exponent);
-    if (term->hexadecimal) { /* a clamped one is beyond MPFR, too */
-        const bool clamped = size == LONGEST_EXPONENT;
+    const bool clamped = size == LONGEST_EXPONENT;
+    if (term->hexadecimal || clamped) { /* a clamped one is beyond MPFR */
         const mpfr_exp_t two = (mpfr_exp_t)size + (clamped ? (mpfr_exp_t)1 << 30 : 0);
         (void)dti_multi.mpfr_set_si_2exp(power_low, 1, two, MPFR_RNDD);
         (void)dti_multi.mpfr_set_si_2exp(power_high, 1, two, MPFR_RNDU);
