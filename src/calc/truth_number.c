@@ -7,9 +7,9 @@
 #include "calc/truth_parts.h"
 
 enum {
-    DIGITS_MAX = 16000,         /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
-    SHORT_EXPONENT = 16000,     /* of ten or two */
-    LONGEST_EXPONENT = 1 << 30, /* 2^this is beyond what MPFR has, by default */
+    DIGITS_MAX = 16000,     /* of 4 bits at most: within DTI_RATIONAL_BITS, but for the power */
+    SHORT_EXPONENT = 16000, /* of ten or two */
+    LONGEST_EXPONENT = 400000000, /* 10^this is more than MPFR has, by default */
 };
 
 /* The digits as an integer; *ret_more: there were others behind them, which *ret_exponent has. */
@@ -65,9 +65,16 @@ static void term_interval(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hi
     mpz_ptr const digits = room->z[0];
     mpfr_ptr const power_low = room->f[0], power_high = room->f[1];
     term_digits(digits, term, &exponent, &more);
-    const unsigned long base = term->hexadecimal ? 2 : 10, size = clamp_exponent(exponent);
-    (void)dti_multi.mpfr_ui_pow_ui(power_low, base, size, MPFR_RNDD);
-    (void)dti_multi.mpfr_ui_pow_ui(power_high, base, size, MPFR_RNDU);
+    const unsigned long size = clamp_exponent(exponent);
+    const bool clamped = size == LONGEST_EXPONENT;
+    if (term->hexadecimal || clamped) { /* a clamped one is beyond MPFR */
+        const mpfr_exp_t two = (mpfr_exp_t)size + (clamped ? (mpfr_exp_t)1 << 30 : 0);
+        (void)dti_multi.mpfr_set_si_2exp(power_low, 1, two, MPFR_RNDD);
+        (void)dti_multi.mpfr_set_si_2exp(power_high, 1, two, MPFR_RNDU);
+    } else {
+        (void)dti_multi.mpfr_ui_pow_ui(power_low, 10, size, MPFR_RNDD);
+        (void)dti_multi.mpfr_ui_pow_ui(power_high, 10, size, MPFR_RNDU);
+    }
     (void)dti_multi.mpfr_set_z(low, digits, MPFR_RNDD);
     if (more)
         dti_multi.mpz_add_ui(digits, digits, 1);
