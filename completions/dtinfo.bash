@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# bash completion for dtinfo: the program itself says what can follow.
+# bash completion for dtinfo: the program lists the candidates.
 _dtinfo() {
-    # bash splits words at '='; what the program sees must not be split
+    # bash splits words at '='; join them again for the program
     local word line i last=-1 words=()
     for ((i = 1; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
@@ -12,16 +12,16 @@ _dtinfo() {
         fi
     done
 
-    # of "--round=ze" bash replaces only what stands behind the '='
+    # in "--round=ze" bash replaces only the part after the '='
     local current=${words[last]} cut=
     if [[ $current == --*=* ]]; then
         cut=${current%%=*}=
     fi
 
-    # nothing has expanded a tilde in the program's name
+    # expand a tilde in the program's name
     local program=${COMP_WORDS[0]/#\~\//$HOME/}
 
-    # what is typed stays as it is; the rest may hold what the shell would take for itself
+    # keep the typed text; quote special characters in the rest
     local typed=${current#"$cut"} rest
     COMPREPLY=()
     while IFS= read -r line; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# fish completion for dtinfo: the program itself says what can follow.
+# fish completion for dtinfo: the program lists the candidates.
 function __dtinfo_complete
   set -l words (commandline -opc) (commandline -ct)
-  # nothing has expanded a tilde in the program's name
+  # expand a tilde in the program's name
   set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
   set -l candidates ($program __complete $words[2..-1] 2>/dev/null)
   if test -n "$candidates"

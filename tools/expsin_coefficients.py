@@ -15,6 +15,7 @@ import sys
 try:
     import mpmath as mp
 except ImportError:
+    print("skipped: mpmath is missing")
     sys.exit(77)
 
 mp.mp.dps = 40

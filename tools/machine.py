@@ -3,11 +3,11 @@
 """Recorded machines, each in one text file.
 
     machine.py record > FILE            this machine's CPUID (x86, where there is a C compiler) and the files
-                                        of the kernel that tell of processors, caches and memory
+                                        of the kernel on processors, caches and memory
     machine.py unpack FILE FOLDER       into a folder for `dtinfo devices --sysroot FOLDER`
 
 A recording has no names of hosts or users, no serial numbers and no addresses. In FILE each file of the
-machine comes behind a line "### its/name"; a line in it that begins with "###" cannot be.
+machine follows a line "### its/name"; its own lines must not begin with "###".
 """
 import glob
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 MARK = "### "
-# The maps and the ids are for lscpu, which judges.
+# The maps and the ids are for lscpu, the reference in tests.
 FILES = ["proc/cpuinfo", "proc/meminfo",
          "sys/devices/system/cpu/online", "sys/devices/system/cpu/possible", "sys/devices/system/cpu/present",
          "sys/devices/cpu_core/cpus", "sys/devices/cpu_atom/cpus",
@@ -43,7 +43,7 @@ PRIVATE = ("serial", "hardware", "machine")  # keys of cpuinfo on small computer
 
 
 def cpuid():
-    """What CPUID answers; None where there is no such instruction or no compiler."""
+    """The output of CPUID; None without that instruction or a compiler."""
     source = pathlib.Path(__file__).resolve().parent / "record-cpuid.c"
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "record-cpuid")
@@ -52,7 +52,7 @@ def cpuid():
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             return subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout.decode()
         except (OSError, subprocess.CalledProcessError):
-            print("machine.py: no CPUID; the flags of /proc/cpuinfo have to do", file=sys.stderr)
+            print("machine.py: no CPUID; using the flags of /proc/cpuinfo", file=sys.stderr)
             return None
 
 
@@ -84,7 +84,7 @@ def unpack(source, folder):
         if line.startswith(MARK):
             path = pathlib.Path(folder, line[len(MARK):].strip())
             if ".." in path.parts or line[len(MARK):].startswith("/"):
-                sys.exit(f"machine.py: {source}: a name leads out of the folder")
+                sys.exit(f"machine.py: {source}: a name points outside the folder")
             path.parent.mkdir(parents=True, exist_ok=True)
             if file:
                 file.close()
@@ -92,7 +92,7 @@ def unpack(source, folder):
         elif file:
             file.write(line)
     if not file:
-        sys.exit(f"machine.py: {source}: no recording of a machine")
+        sys.exit(f"machine.py: {source}: not a recording of a machine")
     file.close()
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints what CPUID answers on this x86 processor, as `cpuid -1 -r` does, and which registers the
+ * Prints the output of CPUID on this x86 processor, as `cpuid -1 -r` does, and which registers the
  * system keeps (XCR0): the file "cpuid" of a recorded machine. machine.py compiles it. */
 #include <cpuid.h>
 #include <inttypes.h>

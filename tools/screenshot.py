@@ -56,10 +56,11 @@ def styled(codes, ret_style):
             sys.exit(f"no rule for the escape code {code}")
 
 
-def pieces(line):
+def pieces(line, style):
     """(column, text, style) of each part of a line: words that one blank separates stay together, and
-    each part has its own place, so that columns stand under one another in any font."""
-    column, style = 0, {}
+    each part has its own place, so that columns stand under one another in any font. A style goes on
+    in the next line until it ends, as it does in a terminal."""
+    column = 0
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b"):
             styled(part[2:-1], style)
@@ -79,8 +80,9 @@ def picture(text, theme):
            f'<title>{html.escape("; ".join(COMMANDS))}</title>',
            f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="6" '
            f'fill="{colours[0]}" stroke="{colours[1]}"/>']
+    current = {}
     for row, line in enumerate(text):
-        for column, words, style in pieces(line):
+        for column, words, style in pieces(line, current):
             weight = ' font-weight="bold"' if "bold" in style else ""
             out.append(f'<text x="{MARGIN + column * WIDTH:.1f}" y="{MARGIN + (row + 0.75) * HEIGHT:.1f}"'
                        f' textLength="{len(words) * WIDTH:.1f}"'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Comparing words without regard to ASCII case: the C library's tolower() follows the locale. And
- * texts that say how long they are with words. */
+ * comparing texts of a given length with words. */
 #ifndef DTINFO_ASCII_H
 #define DTINFO_ASCII_H
 

@@ -14,7 +14,7 @@
 /* An array that is made while it is read: codes with scales become numbers. */
 struct dti_batch_source {
     /* Fills the bytes offset to offset + size - 1 of the array, from any thread. Both are multiples
-     * of an element, save that size may be what is left. scratch: of the thread, aligned. */
+     * of an element, except that size may be what is left. scratch: of the thread, aligned. */
     enum dti_status (*read)(void *context, void *buffer, size_t size, uint64_t offset,
                             void *scratch, struct dti_error *reterr);
     void *context;
@@ -26,8 +26,7 @@ struct dti_batch_part {
     const struct dti_input *input;
     uint64_t input_offset;
     uint64_t elements;
-    struct dti_output_file
-        *output;            /* NULL: the result is thrown away, its loss is what is wanted */
+    struct dti_output_file *output; /* NULL: the result is discarded; only its loss is needed */
     uint64_t output_offset; /* of an output that is not seekable: where the part before ended */
     struct dti_loss *loss;  /* NULL: not counted; initialised by the caller and added to */
     /* Not NULL: in place of input, which is NULL then; input_offset is 0. */

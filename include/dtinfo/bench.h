@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measuring: candidates take turns in rounds, in an order drawn anew for each round, so that
+ * Measuring: candidates take turns in rounds, in a new random order for each round, so that
  * whatever else the machine does meets all of them alike. A sample is dropped for a cause (a thread
  * was preempted, the hypervisor took time), never for its value. Results are medians with
  * intervals, and comparisons are ratios within rounds. What is measured is not known here. */
@@ -36,7 +36,7 @@ struct dti_bench_options {
     size_t cpus; /* dti_cpu_count() from before a team was tied to CPUs; 0: enough */
 };
 
-/* Where the threads are, as a cache line tells that goes to and fro between two of them. */
+/* Where the threads are, measured by a cache line that goes back and forth between two of them. */
 enum dti_bench_place {
     DTI_BENCH_ALONE, /* one thread */
     DTI_BENCH_NEAR,  /* a round trip takes less than 200 ns: they share a cache */
@@ -100,7 +100,7 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
 #define DTI_BENCH_BETWEEN        0.0125
 
 /* Seconds of a pass of a candidate, over the rounds at a place. The interval holds the medians of
- * the six parts of the measurement as well, so that it tells of drift. */
+ * the six parts of the measurement as well, so that it shows drift. */
 void dti_bench_time(struct dti_bench_figure *ret, const struct dti_bench *bench, size_t candidate,
                     enum dti_bench_place place);
 /* time of `over` / time of `under`, over the rounds at a place in which both have a sample; the

@@ -28,8 +28,8 @@ void dti_bench_data_fill(void *array, size_t n, const struct dti_format *src,
 
 enum { DTI_BENCH_LEVELS_MAX = DTI_LEVEL_COUNT };
 
-/* A cast of an array, beside copies of as many bytes and kernels without arithmetic that read and
- * write as much as the cast does. */
+/* A cast of an array, compared with copies of as many bytes and kernels without arithmetic that
+ * read and write as much as the cast does. */
 struct dti_bench_cast {
     struct dti_format src, dst;
     struct dti_policy policy;
@@ -41,8 +41,8 @@ struct dti_bench_cast {
 
 enum { DTI_BENCH_ITEMS_MAX = 48, DTI_BENCH_NOTES_MAX = 16, DTI_BENCH_WORDS = 96 };
 
-/* The error of everything, rounding or quantizing the operands included: results beside the exact
- * ones of the fp32 numbers that the operands were made of. */
+/* The error of everything, rounding or quantizing the operands included: results compared with the
+ * exact ones of the fp32 numbers that the operands were made of. */
 struct dti_bench_total {
     uint64_t elements; /* that were compared; 0: nothing is known */
     double got, exact; /* of the element that is furthest off */
@@ -76,9 +76,10 @@ struct dti_bench_item {
     char arithmetic[DTI_BENCH_WORDS];   /* "fp32", "64 fp32 sums, fused multiply-add" */
     uint64_t bytes_read, bytes_written; /* of a pass */
     double operations;                  /* of a pass */
-    size_t beside; /* the item that it is shown beside (dti_bench_best_limit()), by operations a
-                    * second where both have some, else by bytes; SIZE_MAX, as it is added: none */
-    bool has_ulp;  /* expsin: the largest error found, in units of the dtype's last place */
+    /* the item that it is compared with (dti_bench_best_limit()), by operations per second where
+     * both have some, else by bytes; SIZE_MAX, as it is added: none */
+    size_t beside;
+    bool has_ulp; /* expsin: the largest error found, in units of the dtype's last place */
     double max_ulp;
     bool has_sum; /* dot, matmul: what came out, what is exact, and their difference */
     double sum, exact;
@@ -87,7 +88,7 @@ struct dti_bench_item {
     struct dti_bench_total total; /* dot, matmul */
     float scales[2];              /* of both operands, where they were quantized; else 0 */
     bool from_events;             /* timed by the device's events */
-    enum dti_bench_where where;   /* casts and what is beside them: */
+    enum dti_bench_where where;   /* casts and what they are compared with: */
     enum dti_level level;         /* the highest of its kernels */
     bool loss;                    /* with its loss report */
     bool stream;                  /* results go past the caches */
@@ -124,14 +125,14 @@ struct dti_bench_table {
     bool in_cache;     /* the operands are within the last cache */
     uint64_t elements; /* casts */
 };
-/* Appends one of a role on a device ("cpu", "cuda:0"), beside nothing; NULL (a note: nothing) when
- * there is no more room. */
+/* Appends one of a role on a device ("cpu", "cuda:0"), compared with nothing; NULL (a note:
+ * nothing) when there is no more room. */
 struct dti_bench_item *dti_bench_add_item(struct dti_bench_table *table, const char *role,
                                           const char *device);
 void dti_bench_add_note(struct dti_bench_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_bench_table_free(struct dti_bench_table *table);
-/* The rate of an item divided by that of the one it is shown beside, within rounds; false when that
- * is not known. */
+/* The rate of an item divided by that of the one it is compared with, within rounds; false when
+ * that is not known. */
 bool dti_bench_of_limit(struct dti_bench_figure *ret, const struct dti_bench_table *table,
                         size_t at, enum dti_bench_place place);
 
@@ -157,7 +158,7 @@ struct dti_bench_kind {
     const char *more;    /* and what else can be: "int16,nf4"; NULL for nothing */
     enum { DTI_BENCH_BYTES, DTI_BENCH_ELEMENTS, DTI_BENCH_PRODUCT } size_is;
     bool keeps_memory; /* no memory of results is made: they are numbers, or it is there */
-    bool casts;        /* it is asked for pairs of dtypes */
+    bool casts;        /* it is measured for pairs of dtypes */
     const struct dti_bench_workload *cpu, *device;
 };
 #define BENCH(name) extern const struct dti_bench_kind dti_bench_kind_##name;

@@ -17,7 +17,7 @@ struct dti_queue_part {
     uint64_t elements, block;
 };
 
-/* Does the elements first to first + n - 1 of a part. member tells the threads apart. */
+/* Does the elements first to first + n - 1 of a part. member identifies the thread. */
 typedef enum dti_status dti_queue_fn(void *context, size_t member, size_t part, uint64_t first,
                                      size_t n, struct dti_error *reterr);
 
@@ -36,7 +36,7 @@ struct dti_queue {
 };
 
 /* Runs all blocks; team may be NULL. Of several errors the one that comes first in order is
- * returned, whoever was faster; what comes before it has been done. */
+ * returned, whichever thread was faster; what comes before it has been done. */
 enum dti_status dti_queue_run(const struct dti_queue *queue, struct dti_team *team,
                               struct dti_error *reterr);
 

@@ -17,7 +17,7 @@ struct dti_buffer {
 };
 
 void dti_buffer_init(struct dti_buffer *buffer); /* empty, data points at "" */
-/* Empty, with memory for short contents that somebody else owns; size > 0. */
+/* Empty, with memory for short contents owned by the caller; size > 0. */
 void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size);
 void dti_buffer_free(struct dti_buffer *buffer);
 void dti_buffer_clear(struct dti_buffer *buffer); /* keeps the memory */

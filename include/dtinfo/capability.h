@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a device does with a dtype by itself: a table by instruction set and compute capability
+ * What a device supports natively for a dtype: a table by instruction set and compute capability
  * (capabilities.def), each row with its source. */
 #ifndef DTINFO_CAPABILITY_H
 #define DTINFO_CAPABILITY_H

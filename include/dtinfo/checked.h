@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arithmetic on sizes that says when it does not fit. Every size that comes from outside goes
- * through here. False: it does not fit, and *ret is as it was. */
+ * Overflow-checked arithmetic on sizes; every untrusted size goes through here. False: overflow,
+ * and *ret is unchanged. */
 #ifndef DTINFO_CHECKED_H
 #define DTINFO_CHECKED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far two arrays are from each other, element by element. Counts and maxima are exact where
- * the hub is; sums are reproducible as those of loss.h are. a is what is looked at, b what it is
- * held against. */
+ * How far two arrays are from each other, element by element. Counts and maxima are exact where the
+ * hub is; sums are reproducible as those of loss.h are. a is the array examined, b the reference.
+ */
 #ifndef DTINFO_COMPARISON_H
 #define DTINFO_COMPARISON_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files that hold tensors, behind one interface: a reader finds out what there is (name, dtype,
- * shape, byte range) from headers alone, a writer lays out a new file. Nobody here reads the data,
- * save to unpack what is compressed. Everything in a file is untrusted: sizes are checked before
+ * shape, byte range) from headers alone, a writer lays out a new file. Nothing here reads the data,
+ * except to unpack compressed data. Everything in a file is untrusted: sizes are checked before
  * memory is taken, names are bytes and may hold anything. */
 #ifndef DTINFO_CONTAINER_H
 #define DTINFO_CONTAINER_H
@@ -35,8 +35,8 @@ unsigned dti_container_traits(enum dti_container_kind kind);
 const char *dti_container_name(enum dti_container_kind kind);
 const char *dti_container_extension(enum dti_container_kind kind);
 bool dti_container_is_written(enum dti_container_kind kind);
-/* Whether codes of a dtype stand in npy files as bytes (V1, V2), for numpy has no name for it; then
- * *ret_dtype is its name in ml_dtypes, or NULL. */
+/* Whether codes of a dtype stand in npy files as bytes (V1, V2), since numpy has no name for it;
+ * then *ret_dtype is its name in ml_dtypes, or NULL. */
 bool dti_npy_is_bytes(const struct dti_format *format, const char **ret_dtype);
 
 /* The kind whose extension a path ends in; DTI_CONTAINER_COUNT when it is none's. */
@@ -44,14 +44,14 @@ enum dti_container_kind dti_container_named(const char *path);
 
 struct dti_dequant_form; /* file_dequant.h */
 
-/* One tensor as its file describes it. A length stands beside every text that comes from a file:
- * it may hold NUL; it is followed by a NUL all the same. */
+/* One tensor as its file describes it. Every text that comes from a file has its length: it may
+ * hold NUL; it is followed by a NUL all the same. */
 struct dti_tensor {
     const char *name;
     size_t name_length;
     const char *stored_as; /* its type in the file's words, safe for a terminal: "F8_E4M3", "<f4" */
     const struct dti_format *format;      /* NULL: no dtype, but blocks or something unknown */
-    const struct dti_block_format *block; /* q8_0, mxfp4 ...: a row of ours; else NULL */
+    const struct dti_block_format *block; /* q8_0, mxfp4 ...: one of our rows; else NULL */
     struct dti_layout layout;             /* of its elements in the file; complex: of the parts */
     unsigned rank;
     const uint64_t *shape; /* rank dimensions in elements, slowest first */
@@ -64,11 +64,11 @@ struct dti_tensor {
     uint64_t offset;       /* of its first byte in that file */
     /* A tensor of a view (logical_tensors.h) that the file has in parts: how it is stored. format
      * is then that of its numbers (fp32), bytes are those of all parts, file and offset those of
-     * its codes. NULL: it is a tensor of the file as it stands. */
+     * its codes. NULL: it is a tensor of the file as stored. */
     const struct dti_dequant_form *quantized;
     bool scales_activations; /* of a view: it belongs to no tensor, and is no parameter */
     const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
-    enum dti_remedy remedy;  /* what makes them readable, beside a refusal */
+    enum dti_remedy remedy;  /* what makes them readable, with a refusal */
 };
 
 /* A key and its value, as the file spells them. */
@@ -76,7 +76,7 @@ enum dti_metadata_kind {
     DTI_METADATA_STRING, /* value is the string itself */
     DTI_METADATA_TOKEN,  /* value is a JSON token: a number, true, false, or "nan" and the like
                           * with their quotes */
-    DTI_METADATA_ARRAY,  /* value is a JSON array of the first elements; count tells how many */
+    DTI_METADATA_ARRAY,  /* value is a JSON array of the first elements; count is their number */
 };
 struct dti_metadata {
     const char *key, *value;
@@ -114,7 +114,7 @@ struct dti_container {
     const size_t *stored_at;
 };
 
-/* What the operand is when the file itself does not tell. */
+/* What the operand is when the file itself does not say. */
 struct dti_raw {
     struct dti_format format;
     struct dti_layout layout;
@@ -124,7 +124,7 @@ struct dti_raw {
 };
 struct dti_container_options {
     const struct dti_format *assume; /* npy: what V1, V2 and <f1 hold; NULL: not said */
-    bool lenient;                    /* accept bytes behind the data of a safetensors file */
+    bool lenient;                    /* accept bytes after the data of a safetensors file */
     enum dti_packing packing;  /* of its codes of less than 8 bits: the format leaves that open */
     const struct dti_raw *raw; /* no header: all of the file is one tensor called "data" */
 };
@@ -147,16 +147,16 @@ bool dti_container_is(const char *path);
 
 /* Where a tensor's bytes are: an input and an offset in it, until the container is freed. What is
  * compressed is unpacked into an unnamed temporary file (in $TMPDIR or /tmp) at the first call.
- * Where the file has a sum of the data (npz), it is checked: whoever has read all data of a tensor
- * gets DTI_BAD_INPUT from the last read, or here, if it is not right. Not from several threads at
- * once. Fails with DTI_BAD_INPUT, DTI_WRITE_FAILED. */
+ * Where the file has a sum of the data (npz), it is checked: after all data of a tensor were read,
+ * the last read, or this function, returns DTI_BAD_INPUT if it is wrong. Not from several threads
+ * at once. Fails with DTI_BAD_INPUT, DTI_WRITE_FAILED. */
 enum dti_status dti_container_data(struct dti_container *container, size_t tensor,
                                    const struct dti_input **ret_input, uint64_t *ret_offset,
                                    struct dti_error *reterr);
 
 /* Reads what has not been read to its end, of whatever there are sums in the file (all members of a
- * .npz), and checks them; elsewhere nothing is read. progress may be NULL; it is told how far this
- * has come of the file's bytes. Fails with DTI_BAD_INPUT. */
+ * .npz), and checks them; elsewhere nothing is read. progress may be NULL; it receives the progress
+ * in the file's bytes. Fails with DTI_BAD_INPUT. */
 enum dti_status dti_container_verify(struct dti_container *container,
                                      void (*progress)(void *context, uint64_t done_bytes),
                                      void *context, struct dti_error *reterr);
@@ -175,11 +175,11 @@ struct dti_new_tensor {
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */
 };
 
-/* Whether a kind of file has a name for the dtype, and how elements lie in it. */
+/* Whether a kind of file has a name for the dtype, and how it stores elements. */
 bool dti_container_stores(enum dti_container_kind kind, const struct dti_format *format,
                           struct dti_layout *ret_layout);
 
-/* Lays out a file: all that stands before the data goes to ret_head (initialised by the caller),
+/* Lays out a file: everything that precedes the data goes to ret_head (initialised by the caller),
  * bytes and offset of each tensor are filled, *ret_size is the size of the whole file. Data follows
  * in the order given and without gaps, unless (safetensors) a tensor would not be aligned to its
  * element's size: then tensors are sorted, stably, by falling element size, and the array is in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A plan over a stream of bytes: blocks are read, cast and written by a team of threads in bounded
- * memory. Containers hand over the byte ranges of their tensors; raw files are one range. */
+ * memory. Containers provide the byte ranges of their tensors; raw files are one range. */
 #ifndef DTINFO_CONVERT_H
 #define DTINFO_CONVERT_H
 
@@ -23,9 +23,9 @@ struct dti_transfer {
     void (*progress)(void *context, uint64_t done);
     void *progress_context;
 };
-/* Packed codes of less than 8 bits do not tell how many they are: all that fit are taken, so that
- * the last byte may yield elements that are its padding (3 codes of 4 bits are read as 4, 3 of 6
- * bits as 4), and bits too few for another one must be zero. */
+/* Packed codes of less than 8 bits do not give their number: all that fit are taken, so that the
+ * last byte may yield elements that are its padding (3 codes of 4 bits are read as 4, 3 of 6 bits
+ * as 4), and bits too few for another one must be zero. */
 #define DTI_UNTIL_END UINT64_MAX
 
 /* Bytes of source per block and thread; settable for tests (a multiple of DTI_TILE elements is
@@ -45,9 +45,10 @@ enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t byte
 /* Casts the whole transfer; team may be NULL. *ret_elements: how many there were. What can be known
  * before is checked before anything is written. Whatever the blocks and threads: the same bytes,
  * the same loss, and of several errors the one that comes first in the array. Fails with
- * DTI_BAD_INPUT when the input's length is no multiple of the element or it shrinks meanwhile, with
- * DTI_USAGE when the output is the input, with DTI_WRITE_FAILED, DTI_NOT_REPRESENTABLE,
- * DTI_NO_MEMORY; the output is then to be discarded. loss (may be NULL) is added to on success. */
+ * DTI_BAD_INPUT when the input's length is not a multiple of the element or it shrinks in the
+ * meantime, with DTI_USAGE when the output is the input, with DTI_WRITE_FAILED,
+ * DTI_NOT_REPRESENTABLE, DTI_NO_MEMORY; the output is then to be discarded. loss (may be NULL) is
+ * added to on success. */
 enum dti_status dti_transfer_run(const struct dti_plan *plan, struct dti_team *team,
                                  const struct dti_transfer *transfer,
                                  const struct dti_transfer_options *options, struct dti_loss *loss,

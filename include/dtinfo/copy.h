@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels without arithmetic, by which the others are judged: copies, reading or writing alone, and
- * loops that move as many bytes in and out as a cast does. */
+ * Kernels without arithmetic, with which the others are compared: copies, reading or writing alone,
+ * and loops that move as many bytes in and out as a cast does. */
 #ifndef DTINFO_COPY_H
 #define DTINFO_COPY_H
 

@@ -41,9 +41,9 @@ enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
  * threads before anything that it stores later. Once a run, since each waits for the memory. */
 void dti_stores_order(void);
 
-/* Bytes of the last cache level that one core sees, 32 MiB when the system does not tell. */
+/* Bytes of the last cache level that one core sees, 32 MiB when the system does not report it. */
 size_t dti_last_cache_bytes(void);
-/* Bytes of the data cache of that level (1, 2, 3); 0 when the system does not tell. */
+/* Bytes of the data cache of that level (1, 2, 3); 0 when the system does not report it. */
 size_t dti_cache_bytes(unsigned level);
 
 #endif

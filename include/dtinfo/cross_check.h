@@ -2,7 +2,7 @@
  *
  * A device as a cross-check: numbers that the scalar core has cast are cast by the device as well,
  * and the codes must be the same. A number goes there as an fp64, or as an integer of 64 bits,
- * where the one rounding cannot tell that from the number itself; other numbers are not asked. */
+ * where the one rounding gives the same as for the number itself; other numbers are not asked. */
 #ifndef DTINFO_CROSS_CHECK_H
 #define DTINFO_CROSS_CHECK_H
 
@@ -12,8 +12,8 @@
 
 struct dti_cross_check;
 
-/* For one destination. rule: as in struct dti_request. The runner must live longer, and be on a
- * device that was demanded. Nothing is asked of it yet. Fails with DTI_NO_MEMORY. */
+/* For one destination. rule: as in struct dti_request. The runner must live longer, and be on an
+ * explicitly requested device. It is not used yet. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_cross_check_new(struct dti_cross_check **ret, const struct dti_cast *cast,
                                     const struct dti_stack_rule *rule, struct dti_runner *runner,
                                     enum dti_level level, struct dti_error *reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices by name, and what is known about those that are there. Asking loads a driver only where a
- * CUDA device is wanted. Nothing here fails because there is none. */
+ * Devices by name, and what is known about those that are there. This loads a driver only where a
+ * CUDA device is requested. Nothing here fails because there is none. */
 #ifndef DTINFO_DEVICE_H
 #define DTINFO_DEVICE_H
 
@@ -31,8 +31,8 @@ enum dti_status dti_device_wish_parse(struct dti_device_wish *ret, const char *t
 #define DTI_UNKNOWN UINT64_MAX
 enum { DTI_DEVICE_ID_SIZE = 16 };
 
-/* What the driver, and NVML where it is there, tell about a CUDA device. Numbers that nobody tells
- * are DTI_UNKNOWN, texts are empty. */
+/* What the driver, and NVML where it is there, report about a CUDA device. Unreported numbers are
+ * DTI_UNKNOWN, texts are empty. */
 struct dti_gpu_facts {
     unsigned number;
     char id[DTI_DEVICE_ID_SIZE]; /* "cuda:0" */
@@ -57,7 +57,7 @@ struct dti_gpu_list {
     struct dti_gpu_facts *gpus;
     size_t count;
     unsigned cuda_version;   /* that the driver knows: 13020 is 13.2; 0 without a driver */
-    char driver_version[32]; /* "580.159"; empty when nobody tells */
+    char driver_version[32]; /* "580.159"; empty when unreported */
     char why_not[512];       /* why there is none: "libcuda.so.1: not found"; else empty */
 };
 

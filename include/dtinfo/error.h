@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a function says that it could not do its work. Functions that can fail return an
- * enum dti_status and fill a struct dti_error, their last parameter, on failure only; main() alone
- * turns the status into an exit code. It prints the error too, through dti_complain(), as `cast`
- * does for each bad line of a stream after which it goes on. */
+ * How functions report errors. Functions that can fail return an enum dti_status and fill a struct
+ * dti_error, their last parameter, on failure only; main() alone turns the status into an exit
+ * code. It prints the error too, through dti_complain(), as `cast` does for each bad line of a
+ * stream after which it continues. */
 #ifndef DTINFO_ERROR_H
 #define DTINFO_ERROR_H
 

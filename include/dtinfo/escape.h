@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that is not ours, made safe for a terminal and otherwise whole. */
+ * Untrusted text, made safe for a terminal and otherwise whole. */
 #ifndef DTINFO_ESCAPE_H
 #define DTINFO_ESCAPE_H
 

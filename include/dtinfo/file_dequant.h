@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way back of a quantized file: a view of its container in which codes, scales and what else
- * belongs to them have become one tensor of fp32, made while it is read. DTI_RECIPE_DEQUANTIZE
- * casts the tensors of the view as any. What is recognised: block tensors of GGUF, and the layouts
- * of quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or
- * from config.json beside the file; a tensor that may still be read in two ways is refused. */
+ * Dequantization of files: a view of a container in which codes, scales and other parts appear as
+ * one tensor of fp32, computed while it is read. DTI_RECIPE_DEQUANTIZE casts the tensors of the
+ * view like any others. What is recognised: block tensors of GGUF, and the layouts of
+ * quant_layout.h by names, dtypes and shapes. What those leave open is taken from metadata or from
+ * config.json in the file's folder; a tensor that may still be read in two ways is refused. */
 #ifndef DTINFO_FILE_DEQUANT_H
 #define DTINFO_FILE_DEQUANT_H
 
@@ -23,7 +23,7 @@ struct dti_file_dequant_request {
     const char *said_by;          /* the caller's words for bits and block, in messages; or NULL */
     const char *only, *keep, *select;  /* lists of patterns, or NULL: as in a rewrite */
     enum dti_level level;              /* the highest to use */
-    struct dti_container_options open; /* how npy files beside the first one are opened */
+    struct dti_container_options open; /* how npy files next to the first one are opened */
     /* The view is for looking at (logical_tensors.h): its tensors have the bytes that they take in
      * the file, metadata and files are those of the container, and what would be refused stays as
      * it is stored, with a note. */
@@ -69,7 +69,7 @@ const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequa
 /* NaNs and infinities that came out of codes, once it has been read. */
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
                                uint64_t *ret_nan, uint64_t *ret_inf);
-/* "config.json": the configuration beside the file that was followed; NULL: there is none. */
+/* "config.json": the configuration file that was used; NULL: there is none. */
 const char *dti_file_dequant_config(const struct dti_file_dequant *dequant);
 size_t dti_file_dequant_count(const struct dti_file_dequant *dequant); /* tensors with a form */
 

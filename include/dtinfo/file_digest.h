@@ -47,10 +47,10 @@ struct dti_digest_list {
     struct dti_digest_entry *entries; /* those that are there, sorted */
     size_t count;
 };
-/* Lines of 'HEX  NAME', 'HEX *NAME' and 'SHA256 (NAME) = HEX'; after a backslash in front, \\, \n
- * and \r in a name stand for what they do in C. Empty lines and those that begin with # are
- * skipped. Fails with DTI_BAD_INPUT on any other, and where a file has two digests; with
- * DTI_NO_MEMORY. path must live as long as the list. */
+/* Lines of 'HEX  NAME', 'HEX *NAME' and 'SHA256 (NAME) = HEX'; after a leading backslash, \\, \n
+ * and \r in a name mean the same as in C. Empty lines and those that begin with # are skipped.
+ * Fails with DTI_BAD_INPUT on any other, and where a file has two digests; with DTI_NO_MEMORY. path
+ * must live as long as the list. */
 enum dti_status dti_digest_list_read(struct dti_digest_list *ret, const char *path,
                                      struct dti_error *reterr);
 void dti_digest_list_free(struct dti_digest_list *list);

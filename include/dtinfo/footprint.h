@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many bytes arrays take, exactly, without having them: in a dtype or in blocks. */
+ * Computes the exact size of arrays in a dtype or in blocks, without the arrays. */
 #ifndef DTINFO_FOOTPRINT_H
 #define DTINFO_FOOTPRINT_H
 
@@ -21,7 +21,7 @@ struct dti_extent {
     uint64_t elements;
     uint64_t row; /* the last dimension; 1 for a scalar */
 };
-/* False when there are more elements than 64 bits tell. An array with a dimension of 0 has none. */
+/* False when the number of elements exceeds 64 bits. An array with a dimension of 0 has none. */
 bool dti_extent_of(const uint64_t *shape, unsigned rank, struct dti_extent *ret);
 
 /* Dtypes: as storage.h has them, those of less than 8 bits packed without gaps, the array's last
@@ -34,7 +34,7 @@ struct dti_footprint {
     uint64_t blocks;      /* 0 for dtypes */
     uint64_t padding;     /* numbers that fill the blocks up */
 };
-/* False when that is more than 64 bits tell. */
+/* False when that exceeds 64 bits. */
 bool dti_footprint_of(const struct dti_stored *stored, const struct dti_extent *extent,
                       struct dti_footprint *ret);
 /* Adds an array to a sum, or leaves it as it is. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns for names of tensors, as shells have them: * ? [abc] [!abc] and \ before a character
- * that is meant itself. '*' crosses dots and slashes. Bytes are compared; nothing depends on the
- * locale. */
+ * Patterns for names of tensors, as in shells: ? [abc] [!abc] and \ before a literal character. '*'
+ * crosses dots and slashes. Bytes are compared; nothing depends on the locale. */
 #ifndef DTINFO_GLOB_H
 #define DTINFO_GLOB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A CUDA device at work: memory, streams, kernels, events, through the driver alone. Every call of
- * the driver has a time limit (dti_gpu_timeout()): a driver that does not come back, and a device
+ * Using a CUDA device: memory, streams, kernels, events, through the driver only. Every call of the
+ * driver has a time limit (dti_gpu_timeout()): a driver call that does not return, and a device
  * that reports a fault, leave the device lost, and every later call fails at once with the first
  * reason. Functions may be called by several threads; a stream by one at a time.
  *
@@ -56,7 +56,7 @@ enum dti_status dti_gpu_host_alloc(struct dti_gpu *gpu, size_t size, void **ret,
                                    struct dti_error *reterr);
 void dti_gpu_host_free(struct dti_gpu *gpu, void *memory);
 
-/* Work in order, beside that of other streams. */
+/* Work in order, concurrent with other streams. */
 enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **ret,
                                    struct dti_error *reterr);
 void dti_gpu_stream_free(struct dti_gpu_stream *stream); /* NULL is fine */
@@ -91,8 +91,8 @@ enum dti_status dti_gpu_wait(struct dti_gpu_stream *stream, struct dti_gpu_event
 enum dti_status dti_gpu_elapsed(struct dti_gpu_event *from, struct dti_gpu_event *to,
                                 double *ret_seconds, struct dti_error *reterr);
 
-/* For libraries that stand on the driver, such as cuBLASLt: makes the context current in the
- * calling thread; the driver's own handle of a stream (CUstream). */
+/* For libraries based on the driver, such as cuBLASLt: makes the context current in the calling
+ * thread; the driver's own handle of a stream (CUstream). */
 enum dti_status dti_gpu_enter(struct dti_gpu *gpu, struct dti_error *reterr);
 void *dti_gpu_stream_handle(struct dti_gpu_stream *stream);
 

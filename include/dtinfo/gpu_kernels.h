@@ -51,7 +51,7 @@ struct dti_gpu_loss_lane {
     uint64_t max_index, first_no_code;
     uint32_t inexact, overflowed, to_zero, to_subnormal, nan_in, inf_in, no_code, compared;
     uint32_t doubtful; /* stochastic: whether elements overflow was not decided; the host counts
-                        * the tile anew */
+                        * the tile again */
     uint32_t padding;
 };
 struct dti_gpu_loss_tile {
@@ -89,7 +89,7 @@ void dti_gpu_cast_args_init(struct dti_gpu_cast_args *ret, const struct dti_kern
 /* How many threads have work: elements, or groups of them that a thread takes at once. */
 uint64_t dti_gpu_cast_items(enum dti_gpu_kernel kernel, uint64_t n);
 
-/* The loss of a run of whole tiles (the last one may be short), as a launch is told. */
+/* The loss of a run of whole tiles (the last one may be short), as passed to a launch. */
 void dti_gpu_loss_args_init(struct dti_gpu_loss_args *ret, const struct dti_loss_rule *rule);
 /* Adds a tile of n elements to a loss, as the CPU's kernels do. False when it is doubtful. */
 bool dti_gpu_loss_add(struct dti_loss *loss, const struct dti_gpu_loss_tile *tile, size_t n);

@@ -23,17 +23,17 @@ struct dti_input {
     const char *name; /* as given; "standard input" for "-" */
     int fd;
     bool seekable;  /* a regular file: size is known, dti_input_read_at() works */
-    uint64_t start; /* where standard input stood at opening; all offsets count from there */
+    uint64_t start; /* the position of standard input at opening; all offsets count from there */
     uint64_t size;  /* from start, at opening; what is appended later is not read. Seekable only */
-    uint64_t device, inode;  /* of regular files: tells an output that is the same file */
+    uint64_t device, inode;  /* of regular files: identifies an output that is the same file */
     const atomic_bool *stop; /* NULL, or makes dti_input_read() return early once it is true */
     struct dti_watch *watch; /* NULL, or sees what dti_input_read_at() reads */
 };
 
 /* Opens PATH ("-" is standard input). Refuses directories, and devices other than terminals, which
- * may never end; as standard input any device will do. A regular file that tells no size though it
- * has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT and the name. path must live
- * as long as the input. */
+ * may never end; as standard input any device will do. A regular file that reports no size though
+ * it has content (/proc) is read as a pipe is. Fails with DTI_BAD_INPUT and the name. path must
+ * live as long as the input. */
 enum dti_status dti_input_open(struct dti_input *ret, const char *path, struct dti_error *reterr);
 /* The same for what will be read with dti_input_read_at() alone: does not wait for the writer of a
  * named pipe, which may never come. */
@@ -41,7 +41,7 @@ enum dti_status dti_input_open_file(struct dti_input *ret, const char *path,
                                     struct dti_error *reterr);
 void dti_input_close(struct dti_input *input); /* leaves standard input open */
 
-/* Reads until `size` bytes are there or the end comes; *ret_size tells how many. In sequence. */
+/* Reads until `size` bytes are there or the end comes; *ret_size is their number. In sequence. */
 enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t size, size_t *ret_size,
                                struct dti_error *reterr);
 /* Appends all that there is, which must not be more than `most` bytes: "too many for PURPOSE".

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing one JSON document at a time, in memory that the next one uses again. Numbers enter as
- * spell.c wrote them. There is no way to add text as it is: every string is escaped, every number
+ * spell.c wrote them. There is no way to add raw text: every string is escaped, every number
  * checked. key is NULL inside an array; keys are string literals or from tables of such (they are
  * not copied), snake_case; in a key, what a string would escape is written as '?'. */
 #ifndef DTINFO_JSON_H
@@ -29,7 +29,6 @@ void dti_json_array(struct dti_json *json, const char *key);
 void dti_json_end(struct dti_json *json);
 
 void dti_json_null(struct dti_json *json, const char *key);
-void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
 /* A string, whatever it holds; NULL gives null. Invalid UTF-8 becomes U+FFFD. */
@@ -43,10 +42,10 @@ static inline void dti_json_string(struct dti_json *json, const char *key, const
 void dti_json_number(struct dti_json *json, const char *key, const char *number, size_t length);
 
 /* Called with an array open: each element (an object or array) goes to out once it is finished,
- * with all that stands before it, and its memory is used again, so that a document can be of any
- * length. Another array may follow it, or stand in a later element of an array around it. The
- * document is ended by dti_json_write() with the same out; nothing is written before the first
- * element. Write errors show at the end, or in ferror(out). */
+ * with everything before it, and its memory is used again, so that a document can be of any length.
+ * Another array may follow it, or be in a later element of an array around it. The document is
+ * ended by dti_json_write() with the same out; nothing is written before the first element. Write
+ * errors show at the end, or in ferror(out). */
 void dti_json_stream(struct dti_json *json, FILE *out);
 
 /* Starts with nothing but the open object. */

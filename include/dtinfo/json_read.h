@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON that is not ours, one token after another: strict RFC 8259 and no more. Text must be UTF-8;
- * lone surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing commas and
- * anything but white space after the value are refused; nesting is limited. The recogniser keeps no
- * tree and does not recurse. */
+ * Untrusted JSON, one token after another: strict RFC 8259 and no more. Text must be UTF-8; lone
+ * surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing commas and anything
+ * but white space after the value are refused; nesting is limited. The recogniser keeps no tree and
+ * does not recurse. */
 #ifndef DTINFO_JSON_READ_H
 #define DTINFO_JSON_READ_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Libraries that are used where they are there: drivers, and other people's engines to measure
- * beside ours. Only names from fixed lists are loaded, never from the current directory, and none
- * at all with privileges of another user (AT_SECURE). */
+ * Optional libraries: drivers, and other engines to compare ours with. Only names from fixed lists
+ * are loaded, never from the current directory, and none at all with privileges of another user
+ * (AT_SECURE). */
 #ifndef DTINFO_LIBRARY_H
 #define DTINFO_LIBRARY_H
 

@@ -35,7 +35,7 @@ struct dti_limits {
         maxexp;            /* exponents of the smallest normal, and of the least power of 2 > max */
     unsigned precision;    /* significant bits, the hidden one included */
     unsigned digits10;     /* decimal digits that survive text -> dtype -> text */
-    unsigned max_digits10; /* decimal digits that tell all numbers apart */
+    unsigned max_digits10; /* decimal digits that distinguish all numbers */
 
     uint64_t nan_codes, inf_codes, finite_codes;
     bool has_nan, has_inf, has_minus_zero, has_subnormals;

@@ -4,7 +4,7 @@
  * quantized, its shape, the format of its codes), not codes, scales and what else the file has of
  * it. What is recognised is what file_dequant.h recognises; what may be read in several ways stays
  * as it is stored, and a note says why. Statistics and comparisons of such a container are those of
- * the numbers that codes and scales stand for. */
+ * the dequantized numbers. */
 #ifndef DTINFO_LOGICAL_TENSORS_H
 #define DTINFO_LOGICAL_TENSORS_H
 
@@ -21,8 +21,8 @@ struct dti_logical_options {
     enum dti_level level; /* the highest to use where numbers are read */
 };
 
-/* Opens PATH. Reads headers, scales of whole tensors, and the configuration beside the file.
- * (*ret)->stored is the container as it is stored; NULL where nothing in it is quantized. Fails as
+/* Opens PATH. Reads headers, scales of whole tensors, and the file's configuration. (*ret)->stored
+ * is the container as it is stored; NULL where nothing in it is quantized. Fails as
  * dti_container_open() and dti_file_dequant_new() do. */
 enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
                                  const struct dti_logical_options *options,
@@ -36,7 +36,7 @@ static inline size_t dti_logical_stored_count(const struct dti_container *contai
     return container->stored ? container->stored->tensor_count : container->tensor_count;
 }
 
-/* The notes on tensors that stay as they are stored, behind those of the file. */
+/* The notes on tensors that stay as stored, after those of the file. */
 static inline const struct dti_note *dti_logical_notes(const struct dti_container *container,
                                                        size_t *ret_count)
 {
@@ -45,7 +45,7 @@ static inline const struct dti_note *dti_logical_notes(const struct dti_containe
     return *ret_count > 0 ? container->notes + before : NULL;
 }
 
-/* Of a quantized tensor: the bytes of all parts but the codes. Where scales lie between the codes
+/* Of a quantized tensor: the bytes of all parts but the codes. Where scales are between the codes
  * (GGUF), those as well. */
 uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form);
 

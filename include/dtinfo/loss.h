@@ -31,14 +31,14 @@ struct dti_loss {
     uint64_t to_subnormal; /* normal in the source dtype, stored as a subnormal; floats only */
     uint64_t nan_in, inf_in;
     uint64_t no_code; /* NaN into a float without NaN; negatives stored as NaN in unsigned floats */
-    uint64_t stray;   /* containers with bits set beside the code: tf32, bool, odd widths */
+    uint64_t stray;   /* containers with bits set outside the code: tf32, bool, odd widths */
     uint64_t compared;      /* elements with an error, zero errors included: the mean's divisor */
     double max_absolute;    /* 0 when nothing was compared */
     uint64_t max_index;     /* the lowest global index that has it; 0 when max_absolute is 0 */
     double max_relative;    /* of |error| / |source| over sources that are not zero */
     uint64_t first_no_code; /* index; UINT64_MAX for none */
     unsigned flags; /* enum dti_flag of elements: all of them by dti_loss_add_values(), those that
-                     * the counts do not tell by dti_loss_add_flags() */
+                     * the counts do not give by dti_loss_add_flags() */
     struct dti_exact_sum sum_absolute, sum_squared, sum_source_squared;
 };
 void dti_loss_init(struct dti_loss *ret);
@@ -101,7 +101,7 @@ void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_valu
                          const uint64_t *stored_codes, size_t n, uint64_t index,
                          struct dti_loss *loss);
 
-/* Adds the flags of a tile that the counts do not tell: underflow, and those of NaN and infinities.
+/* Adds the flags of a tile that the counts do not give: underflow, and those of NaN and infinities.
  * Numbers as for a kernel of rule->hub, which is not DTI_LOSS_WIDE; one rounding only. */
 void dti_loss_add_flags(const struct dti_loss_rule *rule, const void *source, const void *stored,
                         size_t n, struct dti_loss *loss);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a report says of a loss: figures without the sums that they were made of, so that many of
- * them are cheap to keep. */
+ * The figures of a loss without the sums that they were computed from, so that many of them are
+ * cheap to keep. */
 #ifndef DTINFO_LOSS_SUMMARY_H
 #define DTINFO_LOSS_SUMMARY_H
 

@@ -3,8 +3,8 @@
  * What this machine's processors are: from CPUID and the files of the kernel, or from a recording
  * of another machine: a folder with `proc` and `sys` (as lscpu --sysroot takes it) and, of an
  * x86-64 machine, `cpuid`: lines of `cpuid -r` and one more, "xcr0=0x...", with what XGETBV
- * answers, the registers that the system keeps. Without that line the flags of proc/cpuinfo tell
- * which it keeps; without `cpuid` they tell the instruction sets, too. Files are untrusted: what
+ * answers, the registers that the system keeps. Without that line the flags of proc/cpuinfo decide
+ * which it keeps; without `cpuid` they also give the instruction sets. Files are untrusted: what
  * makes no sense is unknown. */
 #ifndef DTINFO_MACHINE_H
 #define DTINFO_MACHINE_H
@@ -27,7 +27,6 @@ enum dti_instruction {
 };
 const char *dti_instruction_name(enum dti_instruction instruction);    /* "avx512_bf16" */
 const char *dti_instruction_meaning(enum dti_instruction instruction); /* for people */
-enum dti_isa dti_instruction_isa(enum dti_instruction instruction);
 /* Whether it belongs in one line about a CPU: those that decide what a dtype gets. */
 bool dti_instruction_is_main(enum dti_instruction instruction);
 
@@ -48,7 +47,7 @@ struct dti_node_facts {
     char cpus[128]; /* "0-15,32-47", as the kernel writes it */
 };
 
-/* Numbers that nobody tells are DTI_UNKNOWN, texts are empty. */
+/* Unreported numbers are DTI_UNKNOWN, texts are empty. */
 struct dti_machine {
     char architecture[16]; /* "x86_64" */
     enum dti_isa isa;

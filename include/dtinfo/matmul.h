@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * C = A B by packed micro-kernels: rows of matmul_kernels.def, one for each dtype and level that
- * has instructions for it. There is no slow row: a dtype without one is said to have none. */
+ * has instructions for it. There is no slow fallback: a dtype without a row is reported as such. */
 #ifndef DTINFO_MATMUL_H
 #define DTINFO_MATMUL_H
 

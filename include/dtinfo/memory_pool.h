@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory for many small things that live and die together: names, shapes and lists out of one file.
- * A pool of zeros is empty and ready; nothing is freed before all of it is. */
+ * Memory for many small objects with the same lifetime: names, shapes and lists from one file. A
+ * pool of zeros is empty and ready; nothing is freed before all of it is. */
 #ifndef DTINFO_MEMORY_POOL_H
 #define DTINFO_MEMORY_POOL_H
 
@@ -9,7 +9,7 @@
 
 struct dti_pool_chunk;
 struct dti_pool {
-    struct dti_pool_chunk *chunks; /* newest first, save that large pieces stand behind it */
+    struct dti_pool_chunk *chunks; /* newest first, except that large pieces come after it */
     size_t left;                   /* bytes free at the end of the newest */
 };
 
@@ -19,7 +19,7 @@ struct dti_pool {
 void *dti_pool_alloc(struct dti_pool *pool, size_t size);
 void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size);
 
-/* A copy of text with a NUL behind it; NULL when memory ran out. */
+/* A copy of text with a NUL after it; NULL when memory ran out. */
 char *dti_pool_text(struct dti_pool *pool, const char *text, size_t length);
 
 void dti_pool_free(struct dti_pool *pool); /* leaves an empty pool */

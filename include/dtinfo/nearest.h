@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words that were not understood: errors about them, and "did you mean": the candidates whose
- * spelling is nearest to a word that was not understood. Feed the candidates one by one; they must
- * outlive the search. ASCII case is ignored; swapping two neighbours counts as one mistake ("csat"
- * is one away from "cast").
+ * Unknown words: errors about them, and "did you mean": the candidates whose spelling is nearest to
+ * an unknown word. Feed the candidates one by one; they must outlive the search. ASCII case is
+ * ignored; swapping two neighbours counts as one mistake ("csat" is one away from "cast").
  *
  *     struct dti_nearest nearest;
  *     dti_nearest_init(&nearest, word, strlen(word));

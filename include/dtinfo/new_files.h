@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that are made of a container: laid out, opened under temporary names, filled, and given
- * their names at the end, all of them or none. Until then nothing that anybody sees has changed. */
+ * The files that are written from a container: laid out, opened under temporary names, filled, and
+ * renamed at the end, all of them or none. Until then nothing visible has changed. */
 #ifndef DTINFO_NEW_FILES_H
 #define DTINFO_NEW_FILES_H
 
@@ -12,7 +12,7 @@
 
 struct dti_new_file {
     char *path;
-    struct dti_buffer head; /* all that stands before the data */
+    struct dti_buffer head; /* everything that precedes the data */
     uint64_t size;
     struct dti_output_file *output; /* open, or NULL; the group's, if there is one */
 };
@@ -32,9 +32,9 @@ void dti_new_files_init(struct dti_new_files *ret, const struct dti_container *c
 /* Removes what was not committed. */
 void dti_new_files_free(struct dti_new_files *files);
 
-/* The metadata of the container that the new files can hold, and room for `more` entries behind it;
- * the array is to be freed, the texts are the container's. warn (may be NULL) is told when some are
- * left out. */
+/* The metadata of the container that the new files can hold, and room for `more` entries after it;
+ * the array is to be freed, the texts are the container's. warn (may be NULL) is called when some
+ * are left out. */
 enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t more,
                                        dti_warn_fn *warn, void *warn_context,
                                        struct dti_metadata **ret, size_t *ret_count,
@@ -46,11 +46,11 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
                                   struct dti_new_tensor *tensors, size_t count,
                                   const struct dti_metadata *metadata, size_t metadata_count,
                                   struct dti_error *reterr);
-/* The same beside the output: OUT.npy and "_scale" make OUT_scale.npy. */
+/* The same next to the output: OUT.npy and "_scale" make OUT_scale.npy. */
 enum dti_status dti_new_files_add_beside(struct dti_new_files *files, const char *suffix,
                                          struct dti_new_tensor *tensor, struct dti_error *reterr);
 /* That name, to be freed; NULL: memory ran out. ret_named (may be NULL): the path ends as the kind
- * wants it; otherwise the suffix stands behind it. */
+ * wants it; otherwise the suffix is appended. */
 char *dti_path_beside(const char *path, enum dti_container_kind kind, const char *suffix,
                       bool *ret_named);
 /* Whether files of the kind have metadata: safetensors, in shards or not. The others hold one
@@ -66,8 +66,7 @@ enum dti_status dti_new_files_add_index(struct dti_new_files *files, const char 
 /* What dti_new_files_open() would say, without making anything. */
 enum dti_status dti_new_files_check(const struct dti_new_files *files, bool force,
                                     struct dti_error *reterr);
-/* Opens all under temporary names, in a new folder where that is asked for, and sets their space
- * aside. */
+/* Opens all under temporary names, in a new folder where requested, and sets their space aside. */
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr);
 /* What killed runs that made the same have left: see output_leftovers.h. */

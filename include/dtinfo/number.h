@@ -50,9 +50,9 @@ void dti_number_free(
 /* The number as a value (class, sign, 128 bits, sticky). False when memory ran out. */
 bool dti_number_value(const struct dti_number *number, struct dti_value *ret_value);
 
-/* The magnitude's integer part modulo 2^64, and what lies behind its point (128 bits and sticky);
- * both 0 for NaN and infinities. For dti_overflow WRAP with numbers of more than 128 bits. False
- * when memory ran out. */
+/* The magnitude's integer part modulo 2^64, and what follows its point (128 bits and sticky); both
+ * 0 for NaN and infinities. For dti_overflow WRAP with numbers of more than 128 bits. False when
+ * memory ran out. */
 bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits,
                          struct dti_value *ret_fraction);
 
@@ -70,8 +70,8 @@ enum {
 
 /* Appends the full decimal expansion ("-0.1", "70000", "nan", "inf"). A quotient is written so when
  * it is a finite decimal and its terms have at most 20000 digits. Returns false, appending nothing,
- * when there is none (1/3), it would be longer than DTI_EXACT_MAX, or memory ran out, which
- * buffer->failed tells. */
+ * when there is none (1/3), it would be longer than DTI_EXACT_MAX, or memory ran out (see
+ * buffer->failed). */
 bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer);
 
 /* stored - number, exactly: both finite or zero. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A file that appears whole or not at all: written under a temporary name in the target's folder,
- * synced, then renamed. Or a pipe, written as it comes. */
+ * synced, then renamed. Or a pipe, written directly. */
 #ifndef DTINFO_OUTPUT_H
 #define DTINFO_OUTPUT_H
 
@@ -50,17 +50,17 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
                                     uint64_t offset, struct dti_error *reterr);
 
 /* Syncs, renames, syncs the folder; frees output in any case. Without force a file that has
- * appeared meanwhile is not replaced. On failure nothing is left, except that a folder that cannot
- * be synced holds the complete new file. */
+ * appeared in the meantime is not replaced. On failure nothing is left, except that a folder that
+ * cannot be synced holds the complete new file. */
 enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_error *reterr);
 /* Leaves the target as it was; NULL is fine. */
 void dti_output_discard(struct dti_output_file *output);
 
 /* Installs handlers that remove the temporary files of this process and then let SIGINT, SIGTERM,
- * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or
- * handled by the process itself, stay so.
- * SIGXFSZ is ignored, so that it is an error of write(). A process that is killed otherwise leaves
- * at most one ".NAME.dtinfo-XXXXXX" beside NAME for each output: see output_leftovers.h. */
+ * SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU do what they do; those that are ignored, or handled
+ * by the process itself, stay so. SIGXFSZ is ignored, so that it is an error of write(). A process
+ * that is killed otherwise leaves at most one ".NAME.dtinfo-XXXXXX" next to NAME for each output:
+ * see output_leftovers.h. */
 void dti_output_guard_signals(void);
 /* What these handlers write to standard error, as long as it is set: to take a progress bar off the
  * screen. It must not change while it is set; NULL for nothing. */

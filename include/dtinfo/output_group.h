@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several files that belong together. Until all are complete they lie in one folder
+ * Several files that belong together. Until all are complete they are in one folder
  * ".NAME.dtinfo-XXXXXX", so that a signal, or the next run, has one thing to remove. */
 #ifndef DTINFO_OUTPUT_GROUP_H
 #define DTINFO_OUTPUT_GROUP_H
@@ -18,7 +18,7 @@ struct dti_output_member {
  * last parts; each is judged, and will be replaced, as dti_output_open() has it, but pipes and
  * devices are refused. folder: the one that holds them all, which is made when it is not there, and
  * in whose place the folder of new files then comes, complete and by one renaming; NULL when they
- * may be anywhere. lead: the member beside which the folder of new files lies otherwise; all
+ * may be anywhere. lead: otherwise the member whose folder gets the folder of new files; all
  * members must be on its file system. Fails as dti_output_open() does. */
 enum dti_status dti_output_group_open(struct dti_output_group **ret, const char *folder,
                                       const struct dti_output_member *members, size_t count,
@@ -29,7 +29,7 @@ struct dti_output_file *dti_output_group_file(const struct dti_output_group *gro
 
 /* Syncs all, then gives them their names in order; frees the group in any case. A failure before
  * the first has its name leaves everything as it was; one between two of them says which files are
- * new. A folder that has appeared meanwhile is filled. */
+ * new. A folder that has appeared in the meantime is filled. */
 enum dti_status dti_output_group_commit(struct dti_output_group *group, struct dti_error *reterr);
 /* Leaves everything as it was; NULL is fine. */
 void dti_output_group_discard(struct dti_output_group *group);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What runs that were killed have left beside an output: ".NAME.dtinfo-XXXXXX". */
+ * What killed runs have left next to an output: ".NAME.dtinfo-XXXXXX". */
 #ifndef DTINFO_OUTPUT_LEFTOVERS_H
 #define DTINFO_OUTPUT_LEFTOVERS_H
 
@@ -22,9 +22,9 @@ struct dti_output_leftovers {
     char first[DTI_LEFTOVER_COUNT][DTI_QUOTE_SIZE]; /* of each, quoted */
 };
 
-/* Adds what lies beside PATH, which is that of a file or, with as_folder, of a folder that may be
- * new, and with `remove` removes what no run holds any more. Only what belongs to the user counts;
- * a PATH that cannot be written has nothing beside it, for whoever opens it says why. Fails with
+/* Adds what is next to PATH, which is that of a file or, with as_folder, of a folder that may be
+ * new, and with `remove` removes what no run holds locked. Only what belongs to the user counts; a
+ * PATH that cannot be written has nothing next to it; opening it reports why. Fails with
  * DTI_WRITE_FAILED when the folder cannot be read to its end, with DTI_NO_MEMORY. */
 enum dti_status dti_output_leftovers_find(struct dti_output_leftovers *leftovers, const char *path,
                                           bool as_folder, bool remove, struct dti_error *reterr);

@@ -23,7 +23,7 @@ size_t dti_cpu_count(void);
 
 /* A team of `threads` (1 to DTI_THREADS_MAX), the caller being member 0. pin: member i stays on the
  * i-th allowed CPU (modulo their number), the caller too until the team is freed. Fails with
- * DTI_UNAVAILABLE when threads cannot be had. */
+ * DTI_UNAVAILABLE when threads cannot be started. */
 enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
                              bool pin, struct dti_error *reterr);
 void dti_team_free(struct dti_team *team); /* NULL is fine */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures made of characters: bars, marks on an axis, and parts told apart by colour. They are
- * drawn with box characters, or with ASCII where nothing else may be printed. Every mark has its
+ * Pictures made of characters: bars, marks on an axis, and parts distinguished by colour. They are
+ * drawn with box characters, or with ASCII where nothing else can be printed. Every mark has its
  * own character, so that no picture needs its colours. */
 #ifndef DTINFO_PICTURE_H
 #define DTINFO_PICTURE_H
@@ -23,8 +23,8 @@ enum dti_mark {
     DTI_MARK_END,    /* of an axis */
     DTI_MARK_POINT,  /* what is shown on an axis */
     DTI_MARK_CHOSEN, /* the one of several points that matters */
-    DTI_MARK_LESS,   /* goes on to the left */
-    DTI_MARK_MORE,   /* goes on to the right */
+    DTI_MARK_LESS,   /* continues to the left */
+    DTI_MARK_MORE,   /* continues to the right */
     DTI_MARK_COUNT
 };
 
@@ -58,8 +58,8 @@ size_t dti_axis_cell(const struct dti_axis *axis, long at);
  * Names keep two blanks apart. */
 void dti_axis_draw(const struct dti_axis *axis, struct dti_line *line, size_t column, bool ascii);
 
-/* One of several parts of a text, 0 to 2, told apart by colour; the text has no blanks around it.
- * The characters must tell the parts apart as well. */
+/* One of several parts of a text, 0 to 2, distinguished by colour; the text has no blanks around
+ * it. The characters must also distinguish the parts. */
 void dti_line_part(struct dti_line *line, unsigned part, const char *text, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cast of arrays: what is asked for (a request), how it will be done (a plan: kernels in a
+ * A cast of arrays: what is requested (a request), how it will be done (a plan: kernels in a
  * chain), and doing it. A plan is complete after dti_plan_new() and constant afterwards, so threads
  * share it. */
 #ifndef DTINFO_PLAN_H
@@ -21,7 +21,7 @@ struct dti_request {
     struct dti_layout src_layout, dst_layout;
     struct dti_cast cast;              /* destination, route, policies */
     const struct dti_stack_rule *rule; /* --like: the stack's own answer; else NULL */
-    bool flags; /* a loss has the flags that its counts do not tell, too; takes a little longer, and
+    bool flags; /* a loss also has the flags that its counts do not give; takes a little longer, and
                  * much longer when there is a route */
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantization: numbers become codes through a scale, and come back through it. What is here is the
- * definition, one number or one block at a time, in integer arithmetic; the array kernels are held
- * against it.
+ * Quantization: numbers become codes through a scale, and codes become numbers again. What is here
+ * is the definition, one number or one block at a time, in integer arithmetic; the array kernels
+ * are tested against it.
  *
- * All of it is arithmetic of fp32, as everywhere in practice: x is an fp32 number (others are
- * rounded to fp32 first), so are scales (those of fewer bits decode to fp32 exactly) and what comes
- * back. "Rounded" means to nearest even in fp32, with subnormals and overflow to infinity. Numbers
- * are passed as fp32 codes, uint32_t. Every NaN that comes back is 0x7fc00000.
+ * All arithmetic is in fp32, as in common practice: x is an fp32 number (others are rounded to fp32
+ * first), so are scales (those of fewer bits decode to fp32 exactly) and what comes back. "Rounded"
+ * means to nearest even in fp32, with subnormals and overflow to infinity. Numbers are passed as
+ * fp32 codes, uint32_t. Every NaN that comes back is 0x7fc00000.
  *
  * Affine: one scale s and one integer zero point z for a tensor, a channel or a group.
  *   code = clamp(round(x / s) + z, low, high)            back = rounded((code - z) s)
@@ -123,7 +123,7 @@ enum dti_mx_scale {
     DTI_MX_CEIL,  /* ceil(log2 amax) - emax */
     DTI_MX_RCEIL, /* ceil(log2(amax / max)) of the exact quotient */
     DTI_MX_EVEN,  /* floor(log2 amax') - emax, amax' being amax rounded to the element's mantissa
-                   * (its bits behind the leading one, subnormals too), halves up */
+                   * (its bits after the leading one, subnormals too), halves up */
 };
 /* mxint8: max 127/64, emax 0, a mantissa of 6 bits. */
 
@@ -193,8 +193,8 @@ void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t cod
  * under a negative scale, 0 under an infinite one NaN. */
 uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t scale, uint32_t code);
 
-/* What is asked for of a whole array: affine, or blocks. The array is seen as outer x length x
- * inner elements, the middle one being the axis along which blocks, groups and channels lie. */
+/* The request for a whole array: affine, or blocks. The array is seen as outer x length x inner
+ * elements, the middle one being the axis along which blocks, groups and channels lie. */
 enum dti_quant_per {
     DTI_PER_TENSOR,  /* one scale */
     DTI_PER_CHANNEL, /* one for each place along the axis */

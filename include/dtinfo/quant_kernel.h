@@ -51,7 +51,7 @@ typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *co
 typedef void dti_affine_dequantize_fn(const struct dti_affine_args *args, float *x,
                                       const void *codes, size_t n);
 
-/* Blocks. How a block's codes lie: */
+/* Blocks. The layout of a block's codes: */
 enum dti_block_order {
     DTI_BLOCK_LOW,    /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
     DTI_BLOCK_HIGH,   /* packed, element 0 in the highest bits */
@@ -122,12 +122,6 @@ struct dti_quant_kernel {
 };
 extern const struct dti_quant_kernel dti_quant_kernels[];
 extern const size_t dti_quant_kernel_count;
-
-/* Whether a row does what args ask for. Rows for codes of 8 bits take any order. */
-bool dti_quant_kernel_takes_affine(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_affine_args *args);
-bool dti_quant_kernel_takes_blocks(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_block_args *args);
 
 /* The first row at the allowed level that fits: args as the kernel will be given them (NULL for
  * ranges). Never NULL: the portable rows take everything. */

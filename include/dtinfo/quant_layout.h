@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A quantized tensor in a file is several tensors: codes, scales, and what else it takes to get the
- * numbers back. How they are called and what they look like is said by one table,
- * quant_layouts.def, for both directions: who quantizes asks for the parts of a tensor, who
- * dequantizes looks in the table for what the names, dtypes and shapes of a file mean, and then
- * compares it with the parts that should be there.
+ * A quantized tensor in a file is several tensors: codes, scales, and whatever else is needed to
+ * recover the numbers. One table, quant_layouts.def, defines their names and shapes, for both
+ * directions: quantization asks for the parts of a tensor, dequantization looks up what the names,
+ * dtypes and shapes of a file mean, and then compares it with the parts that should be there.
  *
  * X is the name of the tensor, [r, c] its shape; others by the same rules.
  *   codes         X or X_packed  [r, c]; WORDS [r, ceil(c bits / 32)] int32; BITS [r, c bits / 8]
@@ -21,10 +20,9 @@
  *                                padded
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
  * where that does not follow: rows that are TOLD, high, 2 bits in WORDS where a row is a word, and
- * WORDS whose rows were filled up to whole groups; of these the group's length stands behind it, as
- * in "int4 low 32".
- * npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy and so on stand
- * beside it. */
+ * WORDS whose rows were filled up to whole groups; for these the group's length follows, as in
+ * "int4 low 32". npy files have neither names nor metadata: OUT.npy has the codes, OUT_scale.npy
+ * and so on are next to it. */
 #ifndef DTINFO_QUANT_LAYOUT_H
 #define DTINFO_QUANT_LAYOUT_H
 
@@ -63,7 +61,7 @@ extern const size_t dti_quant_row_count;
 
 /* The row of a dtype or block format, or NULL. */
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
-/* What stands behind X in the name of a part: "_scale"; NULL: the layout has no such part. */
+/* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part. */
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
 /* Bits of one code: of a row's dtype. */
 unsigned dti_quant_row_bits(const struct dti_quant_row *row);
@@ -91,8 +89,8 @@ struct dti_quant_stored {
     unsigned rank, axis; /* axis: below rank; 0 for rank 0 */
     const uint64_t *shape;
 };
-/* What the parts look like. Fails with DTI_WRONG_KIND, saying why in words that go behind a
- * tensor's name: "has 17 dimensions", "its rows of 33 elements are no whole blocks of 32". */
+/* What the parts look like. Fails with DTI_WRONG_KIND, with a reason that follows a tensor's name:
+ * "has 17 dimensions", "its rows of 33 elements are no whole blocks of 32". */
 enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
                                 struct dti_quant_part_shape ret[DTI_PART_COUNT],
                                 struct dti_error *reterr);
@@ -101,9 +99,9 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
 #define DTI_QUANT_KEY "dtinfo.quant."
 enum { DTI_QUANT_TOLD_SIZE = DTI_NAME_SIZE + 20 };
 bool dti_quant_told(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_TOLD_SIZE]);
-/* Whether it is WORDS filled up to groups whose length only that entry tells. */
+/* Whether it is WORDS padded to groups whose length only that entry gives. */
 bool dti_quant_hides_groups(const struct dti_quant_stored *stored);
-/* False: the value is none. *ret_group is 0 where no group is told. */
+/* False: the value is none. *ret_group is 0 where no group is given. */
 bool dti_quant_told_parse(const char *value, size_t length, const char **ret_dtype, bool *ret_high,
                           uint64_t *ret_group);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quantization of a whole array, and the way back: which kernels, how it is cut into pieces,
- * where scales lie. A plan is constant after it was made, and threads share it. An array is done in
+ * Quantization of a whole array, and dequantization: which kernels, how it is cut into pieces,
+ * where scales are. A plan is constant after it was made, and threads share it. An array is done in
  * one pass over its pieces, or in two where scales come from more than a piece: range, then codes.
  *
  * The array is outer x length x inner (row-major). Codes keep its order; packed codes are packed in
@@ -69,7 +69,7 @@ void dti_quant_ranges_merge(struct dti_quant_ranges *ranges, const struct dti_qu
 /* The scales of one array that are known before its codes: of the tensor, or of all channels. */
 struct dti_quant_scales {
     size_t count;           /* 0 for groups and blocks */
-    size_t repeats;         /* how often all of them lie behind one another, see _ready() */
+    size_t repeats;         /* how often all of them repeat, see _ready() */
     float *scale, *inverse; /* inverse: 1 / scale */
     int32_t *zero_point;
     float tensor_scale;     /* DTI_BLOCKS_NV; else 1 */
@@ -80,15 +80,15 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
                                      const struct dti_quant_plan *plan,
                                      const struct dti_quant_ranges *ranges,
                                      struct dti_error *reterr);
-/* Memory for scales that a file tells: the caller fills scale and zero_point, then calls _ready().
+/* Memory for scales from a file: the caller fills scale and zero_point, then calls _ready().
  */
 enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
                                        const struct dti_quant_plan *plan, struct dti_error *reterr);
 void dti_quant_scales_ready(struct dti_quant_scales *scales); /* fills inverse */
 void dti_quant_scales_free(struct dti_quant_scales *scales);
 
-/* What quantization did to an array. loss: source against what comes back, both as fp32, by tiles
- * that begin anew with each grain, so that it does not depend on pieces. */
+/* What quantization did to an array. loss: the source compared with the dequantized numbers, both
+ * as fp32, by tiles that start again with each grain, so that it does not depend on pieces. */
 struct dti_quant_report {
     struct dti_quant_count count;
     struct dti_loss loss;
@@ -100,7 +100,7 @@ void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_qu
  * blocks, of this piece alone (fp32 and int32 arrays for groups; the format's scale codes for
  * blocks); not looked at where `known` has them. zero_points may be NULL where all are the same:
  * any symmetry but DTI_SYMMETRY_NONE, float codes. report: added to, NULL for counts and losses not
- * wanted; with one, stores are not streamed. scratch: dti_quant_plan_scratch() bytes, aligned as
+ * needed; with one, stores are not streamed. scratch: dti_quant_plan_scratch() bytes, aligned as
  * malloc() does, the thread's own. */
 size_t dti_quant_plan_scratch(const struct dti_quant_plan *plan);
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
@@ -128,7 +128,7 @@ enum dti_status dti_quant_array_back(const struct dti_quant_plan *plan, struct d
                                      enum dti_stores stores, struct dti_error *reterr);
 
 /* The judge of all plans: every element through quant.h, with the same places and, in the report,
- * the same tiles. Zero points are wanted. report: added to. */
+ * the same tiles. Zero points are needed. report: added to. */
 void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
                          struct dti_quantized_array *array, struct dti_quant_report *report);
 void dti_quant_reference_back(const struct dti_quant_plan *plan,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What to do about an error or a note. The layers below the command line know no options: they give
- * a finished sentence and the id of a remedy. The caller has its own words for the id: the command
- * line says "; --keep leaves it as it is", a Python module would name the argument keep=. */
+ * What to do about an error or a note. The layers below the command line know nothing of options:
+ * they give a finished sentence and the id of a remedy. The caller has its own words for the id:
+ * the command line says "; --keep leaves it as it is", a Python module would name the argument
+ * keep=. */
 #ifndef DTINFO_REMEDY_H
 #define DTINFO_REMEDY_H
 
@@ -16,7 +17,8 @@ enum dti_remedy {
 /* What to do, without the name of an option: "keep the tensor as it is". */
 const char *dti_remedy_meaning(enum dti_remedy remedy);
 
-/* Something odd that is no error: "total_size says 100 bytes, the tensors have 96". */
+/* A warning: something unusual that is not an error: "total_size says 100 bytes, the tensors have
+ * 96". */
 struct dti_note {
     const char *code; /* for JSON, snake_case: "total_size" */
     const char *text; /* one line, safe for a terminal */

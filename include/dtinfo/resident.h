@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A plan's work on arrays that stay in its device's memory, for measurements: what the kernels cost
- * without the way there and back. */
+ * without copies to and from the device. */
 #ifndef DTINFO_RESIDENT_H
 #define DTINFO_RESIDENT_H
 
@@ -36,8 +36,8 @@ enum dti_status dti_resident_cast(struct dti_resident *resident, size_t set, boo
                                   struct dti_error *reterr);
 enum dti_status dti_resident_get(struct dti_resident *resident, size_t set, void *dst,
                                  struct dti_error *reterr);
-/* A copy within the device of as many bytes, half of them read and half of them written, beside the
- * arrays of the set. */
+/* A copy within the device of as many bytes, half of them read and half of them written, in
+ * addition to the arrays of the set. */
 enum dti_status dti_resident_copy(struct dti_resident *resident, size_t set,
                                   struct dti_error *reterr);
 /* The byte is written over the set's result. */

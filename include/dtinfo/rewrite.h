@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A container rewritten into new files: which of its tensors are written, what becomes of each, how
- * the new files are laid out, the work itself, and the moment at which they take their names. Until
- * then nothing that anybody sees has changed. What becomes of tensors is the recipe of the request;
- * all else is the same for every recipe. */
+ * the new files are laid out, the work itself, and the final renaming. Until then nothing visible
+ * has changed. The recipe of the request decides what becomes of tensors; everything else is the
+ * same for every recipe. */
 #ifndef DTINFO_REWRITE_H
 #define DTINFO_REWRITE_H
 
@@ -40,7 +40,7 @@ struct dti_cast_recipe {
     struct dti_runner *runner;         /* where plans run; NULL: on the CPU. Lives longer */
     bool ints;                         /* integers and bool are cast too */
     bool flags;                        /* as in struct dti_request */
-    /* How codes of less than 8 bits lie, where the file's format does not say. */
+    /* The packing of sub-byte codes, where the file's format does not define it. */
     bool packing_given, from_packing_given;
     enum dti_packing packing, from_packing;
 };
@@ -49,7 +49,7 @@ struct dti_quantize_recipe {
     struct dti_quant_scheme scheme; /* blocks.tensor_scale: that of nvfp4 unless it is looked for */
     const char *dtype;              /* the name of the block format or of the codes' dtype */
     enum dti_quant_layout layout;
-    bool has_axis; /* otherwise channels lie along axis 0, blocks and groups along the last */
+    bool has_axis; /* otherwise channels run along axis 0, blocks and groups along the last */
     int64_t axis;  /* negative: from the end */
     bool pad;      /* rows are filled up with zeros to whole blocks and groups */
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
@@ -64,11 +64,11 @@ struct dti_rewrite_request {
     enum dti_level level;                /* the highest to use */
     const char *only, *keep, *select;    /* lists of patterns, or NULL */
     bool allow_unmatched;                /* a pattern that fits no tensor is a warning */
-    bool counted;                        /* losses are counted where nothing demands it */
+    bool counted;                        /* losses are counted where nothing requires it */
     enum dti_container_kind kind;        /* of the output */
     const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: the name of the index in it, or NULL for none */
-    dti_warn_fn *warn; /* of what is odd: nothing is cast; or NULL */
+    dti_warn_fn *warn; /* of warnings: nothing is cast; or NULL */
     void *warn_context;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where plans run: on the CPU, or on a CUDA device with the CPU behind it. A plan that is given a
+ * Where plans run: on the CPU, or on a CUDA device with the CPU as fallback. A plan that is given a
  * runner hands its blocks to it; results and losses are the same bytes. With `auto` a device that
- * fails is left, and the block at hand and all later ones are cast on the CPU; what had been
+ * fails is abandoned, and the current and all later blocks are cast on the CPU; what had been
  * finished before was confirmed by the device. With `cuda` a failure is an error. */
 #ifndef DTINFO_RUNNER_H
 #define DTINFO_RUNNER_H
@@ -24,7 +24,7 @@ void dti_runner_close(struct dti_runner *runner); /* after its plans and its mem
 
 /* "cuda:0", or "cpu", also after the device was left. */
 const char *dti_runner_device(const struct dti_runner *runner);
-/* Why it is the CPU though a device was asked for or begun with: "libcuda.so.1: not found";
+/* Why it is the CPU though a device was requested or used at first: "libcuda.so.1: not found";
  * "cuda:0: cuStreamQuery: CUDA error 700 (illegal address); the rest was cast on the CPU". Empty
  * when there is nothing to say. Safe for a terminal. */
 const char *dti_runner_reason(const struct dti_runner *runner);

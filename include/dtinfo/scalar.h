@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number cast to one dtype, with everything that can be said about it: what was stored, what
- * lies beside it, how far off it is. */
+ * One number cast to one dtype, with everything that can be said about it: what was stored, its
+ * neighbours, how far off it is. */
 #ifndef DTINFO_SCALAR_H
 #define DTINFO_SCALAR_H
 

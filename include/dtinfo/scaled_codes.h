@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors that are codes by their dtypes and names, with scales beside them: their elements are not
- * the numbers that they stand for, and whoever reads them as numbers is told. */
+ * Tensors that are codes by their dtypes and names, and that have scales: their elements are not
+ * the numbers that they encode, and reading them as numbers gives a warning. */
 #ifndef DTINFO_SCALED_CODES_H
 #define DTINFO_SCALED_CODES_H
 

@@ -10,10 +10,10 @@
 
 #include "dtinfo/input.h"
 
-/* A new one as an input, to be closed by dti_input_close(); name stands for it in messages: the
- * file whose content it will hold, which must live as long. size: how many bytes it has from the
- * start, zeros until they are written; a full disk is noticed now. 0 when unknown. Fails with
- * DTI_WRITE_FAILED. */
+/* A new one as an input, to be closed by dti_input_close(); messages call it name: the file whose
+ * content it will hold, which must live as long. size: how many bytes it has from the start, zeros
+ * until they are written; a full disk is noticed now. 0 when unknown. Fails with DTI_WRITE_FAILED.
+ */
 enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64_t size,
                                  struct dti_error *reterr);
 
@@ -21,7 +21,7 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
 enum dti_status dti_scratch_write_at(const struct dti_input *scratch, const void *data, size_t size,
                                      uint64_t offset, struct dti_error *reterr);
 
-/* Writes behind its end; its size grows. */
+/* Writes after its end; its size grows. */
 enum dti_status dti_scratch_append(struct dti_input *scratch, const void *data, size_t size,
                                    struct dti_error *reterr);
 

@@ -57,11 +57,11 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
 
 /* Appends the full decimal expansion, without exponent: "70144", "0.333984375". False, appending
  * nothing, when it would be longer than DTI_EXACT_MAX (number.h), is unknown (sticky), or memory
- * ran out, which buffer->failed tells. */
+ * ran out (see buffer->failed). */
 bool dti_spell_exact(struct dti_buffer *buffer, const struct dti_value *value);
 
 /* --digits: appends the value with exactly `decimals` digits after the point, correctly rounded,
- * ties to even, as C's %.*f does. False as above, except that zeros behind the end of the expansion
+ * ties to even, as C's %.*f does. False as above, except that zeros after the end of the expansion
  * do not count toward DTI_EXACT_MAX. */
 bool dti_spell_fixed(struct dti_buffer *buffer, const struct dti_value *value, size_t decimals);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other number stacks do with the same cast, as rows of stacks.def: the route through wider
- * dtypes, the policies, and the inputs for which their answer is not known (undefined,
- * undocumented, or different from path to path). For an unknown the row says so; nothing is
- * guessed. */
+ * How other number stacks do the same cast, as rows of stacks.def: the route through wider dtypes,
+ * the policies, and the inputs for which their answer is unknown (undefined, undocumented, or
+ * different from path to path). The row marks unknowns; nothing is guessed. */
 #ifndef DTINFO_STACK_H
 #define DTINFO_STACK_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in an array: extremes, mean, spread, special values, exponents. Counts and extremes are
- * exact. Sums are the same for every level, thread count and chunking, as those of loss.h are: a
- * fixed order within a tile, an exact sum of tiles. */
+ * Statistics of an array: extremes, mean, spread, special values, exponents. Counts and extremes
+ * are exact. Sums are the same for every level, thread count and chunking, as those of loss.h are:
+ * a fixed order within a tile, an exact sum of tiles. */
 #ifndef DTINFO_STATS_H
 #define DTINFO_STATS_H
 
@@ -23,8 +23,7 @@ enum dti_stats_hub {
     DTI_STATS_I64,   /* int64 */
     DTI_STATS_U64,   /* uint64 */
 };
-/* Which one a dtype (not complex) goes through, and the dtype of that hub's arrays. */
-enum dti_stats_hub dti_stats_hub_of(const struct dti_format *format);
+/* The dtype of a hub's arrays. */
 const struct dti_format *dti_stats_hub_format(enum dti_stats_hub hub);
 
 /* The dtypes whose ranges a histogram is held against. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the codes of an array lie in memory and in files. A code takes its width rounded up to 8, 16,
- * 32 or 64 bits and stands in the low bits of that container, the rest being zero; tf32 stands in
+ * How the codes of an array are stored in memory and in files. A code takes its width rounded up to
+ * 8, 16, 32 or 64 bits and is in the low bits of that container, the rest being zero; tf32 is in
  * the top 19 bits of 32, so that the container is also the fp32 of the same value. Formats of less
  * than 8 bits may be packed without gaps. */
 #ifndef DTINFO_STORAGE_H
@@ -27,7 +27,7 @@ struct dti_layout {
 /* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */
 size_t dti_format_container(const struct dti_format *format);
 
-/* Where a code's lowest bit stands in its container: 13 for tf32, else 0. */
+/* The position of a code's lowest bit in its container: 13 for tf32, else 0. */
 unsigned dti_format_code_shift(const struct dti_format *format);
 
 /* Bits that n elements advance in an array: the width when packed, else 8 x container. */

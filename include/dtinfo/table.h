@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles and columns that line up. Width is counted in columns of a terminal
+ * Text for people: styles and aligned columns. Width is counted in columns of a terminal
  * (dti_utf8_columns). */
 #ifndef DTINFO_TABLE_H
 #define DTINFO_TABLE_H
@@ -25,7 +25,9 @@ enum dti_style {
     DTI_STYLE_DIM,
     DTI_STYLE_GOOD,
     DTI_STYLE_WARN,
-    DTI_STYLE_BAD
+    DTI_STYLE_BAD,
+    DTI_STYLE_PART, /* the first of several parts of a text */
+    DTI_STYLE_PARTS_END = DTI_STYLE_PART + 3
 };
 
 /* A line that is built left to right with tab stops: dti_line_to(40) pads with blanks to column 40,
@@ -41,7 +43,7 @@ void dti_line_put(struct dti_line *line, enum dti_style style, const char *text)
 void dti_line_text(struct dti_line *line, const char *text); /* plain */
 void dti_line_print(struct dti_line *line, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* Bytes that are not ours, whole and safe for a terminal. False when memory ran out. */
+/* Untrusted bytes, whole and safe for a terminal. False when memory ran out. */
 bool dti_line_safe(struct dti_line *line, enum dti_style style, const char *bytes, size_t length);
 void dti_line_to(struct dti_line *line, size_t column);
 void dti_line_end(struct dti_line *line);
@@ -66,7 +68,7 @@ void dti_table_limit(struct dti_table *table, size_t column, size_t most);
 enum { DTI_RANK = 5, DTI_RANK_ALWAYS = 9 };
 void dti_table_heads(struct dti_table *table, const char *ranks);
 
-/* The columns that were asked for, over all tables of one answer: a table shows those it has, in
+/* The columns that were requested, over all tables of one answer: a table shows those it has, in
  * this order, and one that has none of them is not written. Of heads, case does not count, and '-'
  * and '_' are blanks. Start with {.wanted = "max,eps"}, at most DTI_PICKS_MAX of them. */
 enum { DTI_PICKS_MAX = 64 };
@@ -87,20 +89,20 @@ void dti_table_fit(struct dti_table *table, size_t width, struct dti_table_picks
 void dti_table_left_out(const struct dti_table *table, struct dti_buffer *heads);
 
 void dti_table_cell(struct dti_table *table, enum dti_style style, const char *text);
+/* Parts of a text with a blank between two of them: the first is part 0, 1 or 2, each of the next
+ * ones the part that follows, and 0 follows 2 (dti_line_part). */
+void dti_table_parts(struct dti_table *table, unsigned part, const char *text);
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
     DTI_PRINTF(3, 4);
-/* More text for the last cell: printed; bytes that are not ours, whole and safe for a terminal. */
+/* More text for the last cell: printed; untrusted bytes, whole and safe for a terminal. */
 void dti_table_more(struct dti_table *table, const char *format, ...) DTI_PRINTF(2, 3);
 void dti_table_safe(struct dti_table *table, const char *bytes, size_t length);
 bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t indent) DTI_MUST_CHECK;
-/* The same, and the table is gone; DTI_NO_MEMORY when it ran out on the way. */
-enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
-                              struct dti_error *reterr);
 void dti_table_free(struct dti_table *table);
 
 /* Writes lines so that none is wider than the page: words wrap, at wide gaps first, and continue
- * below what stands behind the line's label, or a bit further in than its beginning. A word is
- * never broken. The text may hold styles. False when out is in error. */
+ * below the text after the line's label, or a bit further in than its beginning. A word is never
+ * broken. The text may hold styles. False when out is in error. */
 bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width);
 
 #endif

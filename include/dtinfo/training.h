@@ -2,7 +2,7 @@
  *
  * What training keeps for the parameters of a model: weights, gradients, a copy of the weights in
  * more bits (master weights), states of the optimizer. Not activations: they depend on the model,
- * the batch and what is computed anew. */
+ * the batch and what is recomputed. */
 #ifndef DTINFO_TRAINING_H
 #define DTINFO_TRAINING_H
 
@@ -53,7 +53,7 @@ enum dti_training_part {
 };
 /* Whether the plan has the part. */
 bool dti_training_has(const struct dti_training_plan *plan, enum dti_training_part part);
-/* Adds what one tensor of parameters takes to the sums; false when that is more than 64 bits tell.
+/* Adds what one tensor of parameters takes to the sums; false when that exceeds 64 bits.
  */
 bool dti_training_add(const struct dti_training_plan *plan, const struct dti_extent *extent,
                       struct dti_footprint sums[DTI_TRAINING_PARTS]);

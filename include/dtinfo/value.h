@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number taken apart, and the only two ways between it and a code: dti_decode() is exact,
+ * A decoded number, and the only two ways between it and a code: dti_decode() is exact,
  * dti_encode() is the one place in the program that rounds and overflows. Integer arithmetic only.
  */
 #ifndef DTINFO_VALUE_H
@@ -66,7 +66,7 @@ enum dti_flag {
     DTI_FLAG_UNDERFLOW = 4, /* inexact; stored: zero, a subnormal, e8m0's 2^-127 from below */
     DTI_FLAG_INVALID = 8,   /* NaN or infinity into an integer, NaN or a negative without a code */
     DTI_FLAG_SATURATED = 16, /* the stored number is the largest or lowest because of clamping */
-    DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a stand-in */
+    DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a placeholder */
 };
 
 struct dti_outcome {

@@ -6,7 +6,7 @@
 #include "dtinfo/checked.h"
 #include "dtinfo/parallel.h"
 
-/* A thread is worth starting for this much input. */
+/* The amount of input worth a thread. */
 enum { BYTES_PER_THREAD = 512 << 10 };
 
 bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Amounts and shapes as people write them, and the threads that an amount of bytes is worth. */
+ * Amounts and shapes as people write them, and the number of threads for an amount of bytes. */
 #ifndef DTINFO_ANSWERS_AMOUNTS_H
 #define DTINFO_ANSWERS_AMOUNTS_H
 
@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Digits at the start of *text, which moves behind them; false when there are none, or too many for
- * 64 bits. */
+/* Digits at the start of *text, which moves past them; false if there are none, or too many for 64
+ * bits. */
 bool dti_amount_digits(const char **text, size_t *length, uint64_t *ret_number);
 
-/* "2,3", "2x3", "[2, 3]", "(2, 3)"; "" and "[]" are a scalar. False when it is none of that. */
+/* "2,3", "2x3", "[2, 3]", "(2, 3)"; "" and "[]" are a scalar. False for any other form. */
 enum { DTI_RANK_MAX = 64 };
 bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
                      unsigned *ret_rank);
 
-/* Threads that are worth their start for so many bytes of input: at most one for each CPU. */
+/* The number of threads worth starting for an amount of input: at most one per CPU. */
 size_t dti_amount_useful_threads(uint64_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dtypes hold, and what bits stand for: see ask.h. */
+ * Limits of dtypes and meanings of bits: see ask.h. */
 #include "answers/ask.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What dtypes hold: the answers of list, finfo, iinfo and bits. Nothing here fails but for memory,
- * which shows when the document is written. */
+ * The answers of list, finfo, iinfo and bits. Nothing here fails except for lack of memory, which
+ * is reported when the document is written. */
 #ifndef DTINFO_ANSWERS_ASK_H
 #define DTINFO_ANSWERS_ASK_H
 
@@ -9,7 +9,7 @@
 #include "dtinfo/json.h"
 #include "dtinfo/limits.h"
 
-/* A dtype that was asked about, and what is to be known of the name it was given; or NULL. */
+/* A dtype from the command line, and a note about its name, or NULL. */
 struct dti_dtype_operand {
     struct dti_format format;
     const char *note;
@@ -20,7 +20,7 @@ struct dti_dtypes_answer {
     size_t count;
 };
 
-/* The limits of any dtype in short; complex ones have those of their parts. */
+/* A summary of the limits of any dtype; complex dtypes have those of their parts. */
 struct dti_dtype_summary {
     struct dti_limit lowest, max, smallest; /* smallest positive */
     bool has_inf, has_nan, has_minus_zero, has_subnormals;
@@ -30,7 +30,7 @@ void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summar
 /* Bits of a block with its scale for each element: exact, because lengths are powers of 2. */
 double dti_block_bits_per_weight(const struct dti_block_format *block);
 
-/* Of all dtypes and block formats, those from `first` on, `count` of them. */
+/* `count` dtypes and block formats, starting at `first`. */
 struct dti_list_answer {
     size_t first_dtype, dtype_count, first_block, block_count;
 };
@@ -38,22 +38,22 @@ void dti_document_list(struct dti_json *json, const struct dti_list_answer *list
 void dti_document_finfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 void dti_document_iinfo(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 
-/* What bits stand for: patterns as text, and their readings in dtypes. */
+/* The meaning of bits: patterns as text, and their readings in dtypes. */
 
 /* Bits as typed, most significant first: hi:lo, of which the low `width` count. */
 struct dti_bits_pattern {
     uint64_t hi, lo;
     unsigned width; /* from the digits: 4 for each of 0x, 1 for each of 0b; at most 128 */
-    bool fields;    /* binary digits in groups, as fields are printed: all of them are there */
+    bool fields;    /* binary digits grouped like printed fields: complete */
 };
 
-/* "0x4789", "0b0100_0111", "0 10001111 0001001". False when the text is not of that form (it may be
- * a hexfloat). */
+/* "0x4789", "0b0100_0111", "0 10001111 0001001". False if the text does not have that form (it may
+ * be a hexfloat). */
 bool dti_bits_is_pattern(const char *text);
 /* Fails with DTI_BAD_PATTERN. */
 enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char *text,
                                        struct dti_error *reterr);
-/* Whether no bit is lost in a code of that width, and of fields none is missing. */
+/* Whether the pattern fits a code of that width without losing bits; fields must be complete. */
 bool dti_bits_pattern_fits(const struct dti_bits_pattern *pattern, unsigned width);
 
 /* One dtype's reading: the code of each component (two for complex, real first). */
@@ -63,7 +63,7 @@ struct dti_bits_reading {
     uint64_t code[2];
     const char *note; /* on the name of the dtype, or NULL */
 };
-/* Of a dtype, with codes 0. */
+/* A reading in a dtype, with all codes 0. */
 void dti_bits_reading_init(struct dti_bits_reading *ret, const struct dti_format *dtype);
 void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_pattern *pattern,
                            const struct dti_format *dtype);
@@ -72,7 +72,7 @@ void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_p
 #define DTI_BITS_NONCANONICAL "not a canonical bool, which is 0 or 1; read as 1"
 bool dti_bits_noncanonical(const struct dti_bits_reading *reading);
 
-/* What the fields of a finite float mean: (-1)^sign x significand x 2^exponent. */
+/* The meaning of the fields of a finite float: (-1)^sign x significand x 2^exponent. */
 struct dti_bits_anatomy {
     bool subnormal;
     uint64_t field, mantissa; /* as stored */

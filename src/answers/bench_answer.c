@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `bench` measured: see bench_answer.h. */
+ * The results of `bench`: see bench_answer.h. */
 #include "answers/bench_answer.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ void dti_bench_host_read(struct dti_bench_host *ret)
     free(machine);
 }
 
-/* How many rounds were at a place, and the least of their round trips. */
+/* The number of rounds at a place, and the shortest of their round trips. */
 static size_t rounds_at(const struct dti_bench *bench, enum dti_bench_place place, double *ret_trip)
 {
     size_t rounds = 0;
@@ -188,7 +188,7 @@ static void put_samples(struct dti_json *json, const char *key,
     dti_json_end(json);
 }
 
-/* What the other run has not. */
+/* Measurements missing in the other run. */
 static void put_alone(struct dti_json *json, const struct dti_bench_records *records)
 {
     for (size_t i = 0; i < records->count; i++) {
@@ -208,7 +208,7 @@ DTI_WORDS(ratio_words, [DTI_BENCH_LESS] = "less", [DTI_BENCH_MORE] = "more",
 DTI_WORDS(speed_words, [DTI_BENCH_LESS] = "faster", [DTI_BENCH_MORE] = "slower",
           [DTI_BENCH_CANNOT_TELL] = "cannot_tell")
 
-/* But casts, which are the first. */
+/* Except casts, which come first. */
 static const char *kind_words(size_t index)
 {
     return index + 1 < dti_bench_kind_count ? dti_bench_kinds[index + 1]->name : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading documents of `bench`. Members are found by the rows that they are written from, so that
- * what is read is what is written. */
+ * Reading documents of `bench`. Members are found by the rows that write them, so reading and
+ * writing agree. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct bench_value {
     const struct dti_object *object;
 };
 
-/* Nothing, where documents of that schema have no such member. */
+/* Nothing if documents of that schema lack the member. */
 static struct bench_value member(struct bench_value of, const char *key)
 {
     const struct dti_member *const row = dti_object_member(of.object, key);
@@ -42,7 +42,7 @@ static double number_of(struct bench_value of, const char *key)
     return dti_tree_number(member(of, key).tree);
 }
 
-/* What is read, and what it is to be. */
+/* The document being read, and what is expected of it. */
 struct bench_reading {
     struct dti_bench_records *records;
     const struct dti_document *schema;
@@ -117,13 +117,13 @@ static enum dti_status read_document(struct bench_reading *reading, const struct
     const struct bench_value document = {tree, schema->object}, host = member(document, "host");
     copy_word(found, dti_tree_text(dti_tree_member(tree, "schema")));
     if (strcmp(found, schema->schema) != 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: its schema is %s; wanted is %s", reading->name,
-                        found[0] != '\0' ? dti_quote(quoted, found, strlen(found)) : "not told",
-                        schema->schema);
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: expected the schema %s, got %s", reading->name,
+                        schema->schema,
+                        found[0] != '\0' ? dti_quote(quoted, found, strlen(found)) : "none");
     copy_word(found, text_of(document, "benchmark"));
     if (strcmp(found, reading->benchmark) != 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s: its benchmark is %s; wanted is %s",
-                        reading->name, dti_quote(quoted, found, strlen(found)), reading->benchmark);
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: expected the benchmark %s, got %s",
+                        reading->name, reading->benchmark, dti_quote(quoted, found, strlen(found)));
     copy_word(reading->records->model, text_of(host, "model"));
     copy_word(reading->records->level, text_of(host, "level"));
     reading->document = document;
@@ -144,11 +144,10 @@ static enum dti_status read_lines(struct bench_reading *reading, const char *tex
         if (taken > 0)
             status = dti_tree_read(&tree, text, taken, &problem, &at);
         if (status == DTI_BAD_INPUT)
-            return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s is not a JSON document a line: line %zu, byte %zu: %s",
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is not JSON Lines: line %zu, byte %zu: %s",
                             reading->name, line, at, problem);
         if (status != DTI_OK)
-            return dti_fail(reterr, status, "out of memory");
+            return dti_no_memory(reterr);
         if (tree)
             status = read_document(reading, tree, reterr);
         dti_tree_free(tree);
@@ -174,7 +173,7 @@ enum dti_status dti_bench_records_read(struct dti_bench_records *records, const 
         return dti_fail(reterr, status, "%s is not a JSON document: byte %zu: %s", name, at,
                         problem);
     if (status != DTI_OK)
-        return dti_fail(reterr, status, "out of memory");
+        return dti_no_memory(reterr);
     status = read_document(&reading, tree, reterr);
     dti_tree_free(tree);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that a job asks for, one measurement after another. */
+ * Runs everything a job asks for, one measurement after another. */
 #include "answers/bench_answer.h"
 
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static void step_init(struct bench_step *ret, const struct dti_bench_job *job, s
 
 typedef enum dti_status visit_fn(struct bench_step *step, struct dti_error *reterr);
 
-/* Calls it for everything that is to be measured: casts by pair, device, threads and size; others
- * by size, device, level and threads. */
+/* Calls a function for every measurement: casts by pair, device, threads and size; others by size,
+ * device, level and threads. */
 static enum dti_status visit_all(const struct dti_bench_job *job, const struct dti_bench_sink *sink,
                                  visit_fn *visit, struct dti_error *reterr)
 {
@@ -77,7 +77,7 @@ static enum dti_status visit_all(const struct dti_bench_job *job, const struct d
     return status;
 }
 
-/* The usual sizes are left out where there is not the memory, but of casts. */
+/* The default sizes are skipped if there is too little memory, except for casts. */
 static bool may_be_left_out(const struct bench_step *step)
 {
     return step->job->usual_sizes && !step->job->setup.kind->casts;
@@ -89,7 +89,7 @@ static enum dti_status check_one(struct bench_step *step, struct dti_error *rete
     return status == DTI_UNAVAILABLE && may_be_left_out(step) ? DTI_OK : status;
 }
 
-/* An engine that was asked for and is not there. */
+/* A requested engine that is missing. */
 static enum dti_status check_engine(const struct dti_bench_table *table, const char *engine,
                                     struct dti_error *reterr)
 {
@@ -97,12 +97,13 @@ static enum dti_status check_engine(const struct dti_bench_table *table, const c
         if (!table->items[i].limit)
             return DTI_OK;
     }
-    return dti_fail_word(reterr, DTI_UNAVAILABLE, engine, strlen(engine), "no engine %s here%s%s",
-                         DTI_QUOTED(engine, strlen(engine)), table->note_count > 0 ? ": " : "",
+    return dti_fail_word(reterr, DTI_UNAVAILABLE, engine, strlen(engine),
+                         "engine %s is not available%s%s", DTI_QUOTED(engine, strlen(engine)),
+                         table->note_count > 0 ? ": " : "",
                          table->note_count > 0 ? table->notes[0] : "");
 }
 
-/* A thread alone is not tied to a CPU: the system finds it a quiet one. */
+/* A single thread is not pinned to a CPU: the system finds an idle one. */
 static enum dti_status measure(struct bench_step *step, struct dti_bench_table *table,
                                struct dti_error *reterr)
 {

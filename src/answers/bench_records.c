@@ -13,7 +13,7 @@ struct label {
     size_t length;
 };
 
-/* Appends as much as there is room for. */
+/* Appends as much as fits. */
 static void DTI_PRINTF(2, 3) append(struct label *label, const char *format, ...)
 {
     const size_t available = DTI_BENCH_LABEL - label->length;
@@ -77,11 +77,11 @@ static void make_label(char text[DTI_BENCH_LABEL], const struct dti_bench_subjec
     append_word(&label, ", ", subject->data, "normal");
     append_word(&label, ", ", subject->round, "nearest-even");
     append_word(&label, ", ", subject->overflow, "native");
-    append(&label, "%s", subject->with_alloc ? ", with memory" : "");
+    append(&label, "%s", subject->with_alloc ? ", with allocation" : "");
     append_engine(&label, subject->engine);
 }
 
-/* A time that can be, else 0. */
+/* A valid time, else 0. */
 static double seconds(double number)
 {
     return number >= 1e-15 && number < 1e9 ? number : 0;
@@ -103,7 +103,7 @@ static struct dti_bench_record *add(struct dti_bench_records *records)
     return record;
 }
 
-/* The second of the same label is its second, whatever else there is. */
+/* The second record of a label matches its second, regardless of other records. */
 static void number_label(const struct dti_bench_records *records, char label[DTI_BENCH_LABEL])
 {
     size_t before = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times of `bench` by what they are of. Two records with the same label measured the same, as far
- * as documents tell; how it was computed (kernels, levels) may differ. */
+ * Times of `bench` by label. Two records with the same label measured the same thing; kernels and
+ * levels may differ. */
 #ifndef DTINFO_ANSWERS_BENCH_RECORDS_H
 #define DTINFO_ANSWERS_BENCH_RECORDS_H
 
@@ -15,14 +15,13 @@ enum {
     DTI_BENCH_WORD = 64 /* longer words are cut */
 };
 
-/* What was measured. NULL, 0 and false where it means nothing. */
+/* The measurement. NULL, 0 and false for members that do not apply. */
 struct dti_bench_subject {
     const char *benchmark, *src, *dst, *role, *dtype, *engine, *device, *place;
     const char *cache, *data, *round, *overflow;
     bool limit, loss_report, with_alloc;
-    uint64_t bytes, elements, m, n, k,
-        threads;              /* of these sizes the first that is there: m, bytes */
-    double median, low, high; /* seconds of a pass */
+    uint64_t bytes, elements, m, n, k, threads; /* the first of these sizes that is set: m, bytes */
+    double median, low, high;                   /* seconds of a pass */
 };
 
 struct dti_bench_record {
@@ -37,49 +36,49 @@ struct dti_bench_records {
     char model[DTI_BENCH_WORD], level[DTI_BENCH_WORD]; /* of the machine; empty when unknown */
 };
 
-/* Appends it unless it is a limit, or its time is none that can be. name: where it is from, for the
- * message when there are too many (DTI_BAD_INPUT). */
+/* Appends a record unless it is a limit or its time is invalid. name: its source, for the message
+ * if there are too many (DTI_BAD_INPUT). */
 enum dti_status dti_bench_record(struct dti_bench_records *records,
                                  const struct dti_bench_subject *subject, const char *name,
                                  struct dti_error *reterr);
-/* bench_document.c; documents are untrusted. Appends what one has, or several, one on each line:
- * their subjects, that is, not the limits beside them. Fails with DTI_BAD_INPUT when it is none, or
- * is not of that schema (dti_schema_bench, dti_schema_bench_table) and benchmark. `name` is for
- * messages, ready to be shown. */
+/* bench_document.c; documents are untrusted. Appends the measurements of one document, or of
+ * several, one per line, without their limits. Fails with DTI_BAD_INPUT if the text is not a
+ * document, or not of that schema (dti_schema_bench, dti_schema_bench_table) and benchmark. `name`
+ * is for messages, already quoted. */
 enum dti_status dti_bench_records_read(struct dti_bench_records *records, const char *text,
                                        size_t length, const struct dti_document *schema,
                                        const char *benchmark, const char *name,
                                        struct dti_error *reterr);
 void dti_bench_records_free(struct dti_bench_records *records);
 
-/* Two runs side by side: what was measured in both, by how much it differs, and whether that is
- * more than the intervals allow for. */
+/* Two runs side by side: the common measurements, their differences, and whether these exceed the
+ * intervals. */
 struct dti_bench_comparison {
     const char *path; /* of the other document */
-    bool gate;        /* what became too slow is an answer of its own */
-    double allowed;   /* so much longer than before is not too slow: 0.1 */
+    bool gate;        /* a regression is an answer of its own */
+    double allowed;   /* accepted slowdown: 0.1 */
     struct dti_bench_records then, now;
     bool other_machine;
 };
 
-/* Finds each record's partner of the same label in the other run; SIZE_MAX where there is none.
+/* Finds each record's partner of the same label in the other run; SIZE_MAX if there is none.
  * Returns the number of pairs. */
 size_t dti_bench_match(struct dti_bench_records *then, struct dti_bench_records *now);
-/* That of a record of now which has one. */
+/* The partner of a record of this run that has one. */
 const struct dti_bench_record *dti_bench_partner(const struct dti_bench_comparison *comparison,
                                                  const struct dti_bench_record *now);
 
-/* How times compare: now / then, with the interval that both intervals give. */
+/* The ratio now / then, with the interval that follows from both intervals. */
 void dti_bench_compare_times(struct dti_bench_figure *ret, const struct dti_bench_figure *then,
                              const struct dti_bench_figure *now);
-/* Slower by more than is allowed, and surely slower; never without a gate. */
+/* Slower by more than allowed, beyond the uncertainty; never without a gate. */
 bool dti_bench_is_regression(const struct dti_bench_comparison *comparison,
                              const struct dti_bench_figure *ratio);
 
-/* After all was measured: matches both runs. */
+/* After measuring: matches both runs. */
 struct dti_bench_outcome {
     size_t pairs;
-    size_t unknown; /* of them, where one run has too few samples to tell; only with a gate */
+    size_t unknown; /* number of pairs with too few samples in one run; only with a gate */
     bool slower;    /* with a gate */
 };
 struct dti_bench_outcome dti_bench_compare(struct dti_bench_comparison *comparison);

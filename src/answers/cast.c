@@ -20,7 +20,7 @@ struct cast_number {
     const struct dti_format *format;
     const struct dti_scalar *scalar; /* NULL: there is not one number */
     const struct dti_number_answer *number;
-    const char *text; /* its text, where it is known, or NULL */
+    const char *text; /* its text, if known, or NULL */
 };
 
 /* A decimal expansion, NULL where there is none, and a JSON number, NULL likewise. */
@@ -52,7 +52,7 @@ struct stack_text {
     char text[DTI_CAST_TEXT_SIZE], bits[DTI_CAST_TEXT_SIZE];
 };
 
-/* What a result shows of itself. */
+/* The spelled members of a result. */
 struct result_text {
     const char *token, *text, *bits;
     bool real; /* it is one number, spelled in: */
@@ -89,7 +89,7 @@ static void spell_input(struct exact_text *ret, struct dti_json *json,
         dti_json_out_of_memory(json);
 }
 
-/* A derived figure, rounded to fp64. "inf" and "0" are beyond fp64. */
+/* A derived figure, rounded to fp64. "inf" and "0" are results beyond the range of fp64. */
 static void spell_rounded(struct token_text *ret, const struct dti_value *value)
 {
     ret->token = NULL;
@@ -110,7 +110,7 @@ static bool is_own_rounding(const char *exact, size_t length)
     return length <= 15 && strncmp(exact + (exact[0] == '-'), "0.0000", 6) != 0;
 }
 
-/* False where there is no error; else exact is to be freed. */
+/* False without an error; else free exact. */
 static bool spell_error(struct error_text *ret, struct dti_json *json,
                         const struct cast_number *number)
 {
@@ -152,7 +152,7 @@ static const char *spell_step(struct token_text *ret, const struct dti_scalar *s
     return ret->text;
 }
 
-/* A number of the dtype; NULL unless it is there. */
+/* A number of the dtype; NULL if absent. */
 static const struct dti_number_answer *beside(struct number_beside *ret,
                                               const struct cast_number *number, bool there,
                                               uint64_t code)

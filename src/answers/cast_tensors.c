@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cast of a file as JSON: see cast_tensors.h. Tensors are written one after another, so that
- * any number of them takes little memory. */
+ * The cast of a file as JSON: see cast_tensors.h. Tensors are written one after another, so memory
+ * does not grow with their number. */
 #include "answers/cast_tensors.h"
 
 #include <string.h>

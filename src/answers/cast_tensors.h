@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer of a cast of a file: what was read and written, what became of each tensor, what was
- * lost. */
+ * The answer of a cast of a file: input, output, the fate of each tensor, and losses. */
 #ifndef DTINFO_ANSWERS_CAST_TENSORS_H
 #define DTINFO_ANSWERS_CAST_TENSORS_H
 
@@ -14,17 +13,17 @@ struct dti_written_file {
     uint64_t bytes;
 };
 
-/* What was written, or would be. */
+/* The output, written or planned. */
 struct dti_cast_output {
-    const char *path; /* as it was given; NULL where none was */
+    const char *path; /* as given; NULL without one */
     const struct dti_rewrite *rewrite;
     bool dry_run;
     bool losses; /* are known */
-    bool text;   /* numbers as text, of so many bytes */
+    bool text;   /* output as text, and its bytes */
     uint64_t text_bytes;
 };
 
-/* Members on what was lost in all; null unless there. */
+/* Members of the total losses; null unless present. */
 struct dti_cast_loss {
     const struct dti_rewrite *rewrite;
     bool there;
@@ -42,7 +41,7 @@ struct dti_cast_file_answer {
     const char *device, *device_reason; /* the reason may be NULL */
     size_t threads;
     const struct dti_warnings *warnings;
-    FILE *stream; /* where tensors go as soon as they are written: see dti_json_stream() */
+    FILE *stream; /* the stream for finished tensors: see dti_json_stream() */
 };
 void dti_document_cast_file(struct dti_json *json, const struct dti_cast_file_answer *file);
 

@@ -140,7 +140,7 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
             (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
                            report->request->words(words, tensor->remedy, tensor->refusal));
         else
-            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, which is not read as numbers",
+            (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
                            tensor->stored_as);
         break;
     case DTI_CHECK_WRONG_DTYPE:
@@ -151,7 +151,7 @@ const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_che
         break;
     case DTI_CHECK_UNMATCHED: {
         const struct dti_check_item *const item = &assertion->items[failure->index];
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "no tensor's name fits %s",
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "no tensor name matches %s",
                        dti_quote(quoted, item->glob, item->glob_length));
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether files are as they should be: assertions, and what each came to in a file. */
+ * Assertions on files, and their results. */
 #ifndef DTINFO_ANSWERS_CHECK_ANSWER_H
 #define DTINFO_ANSWERS_CHECK_ANSWER_H
 
@@ -9,7 +9,7 @@
 #include "dtinfo/json.h"
 #include "dtinfo/logical_tensors.h"
 
-/* In the order in which they are told. Those from DTI_CHECK_NO_NAN on need the data. */
+/* In the order of the report. Those from DTI_CHECK_NO_NAN on need the data. */
 enum dti_check_kind {
     DTI_CHECK_VALID,
     DTI_CHECK_DIGEST,
@@ -19,7 +19,7 @@ enum dti_check_kind {
     DTI_CHECK_NO_INF,
     DTI_CHECK_MAX_ABS,
     DTI_CHECK_FITS,
-    /* of a cast to the format */
+    /* about a cast to the format */
     DTI_CHECK_MAX_TO_ZERO,
     DTI_CHECK_MAX_ERROR,
     DTI_CHECK_MIN_SQNR,
@@ -38,8 +38,8 @@ struct dti_check_item {
 struct dti_check_assertion {
     enum dti_check_kind kind;
     const char *argument;         /* as given, of DTI_CHECK_FITS the dtype's name; NULL for none */
-    struct dti_format format;     /* DTI_CHECK_FITS, and those behind it */
-    size_t as;                    /* those behind it: which of the casts of the reading */
+    struct dti_format format;     /* DTI_CHECK_FITS and later ones */
+    size_t as;                    /* later ones: index of the cast in the reading */
     double bound;                 /* likewise */
     struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
     struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
@@ -51,7 +51,7 @@ enum { DTI_CHECK_ASSERTIONS = 64 };
 struct dti_check_request {
     const struct dti_logical_options *container;
     struct dti_reading reading;
-    dti_remedy_words_fn *words; /* around what readers of files say */
+    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
     const char *only;           /* names of tensors, or NULL */
     bool ints;                  /* integer tensors must fit, too */
     struct dti_check_assertion assertions[DTI_CHECK_ASSERTIONS];
@@ -61,13 +61,13 @@ struct dti_check_request {
 };
 
 enum dti_check_fault {
-    DTI_CHECK_INVALID,      /* the reader's words are in the report */
+    DTI_CHECK_INVALID,      /* the reader's message is in the report */
     DTI_CHECK_NOT_DONE,     /* because the file is invalid */
     DTI_CHECK_OTHER_DIGEST, /* files[index] of the report's digests */
     DTI_CHECK_UNREADABLE,   /* the values of this type cannot be read */
     DTI_CHECK_WRONG_DTYPE,
     DTI_CHECK_WRONG_SHAPE,
-    DTI_CHECK_UNMATCHED, /* no tensor has a name that fits items[index] */
+    DTI_CHECK_UNMATCHED, /* no tensor name matches items[index] */
     DTI_CHECK_HAS_NAN,
     DTI_CHECK_HAS_INF,
     DTI_CHECK_TOO_HIGH, /* code, at index */
@@ -87,35 +87,35 @@ struct dti_check_failure {
     double figure;
 };
 
-/* What one assertion came to in one file. */
+/* The result of one assertion on one file. */
 struct dti_check_tally {
     size_t tensors;              /* looked at */
-    size_t failures, unreadable; /* of the failures, those that nothing was looked at for */
+    size_t failures, unreadable; /* failures without a check, because of unreadable data */
 };
 
-/* What an assertion came to, and a file. */
+/* The outcome of an assertion or of a file. */
 enum dti_check_outcome {
     DTI_CHECK_OK,
     DTI_CHECK_FAILED,
-    DTI_CHECK_UNDECIDED, /* nothing fails, but not everything could be read */
+    DTI_CHECK_UNDECIDED, /* no failure, but some data could not be read */
 };
 
 struct dti_check_report {
     const struct dti_check_request *request;
     const char *path;
     struct dti_container *container; /* NULL for an invalid file */
-    char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's words */
+    char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
     struct dti_digest *digests;      /* of its files, or NULL */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
     struct dti_check_failure *failures; /* assertion after assertion, in the order of the tensors */
     size_t failure_count, failure_capacity, unreadable_count;
-    /* why there is no answer, where the error is DTI_USAGE */
+    /* why there is no answer, if the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };
 
-/* All assertions on one file. A damaged file is an answer where DTI_CHECK_VALID comes first. To be
- * freed in any case. Fails with DTI_USAGE: `only` leaves no tensor, one digest is given for several
- * files; else as containers and scans do. */
+/* Checks all assertions on one file. A damaged file is an answer if DTI_CHECK_VALID comes first.
+ * Free the report in any case. Fails with DTI_USAGE: `only` leaves no tensor, one digest is given
+ * for several files; else as containers and scans do. */
 enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
                               struct dti_check_report *ret, struct dti_error *reterr);
 void dti_check_report_free(struct dti_check_report *report);
@@ -128,17 +128,17 @@ enum dti_status dti_check_values(struct dti_check_report *report, const size_t *
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 
-/* Whether a text is one of DTI_CHECK_SHAPE. */
+/* Whether a text is a valid argument of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);
 
-/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one; what is wrong
- * with a tensor: "max 70144 at [12]". */
+/* "no-nan", "fits", in the order of enum dti_check_kind, NULL behind the last one; the failure of a
+ * tensor: "max 70144 at [12]". */
 const char *dti_check_name(size_t kind);
 enum { DTI_CHECK_DETAIL = 640 };
 const char *dti_check_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                              const struct dti_check_failure *failure);
 
-/* Of all files. next gives the report of one after the other, NULL after the last. */
+/* The answer for all files. next returns the reports one by one, then NULL. */
 struct dti_check_answer {
     const struct dti_check_report *(*next)(void *context);
     void *context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All assertions on one file: its digests; those that names, dtypes and shapes decide; then, in one
- * reading, those on its numbers. */
+ * All assertions on one file: its digests; those on names, dtypes and shapes; then, in one reading,
+ * those on its numbers. */
 #include "answers/check_answer.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
                                  : DTI_CHECK_OK;
 }
 
-/* What each file should have; before any is read. */
+/* Checks the expected digests before any file is read. */
 static enum dti_status find(struct dti_check_report *report, const struct dti_digest **ret,
                             struct dti_error *reterr)
 {
@@ -114,7 +114,7 @@ static bool is_of(const struct dti_check_item *item, const struct dti_tensor *te
     return (tensor->format || tensor->block) && strcmp(dti_tensor_dtype(tensor), name) == 0;
 }
 
-/* The last item with a pattern that fits decides; without one, any of those that have none. */
+/* The last item with a matching pattern decides; without one, any item without a pattern. */
 static bool dtype_holds(const struct dti_check_assertion *assertion,
                         const struct dti_tensor *tensor)
 {
@@ -129,7 +129,7 @@ static bool dtype_holds(const struct dti_check_assertion *assertion,
     return holds || !defaults;
 }
 
-/* The next dimension of a pattern: a number, or any. False at the end and at nonsense. */
+/* The next dimension of a pattern: a number, or any. False at the end and for invalid text. */
 static bool next_dimension(const char **text, size_t *length, bool *ret_any, uint64_t *ret_number)
 {
     *ret_any = *length > 0 && **text == '*';
@@ -171,7 +171,7 @@ static bool shape_fits(const struct dti_check_item *item, const struct dti_tenso
     return rank == tensor->rank;
 }
 
-/* As with dtypes the last item that fits decides. */
+/* As with dtypes, the last matching item decides. */
 static bool shape_holds(const struct dti_check_assertion *assertion,
                         const struct dti_tensor *tensor)
 {
@@ -182,7 +182,7 @@ static bool shape_holds(const struct dti_check_assertion *assertion,
     return true;
 }
 
-/* A pattern for shapes that no name fits asserts something that is not there. */
+/* A shape pattern that matches no name is a failure. */
 static enum dti_status check_items(struct dti_check_report *report, size_t at,
                                    const size_t *tensors, size_t count, struct dti_error *reterr)
 {
@@ -228,7 +228,7 @@ void dti_check_report_free(struct dti_check_report *report)
     dti_logical_close(report->container);
 }
 
-/* Of a file that cannot be opened as what it seems to be. */
+/* A file that cannot be opened as the kind it seems to be. */
 static enum dti_status fail_all(struct dti_check_report *report, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -244,8 +244,7 @@ static enum dti_status fail_all(struct dti_check_report *report, struct dti_erro
     return status;
 }
 
-/* A file that is damaged is an answer where that is the question; one that is not there is an error
- * all the same. */
+/* A damaged file is an answer if validity is asserted; a missing file is always an error. */
 static enum dti_status answer(struct dti_check_report *report, const struct dti_error *error,
                               struct dti_error *reterr)
 {
@@ -262,7 +261,7 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
     return error->status;
 }
 
-/* In the order of the assertions, then of the tensors; what is of none comes last. */
+/* In the order of the assertions, then of the tensors; failures without a tensor come last. */
 static int by_assertion(const void *a, const void *b)
 {
     const struct dti_check_failure *const left = a, *const right = b;
@@ -273,7 +272,7 @@ static int by_assertion(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-/* The sums that the file has of its own data. */
+/* The checksums stored in the file. */
 static enum dti_status verify(const struct dti_check_report *report, struct dti_error *reterr)
 {
     const struct dti_reading *const reading = &report->request->reading;
@@ -286,7 +285,7 @@ static enum dti_status verify(const struct dti_check_report *report, struct dti_
     return status;
 }
 
-/* Whether a pickle is whole only those know who run it. */
+/* A pickle can only be validated by running it. */
 static enum dti_status check_pickles(struct dti_check_report *report, size_t at,
                                      struct dti_error *reterr)
 {
@@ -334,7 +333,7 @@ static enum dti_status run(struct dti_check_report *report, struct dti_error *re
         return dti_no_memory(reterr);
     if (only && count == 0) {
         report->refusal = DTI_CHECK_NONE_LEFT;
-        status = dti_fail(reterr, DTI_USAGE, "no tensor has a name that fits");
+        status = dti_fail(reterr, DTI_USAGE, "no tensor has a matching name");
     } else {
         status = check_all(report, tensors, count, reterr);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Assertions on the numbers themselves. What a dtype alone decides is not read: there is no NaN
- * among integers. The rest is read once, some tensors at a time. */
+ * Assertions on the numbers themselves. Data is not read if the dtype alone decides: integers have
+ * no NaN. The rest is read once, some tensors at a time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_read(const struct dti_tensor *tensor)
     return tensor->format && !tensor->refusal;
 }
 
-/* Whether an assertion says anything of such a tensor. */
+/* Whether an assertion applies to such a tensor. */
 static bool concerns(const struct dti_check_request *request,
                      const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
@@ -54,7 +54,7 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     return false;
 }
 
-/* Counts the assertions that it is held against; whether its data decides any of them. */
+/* Counts the assertions that apply; returns whether its data decides any of them. */
 static bool needs_reading(struct dti_check_report *report, const struct dti_tensor *tensor)
 {
     bool needed = false;
@@ -77,7 +77,7 @@ static bool overflows(const struct dti_format *dst, const struct dti_value *valu
     return (outcome.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID)) != 0;
 }
 
-/* An extreme that breaks a bound. */
+/* An extreme that exceeds a bound. */
 static void blame(struct dti_check_failure *failure, const struct dti_stats *stats, bool high)
 {
     failure->fault = high ? DTI_CHECK_TOO_HIGH : DTI_CHECK_TOO_LOW;
@@ -93,7 +93,7 @@ static void blame_special(struct dti_check_failure *failure, const struct dti_st
     failure->index = nan ? stats->first_nan : stats->first_inf;
 }
 
-/* Errors are of what stays finite: a number that does not has a larger one than any. */
+/* Errors are defined for numbers that stay finite; one that does not exceeds any bound. */
 static bool loss_holds(const struct dti_check_assertion *assertion, const struct dti_stats *stats,
                        const struct dti_loss_summary *loss, struct dti_check_failure *failure)
 {
@@ -173,7 +173,7 @@ struct check_scan {
     const struct dti_tensor **tensors;
 };
 
-/* A tensor whose numbers cannot be read breaks every assertion on them. */
+/* A tensor whose numbers cannot be read fails every assertion on them. */
 static enum dti_status judge(void *context, size_t at, const struct dti_tensor_stats *stats,
                              const struct dti_loss_summary *losses, struct dti_error *reterr)
 {

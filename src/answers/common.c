@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several documents have: see common.h. */
+ * Common parts of documents: see common.h. */
 #include "answers/common.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static const char *token_of(const struct dti_number_answer *number, const char *
         (number->format && dti_format_is_integer(number->format)) || dti_value_fits_json(value);
     if (value->class > DTI_CLASS_FINITE || !whole)
         return NULL;
-    /* many readers take "-0" for the integer 0 */
+    /* many readers parse "-0" as the integer 0 */
     return value->class == DTI_CLASS_ZERO && value->negative ? "-0.0" : text;
 }
 
@@ -214,7 +214,7 @@ static void put_kept(struct dti_json *json, const struct dti_warning *kept)
 static void put_more(struct dti_json *json, size_t count)
 {
     char text[64];
-    (void)snprintf(text, sizeof text, "%zu more warnings are left out", count);
+    (void)snprintf(text, sizeof text, "%zu more warnings are omitted", count);
     dti_put_warning(json, NULL,
                     &(struct dti_warning_answer){.code = "more_warnings", .message = text});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What several documents have: numbers in all their spellings, bytes, names, warnings, files,
- * losses and policies, as members of JSON; and the documents of every command. Memory that runs out
- * shows when the document is written. */
+ * Common parts of documents: numbers in all their spellings, bytes, names, warnings, files, losses
+ * and policies, as members of JSON; and the documents of every command. Running out of memory is
+ * reported when the document is written. */
 #ifndef DTINFO_ANSWERS_COMMON_H
 #define DTINFO_ANSWERS_COMMON_H
 
@@ -21,20 +21,20 @@ extern const struct dti_object dti_object_number, dti_object_neighbour, dti_obje
     dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
     dti_object_loss, dti_object_cast_options, dti_object_quantized, dti_object_logical_options;
 
-/* A figure that was computed in fp64, as the number that it is. */
+/* A figure computed in fp64. */
 void dti_double_value(double figure, struct dti_value *ret_value);
 
-/* A number in all its spellings. format: that of which it has a code; NULL for numbers that lie
- * between those of a dtype. */
+/* A number in all its spellings. format: the dtype with a code for it; NULL for numbers between
+ * those of a dtype. */
 struct dti_number_answer {
     const struct dti_format *format;
     uint64_t code;
     const struct dti_value *value;
-    const char *text; /* where it was spelled already, or NULL */
+    const char *text; /* the existing spelling, or NULL */
 };
 
-/* The spellings; what is not `finite` has no hexfloat, what has no format neither shortest nor
- * bits. exact is to be freed. */
+/* The spellings; only finite numbers have a hexfloat, and only numbers with a format have shortest
+ * and bits. Free exact. */
 enum { DTI_EXACT_ROOM = 256 }; /* bytes that need no memory */
 struct dti_spellings {
     const char *token; /* the JSON number, or NULL */
@@ -48,19 +48,19 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
 void dti_put_number(struct dti_json *json, const char *key, const struct dti_number_answer *number);
 /* The same as members of the open object. */
 void dti_put_members_number(struct dti_json *json, const struct dti_number_answer *number);
-/* Null where it is not there. */
+/* Null if absent. */
 void dti_put_code(struct dti_json *json, const char *key, const struct dti_format *format,
                   bool there, uint64_t code);
 void dti_put_figure(struct dti_json *json, const char *key, bool there, double figure);
 void dti_put_limit(struct dti_json *json, const char *key, const struct dti_format *format,
                    const struct dti_limit *limit);
 
-/* One JSON number: of a fp64 the shortest text that reads back, null for NaN and infinity; of a
- * text, that was spelled, as it is, null for NULL. */
+/* One JSON number: of a fp64 the shortest text that reads back, null for NaN and infinity; a
+ * spelled text unchanged, null for NULL. */
 void dti_put_double(struct dti_json *json, const char *key, double number);
 void dti_put_token(struct dti_json *json, const char *key, const char *text);
 
-/* Bytes that should be UTF-8, and those that are not in hexadecimal as well. NULL gives nulls. */
+/* Bytes that should be UTF-8; invalid UTF-8 is written in hexadecimal too. NULL gives nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length);
 
@@ -71,7 +71,7 @@ struct dti_fields_answer {
 };
 void dti_put_fields(struct dti_json *json, const char *key, const struct dti_fields_answer *fields);
 
-/* Something that a reader should know. line: of standard input, 0 where it is about none. */
+/* A warning. line: line of standard input, or 0. */
 struct dti_warning_answer {
     const char *code, *dtype, *message;
     uint64_t line;
@@ -79,9 +79,8 @@ struct dti_warning_answer {
 void dti_put_warning(struct dti_json *json, const char *key,
                      const struct dti_warning_answer *warning);
 
-/* How quantized tensors are to be seen, as members of options; how one is stored; and what a
- * container (or NULL) has to say about those that stay as they are stored, as warnings of an open
- * list. */
+/* Options for viewing quantized tensors; how one is stored; and the notes of a container (or NULL)
+ * on tensors that are viewed as stored, as warnings of an open list. */
 void dti_put_members_logical_options(struct dti_json *json,
                                      const struct dti_logical_options *options);
 void dti_put_quantized(struct dti_json *json, const char *key, const struct dti_dequant_form *form);
@@ -95,14 +94,14 @@ void dti_put_neighbour(struct dti_json *json, const char *key,
                        const struct dti_number_answer *number);
 void dti_put_members_layout(struct dti_json *json, const struct dti_format *format);
 
-/* Without the code, of numbers that are no dtype's. */
+/* Without a code, for numbers outside any dtype. */
 void dti_put_plain_number(struct dti_json *json, const char *key,
                           const struct dti_number_answer *number);
 
 const char *dti_kind_words(size_t index);
 
-/* Warnings that an answer collects while it is found: the member "warnings" of its document. The
- * first of them are kept, the others counted. */
+/* Warnings collected for an answer: the member "warnings" of its document. The first ones are kept,
+ * the others counted. */
 enum { DTI_WARNINGS_MAX = 100 };
 
 struct dti_warning {
@@ -116,7 +115,7 @@ struct dti_warning {
 struct dti_warnings {
     struct dti_warning *list; /* NULL until the first one */
     size_t count, total;
-    bool failed; /* memory ran out */
+    bool failed; /* out of memory */
 };
 
 /* dtype may be NULL; texts are copied. */
@@ -134,7 +133,7 @@ struct dti_file_part {
 };
 
 struct dti_container_answer {
-    const char *path; /* as it was given */
+    const char *path; /* as given */
     const struct dti_container *container;
     uint64_t data_bytes;
 };
@@ -168,10 +167,10 @@ enum { DTI_VIA_TEXT_SIZE = DTI_VIA_MAX * DTI_NAME_SIZE };
 const char *dti_via_text(char buffer[DTI_VIA_TEXT_SIZE], const struct dti_format *via,
                          size_t count);
 
-/* What every command may answer: an error, and the version. */
+/* Answers of every command: an error, and the version. */
 struct dti_error_answer {
     const struct dti_error *error;
-    const char *message; /* what it says and what to do */
+    const char *message; /* the message with its remedy */
     uint64_t line;       /* of standard input, or 0 */
 };
 void dti_document_error(struct dti_json *json, const struct dti_error_answer *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A comparison in words, and as JSON. Tensors are written as they are built, so that their number
- * does not matter. */
+ * A comparison in words, and as JSON. Tensors are written as they are built, so memory does not
+ * grow with their number. */
 #include "answers/compare.h"
 
 #include <math.h>

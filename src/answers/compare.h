@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far the numbers of two files are from each other: tensors paired by name, and what each pair
- * came to. */
+ * The differences between the numbers of two files: tensors paired by name, and the result of each
+ * pair. */
 #ifndef DTINFO_ANSWERS_COMPARE_H
 #define DTINFO_ANSWERS_COMPARE_H
 
@@ -14,59 +14,59 @@
 enum dti_compare_way {
     DTI_COMPARE_NUMBERS, /* figures are filled */
     DTI_COMPARE_BYTES,   /* values cannot be read, types are the same: byte by byte */
-    DTI_COMPARE_NEVER,   /* shapes or types do not go together: dti_compare_reason() says why */
+    DTI_COMPARE_NEVER,   /* incompatible shapes or types: dti_compare_reason() returns why */
     DTI_COMPARE_ONLY_A,
     DTI_COMPARE_ONLY_B,
 };
 
-/* Those of pairs in the order of increasing difference. */
+/* Outcomes of pairs, in order of increasing difference. */
 enum dti_compare_outcome {
     DTI_COMPARE_EQUAL,
     DTI_COMPARE_WITHIN,     /* numbers differ, but not beyond the tolerance */
-    DTI_COMPARE_UNREADABLE, /* values cannot be read, which leaves the question open */
+    DTI_COMPARE_UNREADABLE, /* values cannot be read, so the outcome is unknown */
     DTI_COMPARE_DIFFERS,
     DTI_COMPARE_IGNORED, /* on one side only, with ignore_missing */
     DTI_COMPARE_OUTCOMES
 };
 
-/* What is kept of a struct dti_comparison, which is large. */
+/* The members kept of a struct dti_comparison, which is large. */
 struct dti_compare_figures {
     uint64_t elements, differing, unmatched, exceeding, compared;
     double max_absolute, mean_absolute, root_mean_square, max_relative, cosine;
-    double max_ulp;     /* NaN where there is no ulp */
+    double max_ulp;     /* NaN if ulps do not apply */
     uint64_t max_index; /* UINT64_MAX when nothing differs */
     uint64_t first_differing, first_unmatched;
     bool identical;
 };
 
 struct dti_compare_result {
-    size_t a, b; /* tensors; that of a side that lacks it is not set */
+    size_t a, b; /* tensors; not set for a side that lacks it */
     enum dti_compare_way way;
     enum dti_compare_outcome outcome;
-    uint64_t first_byte; /* DTI_COMPARE_BYTES: where they differ; UINT64_MAX for nowhere */
+    uint64_t first_byte; /* DTI_COMPARE_BYTES: where they differ; UINT64_MAX if they do not */
     struct dti_compare_figures figures; /* DTI_COMPARE_NUMBERS */
 };
 
-/* A tolerance; numbers are equal within 0 where none is given. */
+/* A tolerance; 0 if none is given. */
 struct dti_compare_bound {
     bool given;
     double most;
 };
 
-/* The request, then what came of it. To be freed. */
+/* The request, then the results. Free it after use. */
 struct dti_compare {
     struct dti_container *a, *b;
     struct dti_compare_bound atol, rtol, max_ulp;
     bool bitwise, ignore_missing;
     struct dti_logical_options options; /* how the files are opened */
-    dti_remedy_words_fn *words;         /* around what readers of files say */
+    dti_remedy_words_fn *words;         /* adds remedies to messages of file readers */
     const char *only;                   /* names of tensors, or NULL */
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
-    FILE *out; /* tensors of the document go there once they are finished */
+    FILE *out; /* stream for finished tensors of the document */
 
-    bool unlisted; /* the document has no pairs: others have them */
+    bool unlisted; /* the document has no pairs: they are in others */
 
     /* in the order of a, then those of b alone */
     struct dti_compare_result *results;
@@ -77,21 +77,20 @@ struct dti_compare {
     size_t total_count, max_result, ulp_result; /* results with the largest; SIZE_MAX for none */
 };
 
-/* Which tensors are held against each other; none when `only` fits none. Fails with
- * DTI_NO_MEMORY. */
+/* Pairs the tensors; no pairs if `only` matches none. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr);
-/* Reads them and judges. */
+/* Reads and judges the pairs. */
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);
 void dti_compare_free(struct dti_compare *compare);
 
-/* The tensor by whose name a result goes; why a result is as it is. */
+/* The tensor that names a result; the reason for a result. */
 const struct dti_tensor *dti_compare_tensor(const struct dti_compare *compare,
                                             const struct dti_compare_result *result);
 enum { DTI_COMPARE_REASON = DTI_SCAN_WHY_SIZE + 96 };
 const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti_compare *compare,
                                const struct dti_compare_result *result);
 
-/* The comparison of one pair alone, for a document of its own; not to be freed. */
+/* A comparison of a single pair, for a document of its own; do not free it. */
 struct dti_compare dti_compare_of_one(const struct dti_compare *compare, size_t result);
 void dti_document_compare(struct dti_json *json, const struct dti_compare *compare);
 

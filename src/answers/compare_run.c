@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which tensors are held against each other: those of one name; and where each side has one tensor
- * alone, these two. Then the reading of all pairs, in groups so that memory does not grow with
- * their number, and the verdict on each of them. */
+ * Pairs tensors with the same name; if each side has a single tensor, these two. Then reads all
+ * pairs, in groups so that memory does not grow with their number, and judges each. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 enum { GROUP = 1024, PIECE = 256 * 1024 };
 
-/* The tensors of a side that `only` leaves. */
+/* The tensors of a side selected by `only`. */
 struct side {
     const struct dti_container *container;
     size_t *tensors, count;
@@ -117,7 +116,7 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
     return i;
 }
 
-/* Two tensors whose values cannot be read, byte by byte: where they differ first, or UINT64_MAX. */
+/* Two tensors whose values cannot be read, byte by byte: the first difference, or UINT64_MAX. */
 static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
                                      struct dti_container *b, size_t tensor_b, uint64_t *ret_first,
                                      struct dti_error *reterr)
@@ -135,7 +134,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
     if (!buffer)
         return dti_no_memory(reterr);
     uint64_t first = UINT64_MAX;
-    const bool to_end = input_a->watch || input_b->watch; /* so that sums are checked */
+    const bool to_end = input_a->watch || input_b->watch; /* so that checksums are verified */
     for (uint64_t done = 0; done < bytes && (to_end || first == UINT64_MAX); done += PIECE) {
         const size_t size = bytes - done < PIECE ? (size_t)(bytes - done) : PIECE;
         status = dti_input_read_at(input_a, buffer, size, offset_a + done, reterr);
@@ -155,7 +154,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
 struct comparison_run {
     struct dti_compare *compare;
     struct dti_tensor_pair *pairs;
-    size_t *results; /* whose pair it is */
+    size_t *results; /* its pair */
     size_t count;
     uint64_t bytes; /* of the group */
     struct dti_comparison total;
@@ -198,7 +197,7 @@ static enum dti_compare_outcome judge(const struct dti_compare *compare,
     return DTI_COMPARE_WITHIN;
 }
 
-/* Keeps what a pair came to. */
+/* Stores the result of a pair. */
 static void settle(struct comparison_run *run, size_t at)
 {
     struct dti_compare *const compare = run->compare;
@@ -245,13 +244,13 @@ static uint64_t bytes_of(const struct dti_compare *compare, const struct dti_com
            dti_scan_bytes_of(&compare->b->tensors[result->b]);
 }
 
-/* One of them takes disk space to be brought into the order of the other. */
+/* Reordering one of them to match the other takes disk space. */
 static bool is_reordered(const struct dti_compare *compare, const struct dti_compare_result *result)
 {
     return compare->a->tensors[result->a].fortran != compare->b->tensors[result->b].fortran;
 }
 
-/* Of blocks whose bytes differ it is not known how far their numbers do. */
+/* For blocks with different bytes the difference of their numbers is unknown. */
 static enum dti_compare_outcome judge_bytes(const struct dti_compare *compare, uint64_t first)
 {
     const bool tolerant = compare->atol.given || compare->rtol.given || compare->max_ulp.given;
@@ -260,7 +259,7 @@ static enum dti_compare_outcome judge_bytes(const struct dti_compare *compare, u
                                : DTI_COMPARE_DIFFERS;
 }
 
-/* A pair that is not held against each other: for its shapes, or since one cannot be read. */
+/* A pair that is not comparable: because of its shapes, or because one is unreadable. */
 static enum dti_compare_outcome judge_never(const struct dti_compare *compare,
                                             const struct dti_compare_result *result)
 {
@@ -309,7 +308,7 @@ static uint64_t all_bytes(const struct dti_compare *compare)
     return bytes;
 }
 
-/* The totals whose tensor is not to be told. */
+/* The totals without a named tensor. */
 static void finish(struct comparison_run *run)
 {
     struct dti_compare *const compare = run->compare;
@@ -323,9 +322,35 @@ static void finish(struct comparison_run *run)
         compare->tensors[compare->results[i].outcome]++;
 }
 
+/* What is read, for those who show it: both tensors of each pair, in the order of the work. NULL
+ * where bytes are compared too, whose pairs do not wait for their group, or without memory: then
+ * there are no names. */
+static const struct dti_tensor **list_tensors(const struct dti_compare *compare)
+{
+    const struct dti_reading *const reading = &compare->reading;
+    const struct dti_tensor **const list =
+        reading->list ? calloc(2 * compare->result_count + 1, sizeof(struct dti_tensor *)) : NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < compare->result_count && list; i++) {
+        const struct dti_compare_result *const result = &compare->results[i];
+        if (result->way == DTI_COMPARE_BYTES) {
+            free(list);
+            return NULL;
+        }
+        if (result->way != DTI_COMPARE_NUMBERS)
+            continue;
+        list[count++] = &compare->a->tensors[result->a];
+        list[count++] = &compare->b->tensors[result->b];
+    }
+    if (list)
+        reading->list(reading->context, list, count);
+    return list;
+}
+
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr)
 {
     struct comparison_run run = {.compare = compare};
+    const struct dti_tensor **const list = list_tensors(compare);
     run.pairs = calloc(GROUP, sizeof *run.pairs);
     run.results = calloc(GROUP, sizeof *run.results);
     dti_comparison_init(&run.total);
@@ -342,5 +367,6 @@ enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *r
         finish(&run);
     free(run.pairs);
     free(run.results);
+    free(list);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was dequantized as JSON: see dequant.h. Tensors are written one after another, so that any
- * number of them takes little memory. */
+ * The answer of a dequantization as JSON: see dequant.h. Tensors are written one after another, so
+ * memory does not grow with their number. */
 #include "answers/dequant.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ struct dequant_tensor_of {
 };
 
 DTI_WORDS(config_words, "config.json", "hf_quant_config.json")
-/* Behind the first: why it was kept, by enum dti_fate. */
+/* After the first: why it was kept, by enum dti_fate. */
 DTI_WORDS(fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
           [1 + DTI_FATE_ONLY] = "not_only", [1 + DTI_FATE_INTEGER] = "integer",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer on a file whose codes and scales became floats, or would: a cast of a view of it. */
+ * The answer of a dequantization, done or planned: a cast of a view of the file. */
 #ifndef DTINFO_ANSWERS_DEQUANT_H
 #define DTINFO_ANSWERS_DEQUANT_H
 
@@ -12,23 +12,23 @@
 struct dti_dequant_answer {
     const char *path;                  /* of the input */
     const char *out_path;              /* NULL with dry_run only */
-    const struct dti_rewrite *rewrite; /* its container is what is seen of the input */
-    bool dry_run;                      /* nothing was written, and no figures are there */
-    uint64_t bits, block;              /* what was said of codes and scales; 0: nothing */
+    const struct dti_rewrite *rewrite; /* its container is the view of the input */
+    bool dry_run;                      /* nothing was written, so there are no figures */
+    uint64_t bits, block;              /* options on codes and scales; 0: not given */
     size_t threads;
     const struct dti_warnings *warnings;
-    FILE *stream; /* where tensors go one by one, so that there may be many */
+    FILE *stream; /* stream for tensors, which are written one by one */
 };
 
-/* What is known of the tensors together. */
+/* Totals over the tensors. */
 struct dti_dequant_totals {
     size_t dequantized, cast; /* cast: floats that were no codes */
     uint64_t stored_bytes;    /* of all that are written, with all their parts */
-    uint64_t nan, inf;        /* that came out of codes and scales */
+    uint64_t nan, inf;        /* that resulted from dequantization */
 };
 void dti_dequant_sum(const struct dti_rewrite *rewrite, struct dti_dequant_totals *ret);
 
-/* A tensor that is written, by its place: how it was stored. */
+/* How a written tensor was stored, by its index. */
 static inline const struct dti_dequant_form *dti_dequant_form(const struct dti_rewrite *rewrite,
                                                               size_t at)
 {

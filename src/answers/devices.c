@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What there is to compute with: see devices.h. */
+ * Devices: see devices.h. */
 #include "answers/devices.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ const char *dti_devices_gpu_trouble(const struct dti_gpu_list *list,
     return dti_gpu_program(gpu->major, gpu->minor, list->cuda_version, &why) ? NULL : why;
 }
 
-/* The device that "auto" stands for: the driver has the fastest first. */
+/* The device that "auto" selects: the driver lists the fastest first. */
 static size_t best_gpu(const struct dti_gpu_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -47,9 +47,9 @@ static enum dti_status no_such_gpu(const struct dti_devices_answer *answer,
                              "device %s is not available: %s", quoted, list->why_not);
     if (list->count == 1)
         return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
-                             "device %s is not there; the only CUDA device is cuda:0", quoted);
+                             "no device %s; the only CUDA device is cuda:0", quoted);
     return dti_fail_word(reterr, DTI_UNAVAILABLE, name, strlen(name),
-                         "device %s is not there; there are cuda:0 to cuda:%zu", quoted,
+                         "no device %s; the CUDA devices are cuda:0 to cuda:%zu", quoted,
                          list->count - 1);
 }
 

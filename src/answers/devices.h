@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What there is to compute with: processors, CUDA devices, and what each does with each dtype. */
+ * The processors and CUDA devices of a machine, and their support of each dtype. */
 #ifndef DTINFO_ANSWERS_DEVICES_H
 #define DTINFO_ANSWERS_DEVICES_H
 
@@ -19,17 +19,17 @@ struct dti_devices_request {
 
 struct dti_devices_answer {
     const struct dti_devices_request *request;
-    const char *wish; /* "all", as it was understood */
+    const char *wish; /* "all", after parsing */
     bool shows_cpu, shows_cuda, shows_mps;
     bool looked_for_cuda;
     struct dti_machine machine;
-    enum dti_level level; /* that array kernels use; only of this machine */
+    enum dti_level level; /* CPU level of array kernels; only for this machine */
     struct dti_gpu_list list;
     size_t first_gpu, gpu_end; /* those of the list that are shown */
-    const char *best;          /* NULL when nobody looked for CUDA devices */
+    const char *best;          /* NULL if CUDA devices were not probed */
 };
-/* Fails with DTI_USAGE where no device has such a name, DTI_UNAVAILABLE where there is none of that
- * name, DTI_BAD_INPUT where a recording is none. */
+/* Fails with DTI_USAGE for an invalid name of a device, DTI_UNAVAILABLE for a missing device,
+ * DTI_BAD_INPUT for an invalid recording. */
 enum dti_status dti_devices_find(struct dti_devices_answer **ret,
                                  const struct dti_devices_request *request,
                                  struct dti_error *reterr);
@@ -38,12 +38,12 @@ void dti_document_devices(struct dti_json *json, const struct dti_devices_answer
 
 /* Why there is no Metal device. */
 const char *dti_devices_no_metal(void);
-/* Why the kernels do not run on a device; NULL when they do. */
+/* Why the kernels do not run on a device; NULL if they do. */
 const char *dti_devices_gpu_trouble(const struct dti_gpu_list *list,
                                     const struct dti_gpu_facts *gpu);
 
-/* What a device does with a dtype, and where that is from ("" for software); of processors of other
- * architectures nothing is known. */
+/* A device's support of a dtype, and its source ("" for software); unknown for processors of other
+ * architectures. */
 struct dti_devices_cell {
     bool known;
     enum dti_capability capability;

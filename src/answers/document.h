@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON documents that commands answer with, as tables: what a JSON Schema and the manual page
- * are made from. The tables come from the same rows as the code that writes the documents (rows.h).
+ * The JSON documents of commands as tables, from which the JSON Schemas and the manual page are
+ * made. The tables come from the same rows as the code that writes the documents (rows.h).
  */
 #ifndef DTINFO_ANSWERS_DOCUMENT_H
 #define DTINFO_ANSWERS_DOCUMENT_H
@@ -14,12 +14,12 @@ enum dti_member_type {
     DTI_MEMBER_POSITIVE, /* an integer from 1 on */
     DTI_MEMBER_INT,
     DTI_MEMBER_DOUBLE,
-    DTI_MEMBER_MEASURE, /* a number that is not negative */
+    DTI_MEMBER_MEASURE, /* a nonnegative number */
     DTI_MEMBER_TEXT,
     DTI_MEMBER_OBJECT,
     /* Not members: */
-    DTI_MEMBERS_OF,       /* those of another object stand here */
-    DTI_MEMBERS_OPTIONAL, /* those up to the end may be missing */
+    DTI_MEMBERS_OF,       /* the members of another object */
+    DTI_MEMBERS_OPTIONAL, /* members up to the end are optional */
     DTI_MEMBERS_OPTIONAL_END
 };
 
@@ -32,7 +32,7 @@ struct dti_member {
     enum dti_member_type type; /* of a list: of its elements */
     unsigned flags;
     const char *pattern;               /* of texts: a regular expression, or NULL */
-    const char *(*word)(size_t index); /* of texts: those that there are, NULL after the last */
+    const char *(*word)(size_t index); /* of texts: the possible values, NULL after the last */
     const struct dti_object *object;
 };
 
@@ -49,9 +49,12 @@ struct dti_document {
     const struct dti_object *object;
 };
 
-/* The row of a member, also where it comes from MEMBERS_OF another object; NULL where it has none.
+/* The row of a member, including those from MEMBERS_OF another object; NULL if there is none.
  */
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key);
+
+/* The document of a schema, "dtinfo.cast/1", or NULL. */
+const struct dti_document *dti_document_find(const char *schema);
 
 /* Adds the JSON Schema (draft 2020-12) of each document and, as "common", that of the common
  * objects, as members of the open object. */

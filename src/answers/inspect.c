@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files hold, as JSON. Tensors are written as they are built, so that their number does not
- * matter. */
+ * The contents of files as JSON. Tensors are written as they are built, so memory does not grow
+ * with their number. */
 #include "answers/inspect.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ struct figures_of {
     const struct dti_tensor *tensor;
 };
 
-/* What a cast would lose. */
+/* The losses of a cast. */
 struct cast_of {
     const char *to;
     uint64_t nonzero;
@@ -97,7 +97,7 @@ static size_t list_fits(const struct dti_inspect_figures *figures,
     return count;
 }
 
-/* The digest of a file; NULL where none was asked for. */
+/* The digest of a file; NULL if not requested. */
 static const char *digest_of(char buffer[DTI_DIGEST_TEXT], const struct dti_inspect_report *report,
                              size_t file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What files of tensors hold: what is asked for, and what is found out about one file. */
+ * The contents of files of tensors: the request, and the report on one file. */
 #ifndef DTINFO_ANSWERS_INSPECT_H
 #define DTINFO_ANSWERS_INSPECT_H
 
@@ -25,9 +25,9 @@ enum dti_inspect_sort {
 struct dti_inspect_request {
     const struct dti_logical_options *container;
     struct dti_reading reading;
-    dti_remedy_words_fn *words; /* around what readers of files say */
+    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
     const char *only;           /* names of tensors, or NULL */
-    const regex_t *grep;        /* what is found in their names, or NULL */
+    const regex_t *grep;        /* a regular expression for names, or NULL */
     enum dti_inspect_sort sort;
     bool reverse;
     bool stats, histogram; /* read the data */
@@ -44,7 +44,7 @@ struct dti_inspect_group {
     uint64_t elements, bytes;
 };
 
-/* "as fp32 1000 MiB": what the file's numbers would take in another dtype. */
+/* "as fp32 1000 MiB": the size of the file's numbers in another dtype. */
 enum { DTI_INSPECT_AS = 4 };
 extern const char *const dti_inspect_as[DTI_INSPECT_AS];
 
@@ -56,12 +56,12 @@ struct dti_inspect_totals {
     uint64_t scales;          /* of these, scales of activations */
     uint64_t data_bytes;      /* of all tensors, shown or not */
     uint64_t file_bytes, header_bytes;
-    uint64_t as[DTI_INSPECT_AS]; /* bytes; UINT64_MAX: more than 64 bits tell */
+    uint64_t as[DTI_INSPECT_AS]; /* bytes; UINT64_MAX: beyond 64 bits */
     size_t group_count;
     struct dti_inspect_group *groups; /* the largest first */
 };
 
-/* The dtypes that "fits" looks at, in rising width. */
+/* The dtypes considered for "fits", in order of increasing width. */
 enum { DTI_INSPECT_LADDER = 9 };
 extern const enum dti_dtype dti_inspect_ladder[DTI_INSPECT_LADDER];
 
@@ -72,7 +72,7 @@ struct dti_inspect_histogram {
     uint64_t overflow[DTI_STATS_RANGES], to_zero[DTI_STATS_RANGES], to_subnormal[DTI_STATS_RANGES];
 };
 
-/* An extreme: the number, the tensor that has it, where it is. */
+/* An extreme: the number, its tensor and its position. */
 struct dti_inspect_extreme {
     struct dti_value value;
     const struct dti_tensor *tensor;
@@ -93,7 +93,7 @@ struct dti_inspect_figures {
 struct dti_inspect_report {
     const struct dti_inspect_request *request;
     struct dti_container *container;
-    const struct dti_tensor **shown; /* those that were asked for, in the order asked for */
+    const struct dti_tensor **shown; /* the selected tensors, in the requested order */
     size_t shown_count;
     struct dti_inspect_totals totals;
     struct dti_inspect_figures *figures; /* of each shown, or NULL */
@@ -104,26 +104,25 @@ struct dti_inspect_report {
     size_t unread; /* shown tensors whose values cannot be read */
 };
 
-/* Finds out all that was asked for about a file. To be freed in any case. Fails as containers and
- * scans do. */
+/* Makes the report on a file. Free it in any case. Fails as containers and scans do. */
 enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const char *path,
                                 struct dti_inspect_report *ret, struct dti_error *reterr);
 void dti_inspect_report_free(struct dti_inspect_report *report);
 /* inspect_scan.c, a part of it: fills figures and all. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr);
 
-/* Whether a tensor's elements have more than one byte; then, whether the highest comes first. */
+/* Whether a tensor's elements have more than one byte; and whether the highest byte comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);
-/* The number in the dtype of its tensor; a magnitude of integers, which need not be of their dtype
+/* The number in the dtype of its tensor; magnitudes of integers, which may be outside their dtype
  * (128 of int8), in uint64. */
 const struct dti_format *dti_inspect_extreme_code(const struct dti_inspect_extreme *extreme,
                                                   bool magnitude, uint64_t *ret_code);
-/* The dtypes of the least width that hold them all, "fp8_e4m3fn, fp8_e5m2"; "-" for none. */
+/* The dtypes of the smallest width that hold all numbers, "fp8_e4m3fn, fp8_e5m2"; "-" for none. */
 enum { DTI_INSPECT_FITS = 64 };
 const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
                              const struct dti_inspect_figures *figures, const char *separator);
 
-/* The files of a container and what is in each, one after the other: start with all zero. */
+/* Iterates over the files of a container: start with all zeros. */
 struct dti_inspect_shard {
     const struct dti_container_file *file;
     size_t number; /* from 1 on */
@@ -133,14 +132,14 @@ struct dti_inspect_shard {
 const struct dti_inspect_shard *dti_inspect_next_shard(const struct dti_container *container,
                                                        struct dti_inspect_shard *shard);
 
-/* The answer on several files. next gives one after the other, NULL after the last. */
+/* The answer for several files. next returns them one by one, then NULL. */
 struct dti_inspect_file {
     const char *path;
-    const struct dti_inspect_report *report; /* NULL where there is an error */
+    const struct dti_inspect_report *report; /* NULL if there is an error */
     const struct dti_error *error;
-    const char *message; /* what it says and what to do */
-    size_t first, count; /* of the tensors that were asked for, those in the document */
-    bool part;           /* the document has nothing but them: others have the rest */
+    const char *message; /* the message with its remedy */
+    size_t first, count; /* the selected tensors that are in this document */
+    bool part;           /* the document has only these: others have the rest */
 };
 struct dti_inspect_answer {
     const struct dti_inspect_request *request;
@@ -148,7 +147,7 @@ struct dti_inspect_answer {
     void *context;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
-    FILE *out; /* tensors of the document go there once they are finished */
+    FILE *out; /* stream for finished tensors of the document */
 };
 void dti_document_inspect(struct dti_json *json, const struct dti_inspect_answer *inspect);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What headers tell about a file: which of its tensors are shown, in which order; sums by dtype, as
- * parameters, and what they would take in other dtypes. */
+ * Facts from the headers of a file: the selected tensors and their order; totals by dtype,
+ * parameters, and sizes in other dtypes. */
 #include "answers/inspect.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static size_t digits(const char *text, size_t length, size_t *ret_zeros)
     return count;
 }
 
-/* Bytes in order, but numbers by what they are worth: layers.2 before layers.10. */
+/* Compares bytes, but numbers by value: layers.2 before layers.10. */
 static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     size_t i = 0, j = 0;
@@ -55,8 +55,8 @@ static int compare_names(const struct dti_tensor *a, const struct dti_tensor *b)
     return (rest_a > rest_b) - (rest_a < rest_b);
 }
 
-/* A comparison for qsort() of pointers to tensors, `order` of a and b. Tensors stand in one array
- * in the order of the file: a tie is settled by it. */
+/* A comparison for qsort() of pointers to tensors, `order` of a and b. Tensors are in one array in
+ * the order of the file, which breaks ties. */
 #define ORDER(name, order)                                                           \
     static int name(const void *left, const void *right)                             \
     {                                                                                \
@@ -94,8 +94,8 @@ static void reverse(const struct dti_tensor **shown, size_t count)
     }
 }
 
-/* regexec() reads a name up to its NUL: one that holds another NUL is matched up to that. When
- * memory runs out, glibc's (2.36) says that nothing was found, and malloc() tells by errno. */
+/* regexec() reads a name up to its NUL: one that holds another NUL is matched up to that. When out
+ * of memory, glibc's (2.36) reports no match, and only errno from malloc() shows it. */
 static enum dti_status is_wanted(const struct dti_inspect_request *request,
                                  const struct dti_tensor *tensor, bool *ret,
                                  struct dti_error *reterr)
@@ -130,7 +130,7 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
     sort(report->shown, report->shown_count, request->sort);
     if (request->reverse)
         reverse(report->shown, report->shown_count);
-    return container->stored || /* whose notes say it */
+    return container->stored || /* whose notes mention it */
                    dti_scaled_codes_find(&report->scaled, container, report->shown,
                                          report->shown_count)
                ? DTI_OK
@@ -148,7 +148,7 @@ bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
     return true;
 }
 
-/* What the names of dti_inspect_as stand for. */
+/* The dtypes named by dti_inspect_as. */
 static void read_targets(struct dti_stored targets[DTI_INSPECT_AS])
 {
     for (size_t i = 0; i < DTI_INSPECT_AS; i++) {
@@ -170,7 +170,7 @@ static bool bytes_as(const struct dti_stored *target, const struct dti_tensor *t
     return true;
 }
 
-/* Elements without bytes may be any number of them. */
+/* Elements without bytes can be any number. */
 static void add(uint64_t *sum, uint64_t more)
 {
     if (!dti_add_u64(*sum, more, sum))
@@ -188,7 +188,7 @@ static void add_as(struct dti_inspect_totals *totals, const struct dti_stored *t
     }
 }
 
-/* Names of dtypes are those of a few tables: most are told equal by their addresses. */
+/* Names of dtypes come from a few tables: most compare equal by pointer. */
 static int dtype_order(const void *left, const void *right)
 {
     const char *const a = dti_tensor_dtype(*(const struct dti_tensor *const *)left);

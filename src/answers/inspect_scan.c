@@ -43,7 +43,7 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
     return buffer;
 }
 
-/* What is counted, in the statistics of a scan and in figures. */
+/* Adds the counts of a scan's statistics to figures. */
 #define COUNTS(EACH) \
     EACH(elements)   \
     EACH(nan) EACH(inf) EACH(negative_inf) EACH(zeros) EACH(negative) EACH(subnormals) EACH(finite)
@@ -78,7 +78,7 @@ static void digest(struct dti_inspect_figures *figures, const struct dti_tensor 
     }
 }
 
-/* Cuts off the empty ends. False when memory ran out. */
+/* Trims the empty ends. False when out of memory. */
 static bool trim(struct dti_inspect_histogram *ret, const struct dti_histogram *histogram)
 {
     unsigned first = 0, end = DTI_BINADES;
@@ -183,7 +183,7 @@ static void total(struct dti_inspect_report *report)
         pool(all, report->figures, report->shown_count);
 }
 
-/* In the order in which they are shown: that of the file, unless something else was asked for. */
+/* In the order of the output: that of the file, unless another was requested. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     const bool drawn = report->request->histogram;

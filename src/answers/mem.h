@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What memory numbers take: what is to be stored (a count, an array, the tensors of files), as
- * what, what training adds, and the memory that it is to fit into. */
+ * The memory that numbers take: what is stored (a count, an array, the tensors of files), in which
+ * dtypes, the additional memory of training, and the limit to fit. */
 #ifndef DTINFO_ANSWERS_MEM_H
 #define DTINFO_ANSWERS_MEM_H
 
@@ -18,7 +18,7 @@
 struct dti_mem_item {
     struct dti_extent extent;
     const struct dti_tensor *tensor;    /* NULL: not of a file */
-    bool takes_dtype;                   /* floats; else it stays as it is stored */
+    bool takes_dtype;                   /* floats; else the item stays as stored */
     uint64_t stored_bytes, scale_bytes; /* the latter of the former; 0 unless quantized */
 };
 
@@ -29,11 +29,11 @@ struct dti_mem_operand {
     uint64_t shape[DTI_RANK_MAX];
     struct dti_container *container;
     size_t first, count;        /* its items */
-    uint64_t elements, numbers; /* numbers: those that take a dtype */
+    uint64_t elements, numbers; /* numbers: elements converted to the dtype */
     uint64_t stored_bytes;      /* files */
 };
 
-/* Whether it fits: left, or what is missing. */
+/* Whether it fits: the bytes left or missing. */
 struct dti_mem_verdict {
     bool asked, fits;
     uint64_t bytes;
@@ -43,9 +43,9 @@ struct dti_mem_verdict {
 struct dti_mem_size {
     struct dti_stored as;
     bool as_stored;   /* as the files have them; `as` is nothing */
-    const char *note; /* what the dtype's name deserves to have said about it */
+    const char *note; /* a note about the dtype's name */
     struct dti_footprint numbers;
-    uint64_t bytes; /* and with what keeps its own */
+    uint64_t bytes; /* including tensors that stay as stored */
     struct dti_mem_verdict verdict;
 };
 
@@ -57,23 +57,23 @@ struct dti_mem_training {
     struct dti_mem_verdict verdict;
 };
 
-/* What it is to fit into. */
+/* The limit to fit. */
 struct dti_mem_capacity {
     bool asked;
     char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
-    uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not tell */
+    uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not report it */
     uint64_t all;                /* of the device, or DTI_UNKNOWN */
 };
 
-/* The request, then what is added to it. All zero at the start, and to be freed. */
+/* The request and its results. All zero at the start; free it after use. */
 struct dti_mem {
     const char *only,
-        *keep; /* files: which tensors count, which stay as they are; NULL: all, none */
+        *keep; /* files: patterns of tensors that count, and that stay as stored; NULL: all, none */
     struct dti_logical_options options;            /* how files are opened */
     unsigned train;                                /* set of 1 << enum dti_training */
     const char *gradients, *master, *states, *fit; /* as given, for the answer */
     bool list_tensors;
-    dti_remedy_words_fn *words; /* around what readers of files say */
+    dti_remedy_words_fn *words; /* adds remedies to messages of file readers */
     const char *const *notes;   /* on names of dtypes, beside those of sizes */
     size_t note_count;
 
@@ -82,26 +82,25 @@ struct dti_mem {
     struct dti_mem_item *items;
     size_t item_count, item_capacity;
     uint64_t elements, numbers, others, other_bytes, stored_bytes, scale_bytes;
-    bool amounts; /* some operand is no file, so that stored_bytes tells nothing */
+    bool amounts; /* some operand is not a file, so stored_bytes is meaningless */
     struct dti_mem_size *sizes;
     size_t size_count, size_capacity;
-    bool ladder; /* no dtype was asked for */
+    bool ladder; /* no dtype was given */
     struct dti_mem_training *trainings;
     size_t training_count;
     struct dti_mem_capacity capacity;
 };
 void dti_mem_free(struct dti_mem *mem);
 
-/* Whether a word is meant to be an amount of numbers, right or wrong. */
+/* Whether a word is meant as an amount of numbers, valid or not. */
 bool dti_mem_is_amount(const char *text);
 /* Add an operand: an amount, "7B", "1.5e9", "2^20", "32x1024x4096", "[32, 1024]"; a file, whose
- * header is read. Fail with DTI_BAD_VALUE when together they are more than 64 bits count, or as the
- * containers do. */
+ * header is read. Fail with DTI_BAD_VALUE if the total exceeds 64 bits, or as the containers do. */
 enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr);
 enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct dti_error *reterr);
 
-/* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. A ladder is what is shown when none
- * was asked for; for training it is the float dtype that all tensors have, else fp32. */
+/* Add a dtype that they are stored as. Fail with DTI_NO_MEMORY. The ladder is the default; for
+ * training it is the common float dtype of all tensors, else fp32. */
 enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size *size,
                                  struct dti_error *reterr);
 enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr);
@@ -111,11 +110,11 @@ enum dti_status dti_mem_sum(struct dti_mem *mem, struct dti_error *reterr);
 enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_training_plan *plan,
                                      struct dti_error *reterr);
 
-/* What a device has free. text: the wish as it was given. Fails with DTI_UNAVAILABLE. */
+/* The free memory of a device. text: its name as given. Fails with DTI_UNAVAILABLE. */
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
                                         const struct dti_device_wish *wish, const char *text,
                                         struct dti_error *reterr);
-/* Fills all verdicts: whether anything fits. */
+/* Fills all verdicts; returns whether anything fits. */
 bool dti_mem_judge(struct dti_mem *mem);
 
 /* bytes / numbers: "2", "1.015625"; for each of `per` numbers' bits: 8. "-" for no numbers. */

@@ -65,16 +65,16 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     if (strchr(text, '^'))
         return power(text, ret_count)
                    ? DTI_OK
-                   : refuse(text, "is no power that 64 bits hold; write 2^20", reterr);
+                   : refuse(text, "is not a power within 64 bits; write 2^20", reterr);
     const char *const suffix = strchr(suffixes, dti_ascii_lower(text[length - 1]));
     const size_t digits = suffix ? length - 1 : length;
     if (digits + 4 > sizeof spelled)
-        return refuse(text, "is longer than any count; write 7B or 7e9", reterr);
+        return refuse(text, "is too long for a count; write 7B or 7e9", reterr);
     for (size_t i = 0; i < digits; i++) {
         if (!dti_ascii_digit(text[i]) && !strchr("+-._eE", text[i]))
             return refuse(text,
-                          "is no count; write 7000000000, 7e9 or 7B: K, M, B and T are 1e3, 1e6, "
-                          "1e9 and 1e12",
+                          "is not a count; write 7000000000, 7e9 or 7B: K, M, B and T are 1e3, "
+                          "1e6, 1e9 and 1e12",
                           reterr);
     }
     memcpy(spelled, text, digits);
@@ -96,20 +96,20 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
         return status;
     }
     if (status != DTI_OK)
-        return refuse(text, "is no count; write 7000000000, 7e9 or 7B", reterr);
+        return refuse(text, "is not a count; write 7000000000, 7e9 or 7B", reterr);
     if (value.class == DTI_CLASS_ZERO) {
         *ret_count = 0;
         return DTI_OK;
     }
     if (value.negative)
-        return refuse(text, "is negative, which no amount is; write 7e9 or 7B", reterr);
+        return refuse(text, "is negative; write 7e9 or 7B", reterr);
     if (value.exponent > 63)
-        return refuse(text, "numbers are more than 64 bits count", reterr);
+        return refuse(text, "numbers exceed 64 bits", reterr);
     if (!whole_number(&value, ret_count))
-        return refuse(text,
-                      "is no whole number; K, M, B and T are 1e3, 1e6, 1e9 and 1e12: 1.5B is "
-                      "1500000000",
-                      reterr);
+        return refuse(
+            text,
+            "is not a whole number; K, M, B and T are 1e3, 1e6, 1e9 and 1e12: 1.5B is 1500000000",
+            reterr);
     return DTI_OK;
 }
 
@@ -118,14 +118,14 @@ static enum dti_status read_shape(struct dti_mem_operand *ret, const char *text,
 {
     struct dti_extent extent;
     if (!dti_shape_parse(text, strlen(text), ret->shape, &ret->rank) || ret->rank == 0)
-        return refuse(text, "is no shape; write 32x1024x4096 or 32,1024,4096", reterr);
+        return refuse(text, "is not a shape; write 32x1024x4096 or 32,1024,4096", reterr);
     if (!dti_extent_of(ret->shape, ret->rank, &extent))
-        return refuse(text, "has more elements than 64 bits count", reterr);
+        return refuse(text, "has more elements than 64 bits can count", reterr);
     ret->kind = DTI_MEM_SHAPE;
     return DTI_OK;
 }
 
-/* Rank 1 and the kind tells. Fails with DTI_BAD_VALUE. */
+/* A count has rank 1 and its own kind. Fails with DTI_BAD_VALUE. */
 static enum dti_status amount(struct dti_mem_operand *ret, const char *text,
                               struct dti_error *reterr)
 {
@@ -145,11 +145,11 @@ static enum dti_status no_memory(struct dti_error *reterr)
 
 static enum dti_status too_many(const char *text, struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_BAD_VALUE, "%s: together more than 64 bits count",
+    return dti_fail(reterr, DTI_BAD_VALUE, "%s: the total exceeds 64 bits",
                     DTI_QUOTED(text, strlen(text)));
 }
 
-/* Makes room for one more in a list. NULL when memory ran out. */
+/* Makes room for one more in a list. NULL when out of memory. */
 static void *grow(void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -174,7 +174,7 @@ static struct dti_mem_operand *add_operand(struct dti_mem *mem, const char *text
     return operand;
 }
 
-/* Into the sums of its operand and of all. */
+/* Adds to the sums of its operand and of all. */
 static bool count_item(struct dti_mem *mem, struct dti_mem_operand *operand,
                        const struct dti_mem_item *item)
 {
@@ -238,7 +238,7 @@ enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct
     const enum dti_status status = amount(operand, text, reterr);
     if (status != DTI_OK)
         return status;
-    (void)dti_extent_of(operand->shape, operand->rank, &item.extent); /* was found to be possible */
+    (void)dti_extent_of(operand->shape, operand->rank, &item.extent); /* checked before */
     mem->amounts = true;
     return add_item(mem, operand, &item, reterr);
 }

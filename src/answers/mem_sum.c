@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked for takes so many bytes, and whether that fits into a device. */
+ * The bytes of the request, and whether they fit into a device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static enum dti_status too_large(const struct dti_mem *mem, const char *dtype,
                                  struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_BAD_VALUE, "%llu numbers take more bytes in %s than 64 bits count",
+    return dti_fail(reterr, DTI_BAD_VALUE, "the bytes of %llu numbers in %s exceed 64 bits",
                     (unsigned long long)mem->numbers, dtype);
 }
 
@@ -63,7 +63,7 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
     return DTI_OK;
 }
 
-/* What is not known is the largest number. */
+/* Unknown is the largest number. */
 static enum dti_status cpu_capacity(struct dti_mem_capacity *capacity, struct dti_error *reterr)
 {
     struct dti_machine machine;
@@ -83,7 +83,7 @@ static enum dti_status no_such_gpu(const char *text, const struct dti_gpu_list *
     const bool none = list->count == 0;
     return dti_fail_word(
         reterr, DTI_UNAVAILABLE, text, strlen(text),
-        none ? "device %s is not available: %s" : "device %s is not there; the last one is %s",
+        none ? "device %s is not available: %s" : "no device %s; the last one is %s",
         DTI_QUOTED(text, strlen(text)), none ? list->why_not : list->gpus[list->count - 1].id);
 }
 

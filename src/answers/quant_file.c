@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file's quantization as JSON: see quant_file.h. Tensors are written one after another, so that
- * any number of them takes little memory. */
+ * A file's quantization as JSON: see quant_file.h. Tensors are written one after another, so memory
+ * does not grow with their number. */
 #include "answers/quant_file.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "answers/common.h"
 #include "answers/rows.h"
 
-/* What objects are written from. */
+/* The sources of objects. */
 struct quant_tensor_of {
     const struct dti_quant_file_answer *answer;
     size_t at;
@@ -22,7 +22,7 @@ struct quant_part_of {
     unsigned rank;
     const uint64_t *shape;
 };
-/* Where nothing was quantized there is none of it. */
+/* NULL if nothing was quantized. */
 struct quant_figures {
     bool there, blocks;
     const struct dti_quant_count *count;

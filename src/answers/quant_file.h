@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer on a file that was quantized, or would be. */
+ * The answer of quantizing a file, done or planned. */
 #ifndef DTINFO_ANSWERS_QUANT_FILE_H
 #define DTINFO_ANSWERS_QUANT_FILE_H
 
@@ -14,14 +14,14 @@ struct dti_quant_file_answer {
     const struct dti_rewrite *rewrite;
     const struct dti_quant_target *target;
     const struct dti_quant_rules *rules;
-    bool dry_run; /* nothing was written, and no figures are there */
+    bool dry_run; /* nothing was written, so there are no figures */
     size_t threads;
     const struct dti_warnings *warnings;
-    FILE *stream; /* where tensors go one by one, so that there may be many */
+    FILE *stream; /* stream for tensors, which are written one by one */
 };
 void dti_document_quant_file(struct dti_json *json, const struct dti_quant_file_answer *answer);
 
-/* What other documents on new files have: one of them. path: NULL where no output was given. */
+/* A new file, for other documents too. path: NULL without an output. */
 struct dti_quant_new_file {
     const char *path;
     uint64_t bytes;

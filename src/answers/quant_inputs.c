@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is quantized, and how: the numbers, texts to fp32, all of them before anything is computed,
- * as the scale is made from all; and what the rules ask of one dtype. */
+ * The input of quantization: the numbers, converted from text to fp32 before anything is computed,
+ * because the scale depends on all of them; and the rules applied to one dtype. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,10 +62,10 @@ static enum dti_status not_quantized(const struct dti_format *format, struct dti
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "%s is %s; quant takes int2 to int16, uint2 to uint16, floats of 8 bits or "
                     "less and block formats, and 'dtinfo cast' stores numbers in %s",
-                    format->name, scaled ? "too wide" : "no dtype with a scale", format->name);
+                    format->name, scaled ? "too wide" : "not a dtype with a scale", format->name);
 }
 
-/* A block format whose name is nearly right. */
+/* A block format with a similar name. */
 static enum dti_status unknown(const char *name, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
@@ -82,8 +82,8 @@ static enum dti_status unknown(const char *name, struct dti_error *reterr)
     return reterr->status;
 }
 
-/* Blocks are no dtypes to the rest of the program: their names are tried first, and they are among
- * the suggestions. */
+/* Blocks are not dtypes elsewhere in the program: their names are tried first, and they are added
+ * to the suggestions. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr)
 {
@@ -149,7 +149,7 @@ static void settle_blocks(struct dti_quant_target *target, const struct dti_quan
 }
 
 /* Integers: int dtypes are symmetric and uint dtypes affine, as weights and activations commonly
- * are; with a scale that is given all codes are used. */
+ * are; with a given scale all codes are used. */
 static enum dti_quant_symmetry choose_symmetry(const struct dti_quant_target *target,
                                                const struct dti_quant_rules *rules)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantizes the values: ranges and scales of their groups, codes, what comes back, and what was
- * lost. */
+ * Quantizes the values: ranges and scales of their groups, codes, dequantized numbers, and losses.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool is_less(uint32_t a, uint32_t b)
     return dti_value_compare(&first, &second) < 0;
 }
 
-/* The least and the largest of the finite numbers, 0 where there are none; how many they are. */
+/* The smallest and largest finite number, 0 if there are none; returns how many there are. */
 static size_t find_range(const struct dti_quant_inputs *numbers, size_t first, size_t count,
                          uint32_t *ret_min, uint32_t *ret_max)
 {

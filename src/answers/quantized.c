@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What follows from quantized values: quotients, errors, packed bytes; and their JSON. */
+ * Derived results of quantized values: quotients, errors, packed bytes; and their JSON. */
 #include "answers/quantized.h"
 
 #include "answers/rows.h"
@@ -54,14 +54,14 @@ static uint32_t ggml_scale(const struct dti_quant_result *result,
     return 0;
 }
 
-/* x r, or where the reciprocal r is infinite x / s. */
+/* x r, or x / s if the reciprocal r is infinite. */
 static uint32_t by_reciprocal(uint32_t x, uint32_t reciprocal, uint32_t scale)
 {
     return dti_fp32_is_finite(reciprocal) ? dti_fp32_multiply(x, reciprocal)
                                           : dti_fp32_divide(x, scale);
 }
 
-/* The quotient before it is rounded to a code; false where there is none. */
+/* The quotient before rounding to a code; false if there is none. */
 static bool find_scaled(const struct dti_quant_result *result, const struct dti_quant_group *group,
                         uint32_t x, struct dti_value *ret_value)
 {
@@ -161,7 +161,7 @@ static void put_byte(struct dti_buffer *hex, unsigned byte)
     dti_buffer_append(hex, &digits[byte & 15], 1);
 }
 
-/* The code at a place of a block, which is filled up with zeros. */
+/* The code at a place of a block, which is padded with zeros. */
 static uint32_t code_at(const struct dti_quant_result *result, const struct dti_quant_group *group,
                         size_t at)
 {
@@ -213,7 +213,7 @@ void dti_quant_packed(const struct dti_quant_result *result, const struct dti_qu
                                                        << 4);
 }
 
-/* What an object is written from, and where elements of it go one by one, or NULL. */
+/* The source of an object, and the stream for its elements, or NULL. */
 struct quant_result_of {
     const struct dti_quant_result *result;
     FILE *stream;
@@ -225,7 +225,7 @@ struct quant_group_of {
 };
 
 #define WORD(value, word, meaning) [value] = word,
-/* Behind the first two: by the family of a block format. */
+/* After the first two: by the family of a block format. */
 DTI_WORDS(family_words, "integer", "float", [2 + DTI_BLOCKS_MX] = "mx", [2 + DTI_BLOCKS_NV] = "nv",
           [2 + DTI_BLOCKS_NF] = "nf", [2 + DTI_BLOCKS_Q8] = "q8", [2 + DTI_BLOCKS_Q4] = "q4")
 DTI_WORDS(per_words, [DTI_PER_TENSOR] = "tensor", [DTI_PER_CHANNEL] = "channel",
@@ -253,7 +253,7 @@ static const char *family_name(const struct dti_quant_target *target)
     return family_words(block ? 2 + (size_t)block->family : !dti_format_is_integer(&target->code));
 }
 
-/* A figure that fp64 may only come near to; NULL for what it does not hold. */
+/* A figure that fp64 may only approximate; NULL if fp64 cannot hold it. */
 static const char *spell(char text[DTI_TEXT_SIZE], bool there, const struct dti_value *value)
 {
     return there && value->class <= DTI_CLASS_FINITE && dti_spell_rounded(text, value) > 0 ? text

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values quantized: what is asked for, what that means for a dtype (a target), the numbers, and
- * what became of them (a result). All numbers are fp32 codes. */
+ * Quantized values: the rules, their meaning for a dtype (a target), the numbers, and the results.
+ * All numbers are fp32 codes. */
 #ifndef DTINFO_ANSWERS_QUANTIZED_H
 #define DTINFO_ANSWERS_QUANTIZED_H
 
@@ -15,7 +15,7 @@
 
 /* Whose arithmetic. */
 enum dti_quant_like { DTI_QUANT_LIKE_NONE, DTI_QUANT_LIKE_TORCH, DTI_QUANT_LIKE_ONNX };
-/* What may happen to numbers: a set. */
+/* Events of numbers: a set. */
 enum dti_quant_event { DTI_QUANT_CLIPPED = 1, DTI_QUANT_SPECIAL = 2, DTI_QUANT_INEXACT = 4 };
 enum dti_tensor_scale {
     DTI_TENSOR_SCALE_AUTO,  /* from the largest magnitude */
@@ -57,18 +57,18 @@ enum dti_quant_family {
     ROW(DTI_TENSOR_SCALE_AUTO, "auto", "largest magnitude / 2688 (the default)") \
     ROW(DTI_TENSOR_SCALE_NONE, "none", "1: scales of blocks alone")
 
-/* What is asked for, whatever the dtype. Zeros are the defaults. */
+/* The rules, independent of the dtype. Zeros are the defaults. */
 struct dti_quant_rules {
     int like;         /* enum dti_quant_like */
-    int symmetry;     /* enum dti_quant_symmetry; DTI_SYMMETRY_NONE: as the others say */
+    int symmetry;     /* enum dti_quant_symmetry; DTI_SYMMETRY_NONE: from the others */
     int division;     /* enum dti_quant_division */
     int mx_scale;     /* enum dti_mx_scale */
-    int per;          /* enum dti_quant_per; DTI_PER_TENSOR: as block and has_axis say */
+    int per;          /* enum dti_quant_per; DTI_PER_TENSOR: determined by block and has_axis */
     int order;        /* enum dti_block_order, of codes below 8 bits: DTI_BLOCK_LOW or HIGH */
     int tensor_scale; /* enum dti_tensor_scale */
     bool symmetric, affine;
     uint64_t block; /* neighbours that share a scale, or 0 */
-    /* Without has_scale the scale is that of the range, which the values have unless it is given.
+    /* Without has_scale the scale follows from the range, which is that of the values unless given.
      */
     bool has_min, has_max, has_scale, has_axis;
     uint32_t min, max, scale;
@@ -78,33 +78,33 @@ struct dti_quant_rules {
     int64_t axis;                 /* negative: from the end */
 };
 
-/* One dtype, and all that the rules ask of it. */
+/* One dtype and the rules applied to it. */
 struct dti_quant_target {
-    struct dti_quant_scheme scheme; /* fixed with a scale that is given, and with a whole range */
+    struct dti_quant_scheme scheme; /* fixed if the scale or the whole range is given */
     const char *name;               /* as every command spells it; lives in the target */
     struct dti_format code;         /* the dtype whose bits a code is */
     bool has_min, has_max;
     uint32_t min, max;
     enum dti_tensor_scale tensor_scale;
     enum dti_block_order order; /* of codes below 8 bits */
-    bool has_axis;              /* else the last one for blocks and groups, 0 for channels */
+    bool has_axis;              /* otherwise the last one for blocks and groups, 0 for channels */
     int64_t axis;               /* negative: from the end */
-    const char *note;           /* what the spelling of the dtype deserves, or NULL */
+    const char *note;           /* a note about the spelling of the dtype, or NULL */
 };
 
 /* quant_inputs.c: looks up a dtype or block format. Points into itself: do not copy it. Fails with
  * DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE, DTI_WRONG_KIND. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
                                       struct dti_error *reterr);
-/* Decides what the rules mean for it. */
+/* Applies the rules to it. */
 void dti_quant_target_settle(struct dti_quant_target *target, const struct dti_quant_rules *rules);
 enum dti_quant_family dti_quant_family(const struct dti_quant_target *target);
-/* Whether its scale is one that was given, and not made of a range. */
+/* Whether its scale was given instead of computed from a range. */
 bool dti_quant_scale_given(const struct dti_quant_target *target);
 
 /* quant_inputs.c: numbers as given. */
 struct dti_quant_input {
-    size_t text; /* its place among the texts */
+    size_t text; /* its index among the texts */
     uint32_t x;
     bool rounded; /* x is another number */
 };
@@ -127,11 +127,11 @@ struct dti_quant_element {
     uint32_t code, back;
     bool clipped, special;
 };
-/* What shares a scale: all values, so many neighbours, or a block. */
+/* The values that share a scale: all, a group of neighbours, or a block. */
 struct dti_quant_group {
     size_t first, count;
     bool has_range;              /* affine, unless the scale was given */
-    uint32_t min, max;           /* affine: widened to hold zero where there is a zero point */
+    uint32_t min, max;           /* affine: widened to include zero if there is a zero point */
     uint32_t seen_min, seen_max; /* before that */
     struct dti_affine_scale affine;
     uint32_t amax, scale;            /* blocks: fp32 code, code of the scale's dtype */
@@ -149,50 +149,50 @@ struct dti_quant_result {
     uint64_t code_bytes, scale_bytes; /* packed */
 };
 
-/* quant_result.c: quantizes all numbers, of which there are some. A range of which only one end is
- * given must not lie beyond them: see the next. False when memory ran out. */
+/* quant_result.c: quantizes all numbers, at least one. If only one end of the range is given, it
+ * must not be beyond them: see the next. False when out of memory. */
 bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_target *target,
                            const struct dti_quant_inputs *numbers);
 void dti_quant_result_free(struct dti_quant_result *result);
-/* Whether the only end of a range that was given lies beyond all numbers; *ret_end is the other
- * end, which they have. */
+/* Whether the only given end of a range is beyond all numbers; *ret_end is the other end, from the
+ * numbers. */
 bool dti_quant_range_is_empty(const struct dti_quant_target *target,
                               const struct dti_quant_inputs *numbers, uint32_t *ret_end);
 /* A set of enum dti_quant_event. */
 unsigned dti_quant_events(const struct dti_quant_result *result);
 
-/* quantized.c: what follows from a result. */
-/* The group's scale: what element numbers are multiplied with. NaN for NaN scales. */
+/* quantized.c: values derived from a result. */
+/* The group's scale: the factor of element numbers. NaN for NaN scales. */
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group);
-/* Affine: the numbers that the lowest and the highest code give. */
+/* Affine: the numbers of the lowest and highest code. */
 void dti_quant_reach(const struct dti_quant_target *target, const struct dti_quant_group *group,
                      uint32_t *ret_lowest, uint32_t *ret_highest);
-/* What a code stands for, without scale and zero point. */
+/* The value of a code, without scale and zero point. */
 void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
                            struct dti_value *ret_value);
-/* The group's codes as they are packed, hexadecimal; ggml: with the scale in front. Out of memory:
- * hex->failed. */
+/* The group's packed codes in hexadecimal; ggml: with the scale first. Out of memory: hex->failed.
+ */
 void dti_quant_packed(const struct dti_quant_result *result, const struct dti_quant_group *group,
                       bool ggml, struct dti_buffer *hex);
 bool dti_quant_has_ggml(const struct dti_quant_target *target);
 
-/* A number of a result, and what follows from it. */
+/* A number of a result, and its derived values. */
 struct dti_quant_facts {
     size_t index;
     const struct dti_format *format; /* of the code */
     const struct dti_quant_input *number;
     const struct dti_quant_element *stored;
-    bool has_scaled;          /* not for specials, nor where the scale is zero or NaN */
-    struct dti_value scaled;  /* before it is rounded to a code: x / scale as the target divides,
+    bool has_scaled;          /* not for specials, nor if the scale is zero or NaN */
+    struct dti_value scaled;  /* before rounding to a code: x / scale with the target's division,
                                * exactly for blocks */
-    struct dti_value element; /* what the code stands for */
+    struct dti_value element; /* the value of the code */
     const char *input;        /* as it was given */
 };
 void dti_quant_facts(const struct dti_quant_result *result, const struct dti_quant_group *group,
                      size_t at, struct dti_quant_facts *ret);
-/* back - x, exactly; NULL when either is not finite, or when memory ran out (*ret_failed). relative
- * is NaN where x is zero. ret->exact is to be freed whatever comes of it. */
+/* back - x, exactly; NULL if either is not finite, or when out of memory (*ret_failed). relative is
+ * NaN if x is zero. Free ret->exact in any case. */
 struct dti_quant_error {
     struct dti_difference difference;
     struct dti_buffer exact; /* the difference with all digits */
@@ -200,18 +200,18 @@ struct dti_quant_error {
 const struct dti_quant_error *dti_quant_error(struct dti_quant_error *ret, uint32_t x,
                                               uint32_t back, bool *ret_failed);
 
-/* quantized.c: the document. Targets are quantized one after the other while it is written. */
+/* quantized.c: the document. Targets are quantized one by one while it is written. */
 struct dti_quant_answer {
     const struct dti_quant_rules *rules;
     const struct dti_quant_target *targets;
     size_t count;
     const struct dti_quant_inputs *numbers;
-    FILE *stream;         /* where elements go one by one, so that there may be many; or NULL */
+    FILE *stream;         /* stream for elements, which are written one by one; or NULL */
     unsigned *ret_events; /* gets the events of all results */
 };
 void dti_document_quant(struct dti_json *json, const struct dti_quant_answer *answer);
 const char *dti_quant_like_word(int like); /* "torch"; NULL for DTI_QUANT_LIKE_NONE */
-/* What other documents have, too. */
+/* Shared with other documents. */
 extern const struct dti_object dti_object_quant_recipe, dti_object_quant_options;
 void dti_put_quant_recipe(struct dti_json *json, const char *key,
                           const struct dti_quant_target *target);

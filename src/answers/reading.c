@@ -81,7 +81,7 @@ uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
     return is_read(tensor) ? dti_scan_bytes_of(tensor) : 0;
 }
 
-/* Tensors that are read together. */
+/* Tensors read together. */
 struct reading_group {
     struct dti_tensor_stats stats[AT_ONCE];
     struct dti_tensor_loss losses[AT_ONCE];
@@ -114,7 +114,7 @@ static void free_group(struct reading_group *group)
     free(group);
 }
 
-/* The losses of one dtype after another: each reads the tensors again. */
+/* The losses for each dtype in turn: each reads the tensors again. */
 static enum dti_status read_losses(struct dti_reading *reading, struct dti_container *container,
                                    struct reading_group *group, uint64_t bytes,
                                    struct dti_error *reterr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading the data of files: with how many threads, how much memory, and whom it is shown to. */
+ * Reading the data of files: threads, memory and progress. */
 #ifndef DTINFO_ANSWERS_READING_H
 #define DTINFO_ANSWERS_READING_H
 
@@ -14,30 +14,30 @@ struct dti_reading {
     void (*begin)(void *context, uint64_t bytes);
     void (*show)(void *context, uint64_t done);
     void (*end)(void *context);
-    /* Before begin: what is read, in this order; NULL where nobody asks. */
+    /* Before begin: the tensors, in reading order; may be NULL. */
     void (*list)(void *context, const struct dti_tensor *const *tensors, size_t count);
     void *context;
     struct dti_scan_options options; /* team and progress are set from start to end */
-    /* real dtypes that tensors would be cast to: what that would lose */
+    /* real dtypes to estimate the losses of casts to */
     const struct dti_format *as;
     size_t as_count;
-    uint64_t done; /* what is read in parts: the bytes of those before, which the reader adds up */
+    uint64_t done; /* for reading in parts: the bytes of earlier parts, added up by the reader */
 };
 
-/* Starts threads for so many bytes. Fails with DTI_NO_MEMORY and DTI_UNAVAILABLE; otherwise it is
- * to be ended whatever comes of the work, and must stay where it is until then. */
+/* Starts threads for so many bytes. Fails with DTI_NO_MEMORY and DTI_UNAVAILABLE; otherwise end it
+ * in any case, and do not move it until then. */
 enum dti_status dti_reading_start(struct dti_reading *reading, uint64_t bytes,
                                   struct dti_error *reterr);
 void dti_reading_end(struct dti_reading *reading);
 
-/* The same for work that takes one thread. */
+/* The same for single-threaded work. */
 void dti_reading_start_alone(const struct dti_reading *reading, uint64_t bytes);
 void dti_reading_end_alone(const struct dti_reading *reading);
 
 /* The bytes of a tensor whose numbers can be read, or 0. */
 uint64_t dti_reading_bytes(const struct dti_tensor *tensor);
 
-/* The digests of a container's files, dti_digest_count() of them, to be freed. Fails as
+/* The digests of a container's files, dti_digest_count() of them; free the array. Fails as
  * dti_digest_files() does. */
 enum dti_status dti_reading_digests(const struct dti_reading *reading,
                                     const struct dti_container *container,
@@ -45,7 +45,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
 
 /* The statistics of tensors of a container, a few hundred at a time, so that memory does not grow
  * with their number. Each goes to take() with its place in the list and the losses of casts,
- * as_count of them; NULL where its values cannot be read. What take() returns ends the reading.
+ * as_count of them; NULL if its values cannot be read. An error from take() ends the reading.
  * drawn: with a histogram of each. Fails as scans do. */
 typedef enum dti_status dti_take_stats_fn(void *context, size_t at,
                                           const struct dti_tensor_stats *stats,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of JSON: one row says what a member is called, what it may be, where its value comes from
- * and what it means. From the rows follow the code that writes a document and the table that its
- * JSON Schema and its manual are made from (document.h).
+ * Rows of JSON: one row gives a member's name, type, value and meaning. The code that writes a
+ * document, and the table for its JSON Schema and manual (document.h), both come from these rows.
  *
  *     #define DTI_ROWS "answers/mem.def"
  *     #include "answers/rows.h"
@@ -80,7 +79,7 @@
 #define DTI_LIKE_DEVICE   "^(cpu|cuda:[0-9]+)$"
 #define DTI_LIKE_SHA256   "^sha256:[0-9a-f]{64}$"
 
-/* What stands in the table alone, and in the code alone, is within DTI_TABLE() and DTI_CODE(). */
+/* DTI_TABLE() marks what is only in the table, DTI_CODE() what is only in the code. */
 #define DTI_MEMBER(key_, meaning_, type_, flags_, more_, ...)                                      \
     DTI_TABLE(                                                                                     \
         {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_##type_, .flags = flags_, more_}, ) \
@@ -162,8 +161,8 @@
     DTI_VALUE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
 #define TOKEN_OR_NULL(key_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_token(json, NULL, value_))
-#define DTI_HEX(key_)                                                                           \
-    DTI_MEMBER(key_, "its bytes in hexadecimal where they are not UTF-8; null otherwise", TEXT, \
+#define DTI_HEX(key_)                                                                        \
+    DTI_MEMBER(key_, "its bytes in hexadecimal if they are not UTF-8; null otherwise", TEXT, \
                DTI_MEMBER_NULLABLE, .pattern = DTI_LIKE_HEX, )
 #define BYTES(key_, text_, length_, meaning_)                                                  \
     DTI_VALUE(key_, meaning_, TEXT, , dti_put_bytes(json, NULL, #key_ "_hex", text_, length_)) \

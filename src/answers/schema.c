@@ -22,7 +22,7 @@ static const struct dti_object *const common_objects[] = {
 
 enum { OBJECTS_MAX = 64 }; /* of one document, those that are not common */
 
-/* The objects of a document that were referred to, in the order of their first use. */
+/* The objects a document refers to, in the order of first use. */
 struct objects {
     const struct dti_object *list[OBJECTS_MAX];
     size_t count;
@@ -180,7 +180,7 @@ static void put_required(struct dti_json *json, const struct dti_object *object,
     }
 }
 
-/* schema: that of a document, whose first members are in no row, or NULL. */
+/* schema: that of a document, whose first members have no rows, or NULL. */
 static void put_object(struct dti_json *json, const struct dti_object *object, const char *schema,
                        struct objects *objects)
 {
@@ -238,7 +238,7 @@ static void put_document(struct dti_json *json, const struct dti_document *docum
 
 void dti_schemas_put(struct dti_json *json)
 {
-    put_head(json, "common", "common.schema.json", "what the documents of dtinfo have in common",
+    put_head(json, "common", "common.schema.json", "definitions shared by the documents of dtinfo",
              NULL);
     dti_json_object(json, "$defs");
     for (size_t i = 0; i < sizeof common_objects / sizeof *common_objects; i++) {
@@ -250,6 +250,15 @@ void dti_schemas_put(struct dti_json *json)
     dti_json_end(json);
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
         put_document(json, documents[i]);
+}
+
+const struct dti_document *dti_document_find(const char *schema)
+{
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        if (strcmp(documents[i]->schema, schema) == 0)
+            return documents[i];
+    }
+    return NULL;
 }
 
 const struct dti_member *dti_object_member(const struct dti_object *object, const char *key)

@@ -40,7 +40,7 @@ uint64_t dti_place_next(struct dti_place *place)
     return at;
 }
 
-/* Adds ", 3"; false when there is no more room but for "...". */
+/* Adds ", 3"; false if there is only room for "...". */
 static bool add(char *buffer, size_t *used, uint64_t number)
 {
     char text[DTI_TEXT_SIZE + 2];

@@ -11,13 +11,13 @@
 enum { DTI_SHAPE_SIZE = 160 };
 const char *dti_shape_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor);
 
-/* Where the element of a global index stands: "[1, 3]". An array of complex numbers is taken as one
- * of parts: "[1, 3] real". */
+/* The coordinates of the element with a global index: "[1, 3]". An array of complex numbers counts
+ * as one of parts: "[1, 3] real". */
 const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor *tensor,
                             uint64_t index);
 
-/* The same as numbers, one coordinate after the other, tensor->rank of them; of complex numbers
- * that of the element. */
+/* The same as numbers, one coordinate after the other, tensor->rank of them; for complex numbers
+ * those of the element. */
 struct dti_place {
     const struct dti_tensor *tensor;
     uint64_t index, stride; /* what is left of them */
@@ -26,20 +26,20 @@ struct dti_place {
 struct dti_place dti_place_start(const struct dti_tensor *tensor, uint64_t index);
 uint64_t dti_place_next(struct dti_place *place);
 
-/* Our name of the dtype or of the blocks, else what the file calls it. */
+/* The program's name of the dtype or blocks, else the file's own. */
 const char *dti_tensor_dtype(const struct dti_tensor *tensor);
 
-/* Indices of the tensors whose names fit a list of patterns; of all where it is NULL. To be freed;
- * NULL when memory ran out. */
+/* Indices of the tensors whose names match a list of patterns, or of all if it is NULL. Free the
+ * array; NULL when out of memory. */
 size_t *dti_tensors_named(const struct dti_container *container, const char *only,
                           size_t *ret_count);
 
-/* Whether it has numbers that another float dtype could hold: not integers, not scales. Blocks that
- * are unknown here are those of GGUF, which hold numbers like the others. */
+/* Whether it has numbers that another float dtype could hold: not integers, not scales. Unknown
+ * blocks are GGUF blocks, which hold numbers like the others. */
 bool dti_tensor_holds_floats(const struct dti_container *container,
                              const struct dti_tensor *tensor);
 
-/* With so many significant digits; "-" for a NaN. Returns buffer. */
+/* With a given number of significant digits; "-" for NaN. Returns buffer. */
 const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits);
 
 /* For rows: the kinds of containers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The front of the containers: finds out what a file is, hands it to the reader of its kind, and
- * owns what the reader found. */
+ * The entry point of the containers: detects the format of a file, calls its reader, and owns what
+ * the reader found. */
 #include "dtinfo/container.h"
 
 #include <errno.h>
@@ -55,9 +55,8 @@ static enum dti_status refuse(const struct dti_input *input, const struct dti_fo
         status = dti_fail(reterr, DTI_BAD_INPUT, "%s is empty", label);
     else
         status = dti_fail_remedy(reterr, DTI_UNRECOGNIZED, DTI_REMEDY_SAY_KIND,
-                                 "%s is none of the kinds that are known by their content (%s, an "
-                                 "index)",
-                                 label, detected_kinds(kinds, sizeof kinds));
+                                 "%s has an unknown file format (known: %s, an index)", label,
+                                 detected_kinds(kinds, sizeof kinds));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -71,10 +70,10 @@ static enum dti_status open_file(struct dti_container_whole *whole,
     const struct dti_input *const input = &container->files[0].input;
     if (!input->seekable) {
         char label[DTI_QUOTE_SIZE];
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is not a regular file, and tensors are found by seeking; copy it to a "
-                        "file first",
-                        dti_input_label(input, label));
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s is not seekable, which reading tensors requires; copy it to a regular file first",
+            dti_input_label(input, label));
     }
     if (options && options->raw) {
         container->kind = DTI_CONTAINER_RAW;
@@ -154,7 +153,7 @@ void dti_container_free(struct dti_container *container)
 }
 
 /* Whether the bytes are those of a file that dti_container_open() has something to say about. JSON
- * must be an index for that, unless the name has told already. */
+ * must be an index, unless the name has already decided. */
 static bool is_head(const char *path, const unsigned char *head, size_t size, uint64_t file_size)
 {
     static const char map[] = "\"weight_map\"";

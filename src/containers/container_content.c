@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kind a file is, from its first bytes. The name decides only where the bytes do not: a broken
- * model.safetensors gets the verdict of the reader of safetensors. */
+ * Detects the format of a file from its first bytes. The name decides only where the bytes do not:
+ * a damaged model.safetensors gets the error of the safetensors reader. */
 #include <string.h>
 
 #include "containers/containers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of container kinds, and the calls that go straight to a row. */
+ * The table of container kinds, and the calls that forward to a row. */
 #include <string.h>
 
 #include "containers/containers.h"
@@ -61,7 +61,8 @@ enum dti_status dti_container_layout(enum dti_container_kind kind, struct dti_ne
                                      uint64_t *ret_size, struct dti_error *reterr)
 {
     if (!dti_container_is_written(kind))
-        return dti_fail(reterr, DTI_USAGE, "%s files are read only", kinds[kind].name);
+        return dti_fail(reterr, DTI_USAGE, "%s files can be read but not written",
+                        kinds[kind].name);
     return kinds[kind].ops->layout(tensors, count, metadata, metadata_count, ret_head, ret_size,
                                    reterr);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kind of container is to the front of them: a row of operations. And what its operations
- * work on. */
+ * The operations of a container kind, and the data that they work on. */
 #ifndef DTINFO_CONTAINERS_H
 #define DTINFO_CONTAINERS_H
 
@@ -16,13 +15,14 @@
 struct dti_container_ops {
     unsigned traits; /* DTI_CONTAINER_TEXTS ... */
     /* Whether a file of file_size bytes that begins so is one, whatever its name; and whether it
-     * may be one, when neither the bytes nor the name say that it is anything. */
+     * may be one, when neither the bytes nor the name identify it. */
     bool (*detect)(const unsigned char *head, size_t head_size, uint64_t file_size);
     bool (*resembles)(const unsigned char *head, size_t head_size);
-    const char *other_extension; /* that names may end in beside their own, or NULL */
+    const char *other_extension; /* further endings of names, or NULL */
     /* Reads what is open as opening->file and fills the container. */
     bool (*open)(struct dti_opening *opening);
-    /* dti_container_data() and dti_container_verify(), where the bytes do not just lie there. */
+    /* dti_container_data() and dti_container_verify(), where the bytes are not a plain range of the
+     * file. */
     enum dti_status (*data)(struct dti_container *container, size_t tensor,
                             const struct dti_input **ret_input, uint64_t *ret_offset,
                             struct dti_error *reterr);

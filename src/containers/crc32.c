@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of libdeflate, which are several times as fast as those of zlib, and can hardly be noticed
- * beside the reading; it has nothing to combine sums with, and zlib has. */
+ * Checksums by libdeflate, which are several times as fast as zlib's and cost almost nothing
+ * compared with reading. Only zlib can combine checksums. */
 #include "containers/crc32.h"
 
 #include <libdeflate.h>

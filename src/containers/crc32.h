@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CRC-32 of zip, over bytes that come in order or in pieces. */
+ * The CRC-32 of zip, over bytes in order or in pieces. */
 #ifndef DTINFO_CRC32_H
 #define DTINFO_CRC32_H
 

@@ -14,8 +14,8 @@ enum {
     DTI_GGUF_ALIGNMENT = 32, /* unless general.alignment says otherwise */
 };
 
-/* Numbers and bytes one after another, from a buffer of fixed size. What is asked for is first
- * compared with what is left of the file. Functions return false when they have failed. */
+/* Numbers and bytes one after another, from a buffer of fixed size. Every request is first checked
+ * against what is left of the file. Functions return false when they have failed. */
 enum { DTI_GGUF_BUFFER = 1 << 16 };
 struct dti_gguf_stream {
     struct dti_opening *opening;

@@ -57,7 +57,7 @@ static bool read_type(struct metadata_pair *pair, uint64_t *ret_type)
 {
     if (!dti_gguf_number(pair->stream, 4, ret_type))
         return false;
-    return *ret_type < VALUE_TYPES || fail_pair(pair, "there is no type", *ret_type);
+    return *ret_type < VALUE_TYPES || fail_pair(pair, "unknown value type", *ret_type);
 }
 
 /* Appends a number as a JSON token. */
@@ -95,7 +95,7 @@ static bool open_level(struct metadata_pair *pair, struct array_level *level, bo
     if (!read_type(pair, &type) || !dti_gguf_number(pair->stream, 8, &count))
         return false;
     if (count > DTI_GGUF_LENGTH_MAX)
-        return fail_pair(pair, "an array may have 1073741824 elements, not", count);
+        return fail_pair(pair, "array longer than the limit of 1073741824 elements:", count);
     if (!dti_mul_u64(count, value_types[type].bytes, &bytes) || bytes > dti_gguf_left(pair->stream))
         return fail_pair(pair, "the file is too short for an array of length", count);
     *level = (struct array_level){.type = type, .count = count, .open = shown, .shown = shown};
@@ -140,7 +140,7 @@ static bool read_string(struct metadata_pair *pair, struct array_level *level)
 static bool read_inner(struct metadata_pair *pair, struct array_level *level, bool has_room)
 {
     if (!has_room)
-        return fail_pair(pair, "arrays within arrays, more than", ARRAY_DEPTH);
+        return fail_pair(pair, "arrays nested deeper than", ARRAY_DEPTH);
     level->shown = level->shown && level->done < ARRAY_SHOWN && pair->text->length < ARRAY_TEXT;
     if (level->shown)
         dti_buffer_puts(pair->text, level->done > 0 ? "," : "");
@@ -200,9 +200,10 @@ static bool read_text(struct metadata_pair *pair, struct dti_metadata *ret)
     ret->value_length = kept == length ? kept : cut(text, kept - 1);
     text[ret->value_length] = '\0';
     char key[DTI_QUOTE_SIZE];
-    return kept == length || dti_opening_note(opening, "metadata_cut",
-                                              "the text of key %s is cut: it has %" PRIu64 " bytes",
-                                              dti_quote(key, pair->key, pair->key_length), length);
+    return kept == length ||
+           dti_opening_note(opening, "metadata_cut",
+                            "the value of key %s is truncated: it has %" PRIu64 " bytes",
+                            dti_quote(key, pair->key, pair->key_length), length);
 }
 
 static bool check_alignment(const struct metadata_pair *pair, uint64_t type, uint64_t alignment)
@@ -256,7 +257,7 @@ bool dti_gguf_metadata(struct dti_gguf_stream *stream, uint64_t count, uint64_t 
     if (count > dti_gguf_left(stream) / PAIR_MIN)
         return dti_opening_refuse(stream->opening,
                                   ": %" PRIu64 " key-values do not fit into the %" PRIu64
-                                  " bytes behind them",
+                                  " bytes that remain",
                                   count, dti_gguf_left(stream));
     struct dti_buffer text;
     struct metadata_pair pair = {.stream = stream, .text = &text};

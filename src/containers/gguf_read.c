@@ -2,7 +2,7 @@
  *
  * GGUF, versions 2 and 3, of both byte orders: a header, key-values, descriptions of tensors, the
  * data. The checks are those of ggml; beyond them the file must be long enough for the data. Longer
- * names and types that ggml does not know are taken, because other builds of it write them. */
+ * names and types unknown to ggml are accepted, because other builds of it write them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static const struct gguf_type {
      .bytes = size,                                                \
      .dtype = DTI_##row,                                           \
      .block = block_name,                                          \
-     .refusal = "holds blocks of " spelling ", which are not read here"},
+     .refusal = "holds blocks of " spelling ", which are not supported"},
 #include "containers/gguf_types.def"
 #undef GGUF_TYPE
 };
@@ -57,7 +57,7 @@ static uint64_t padded(const struct gguf_reading *work, uint64_t end)
     return over > 0 ? end + (work->alignment - over) : end;
 }
 
-/* The version, which also tells the byte order, and the two counts. */
+/* The version, which also determines the byte order, and the two counts. */
 static bool read_header(struct gguf_reading *work, uint64_t *ret_pairs)
 {
     struct dti_gguf_stream *const stream = &work->stream;
@@ -74,13 +74,13 @@ static bool read_header(struct gguf_reading *work, uint64_t *ret_pairs)
     if (stream->big_endian)
         version = version >> 24 | (version >> 8 & 0xFF00);
     if (version != 2 && version != 3)
-        return dti_opening_refuse(opening, " is GGUF version %" PRIu64 "; 2 and 3 are read",
-                                  version);
+        return dti_opening_refuse(
+            opening, " is GGUF version %" PRIu64 "; only versions 2 and 3 are supported", version);
     if (!dti_gguf_number(stream, 8, &work->tensor_count) || !dti_gguf_number(stream, 8, ret_pairs))
         return false;
     if (work->tensor_count > dti_gguf_left(stream) / TENSOR_MIN)
         return dti_opening_refuse(
-            opening, ": %" PRIu64 " tensors do not fit into the %" PRIu64 " bytes behind them",
+            opening, ": %" PRIu64 " tensors do not fit into the %" PRIu64 " bytes that remain",
             work->tensor_count, dti_gguf_left(stream));
     opening->container->version = version == 2 ? "2" : "3";
     return !stream->big_endian || dti_opening_note(opening, "big_endian", "the file is big-endian");
@@ -121,7 +121,7 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     char text[UNKNOWN_SIZE];
     const int length = snprintf(text, sizeof text, "unknown type %" PRIu64, id);
     tensor->stored_as = dti_opening_text(work->opening, text, (size_t)length);
-    tensor->refusal = "is of a type that ggml does not have";
+    tensor->refusal = "has a type that ggml does not define";
     tensor->bytes = UINT64_MAX;
     work->unknown++;
     return tensor->stored_as != NULL;
@@ -141,11 +141,11 @@ static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
     if (row % type->elements != 0)
         return dti_opening_refuse_of(work->opening, the(tensor),
                                      ": its rows of %" PRIu64
-                                     " elements are no multiple of the %u in a block of %s",
+                                     " elements are not a multiple of the %u in a block of %s",
                                      row, type->elements, type->name);
     if (!dti_mul_u64(tensor->elements / type->elements, type->bytes, &tensor->bytes))
         return dti_opening_refuse_of(work->opening, the(tensor),
-                                     ": its bytes do not fit in 64 bits");
+                                     ": its size does not fit in 64 bits");
     tensor->stored_as = type->name;
     if (type->dtype != DTI_NONE) {
         tensor->format = dti_format_get(type->dtype);
@@ -167,13 +167,13 @@ static bool place(struct gguf_reading *work, struct dti_tensor *tensor, struct d
             return dti_opening_refuse_of(
                 work->opening, the(tensor),
                 ": its offset %" PRIu64 " is below %" PRIu64
-                ", where the tensor before it begins, or no multiple of %" PRIu64,
+                ", where the previous tensor begins, or not a multiple of %" PRIu64,
                 offset, previous->offset, work->alignment);
         previous->bytes = offset - previous->offset;
     } else if (offset != work->end) {
         return dti_opening_refuse_of(work->opening, the(tensor),
                                      ": its offset is %" PRIu64
-                                     ", and the tensors before it end at %" PRIu64,
+                                     ", but the tensors before it end at %" PRIu64,
                                      offset, work->end);
     }
     const uint64_t bytes = tensor->bytes == UINT64_MAX ? 0 : tensor->bytes;
@@ -212,7 +212,7 @@ static bool check_names(const struct gguf_reading *work)
     return dti_opening_check_names(work->opening, container->tensors, container->tensor_count,
                                    DTI_NAMED(struct dti_tensor, name),
                                    (struct dti_subject){.what = "tensor", .argument = true},
-                                   ": there are two of that name");
+                                   " occurs twice");
 }
 
 /* Where the data begin, now that the header has been read; all of them must be there. Until here
@@ -238,14 +238,14 @@ static bool place_data(struct gguf_reading *work)
     if (work->tensor_count > 0)
         end = padded(work, end);
     return size <= end || dti_opening_note(opening, "trailing_bytes",
-                                           "%" PRIu64 " bytes stand behind the data", size - end);
+                                           "%" PRIu64 " bytes follow the data", size - end);
 }
 
 static bool add_notes(const struct gguf_reading *work)
 {
     return (work->unknown == 0 ||
             dti_opening_note(work->opening, "unknown_types",
-                             "%zu of %" PRIu64 " tensors are of types that ggml does not have; "
+                             "%zu of %" PRIu64 " tensors have types that ggml does not define; "
                              "their bytes are counted up to the next tensor",
                              work->unknown, work->tensor_count)) &&
            (work->long_names == 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of a GGUF file as a stream: memory does not depend on its size, and nothing is
- * believed before the rest of the file is long enough for it. */
+ * The header of a GGUF file as a stream: memory does not depend on its size, and a length is
+ * accepted only if the rest of the file is long enough for it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool expect(const struct dti_gguf_stream *stream, uint64_t size)
                               size, dti_gguf_at(stream), stream->opening->file->input.size);
 }
 
-/* Fills the buffer from where the stream stands. */
+/* Fills the buffer from the stream's position. */
 static bool refill(struct dti_gguf_stream *stream)
 {
     const uint64_t at = dti_gguf_at(stream), left = dti_gguf_left(stream);

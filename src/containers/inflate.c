@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 enum {
-    FIRST_PIECE = 1024, /* a header is all that is wanted of most streams */
+    FIRST_PIECE = 1024, /* most streams are read only for a header */
     PIECE_MAX = 64 * 1024,
     RAW_WINDOW = -15, /* deflated data without a header of zlib's or gzip's */
 };
@@ -93,7 +93,7 @@ enum dti_status dti_inflate_read(struct dti_inflate *stream, void *buffer, size_
             break;
         case Z_BUF_ERROR: /* nothing was left to read */
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s: truncated: its compressed data stop in the middle", stream->label);
+                            "%s: truncated: its compressed data end too early", stream->label);
         case Z_MEM_ERROR:
             return dti_no_memory(reterr);
         default:

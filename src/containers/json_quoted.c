@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing a JSON string: what must be escaped is, all else stands for itself. */
+ * Writing a JSON string: what must be escaped is, everything else is copied unchanged. */
 #include "containers/json_quoted.h"
 
 #include "dtinfo/utf8.h"

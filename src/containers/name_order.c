@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding names, and names that occur twice. */
+ * Finds names, and names that occur twice. */
 #include "containers/name_order.h"
 
 #include <stdlib.h>

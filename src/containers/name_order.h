@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many names, to find one of them and those that occur twice. Sorted by a hash first, so that names
- * with long common beginnings are compared quickly; names made to have the same hash cost no more
- * than comparing them. */
+ * An index of names, to find one of them and those that occur twice. Sorted by a hash first, so
+ * that names with long common beginnings are compared quickly; names made to have the same hash
+ * cost no more than comparing them. */
 #ifndef DTINFO_NAME_ORDER_H
 #define DTINFO_NAME_ORDER_H
 

@@ -8,7 +8,7 @@
 #include "containers/opening.h"
 
 enum {
-    DTI_NPY_PREAMBLE = 12, /* bytes that tell the header's length; version 1.0 needs 10 of them */
+    DTI_NPY_PREAMBLE = 12, /* bytes that give the header's length; version 1.0 needs 10 of them */
     DTI_NPY_HEADER_MAX = 1 << 20, /* bytes of a header; numpy's own limit is 10,000 characters */
     DTI_NPY_RANK_MAX = 64,        /* numpy's */
 };
@@ -17,7 +17,7 @@ enum {
 struct dti_npy_preamble {
     unsigned major;
     const char *version;  /* "1.0" */
-    size_t start, length; /* of the header; the data begin behind it */
+    size_t start, length; /* of the header; the data begin after it */
 };
 
 /* head: the first bytes, DTI_NPY_PREAMBLE of them or all that there are; size: of the whole file.
@@ -40,7 +40,7 @@ struct dti_npy_dictionary {
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
                           struct dti_npy_dictionary *ret);
 
-/* What a descr stands for. */
+/* What a descr means. */
 enum dti_npy_sort {
     DTI_NPY_DTYPE,   /* format, swapped */
     DTI_NPY_LOST,    /* bytes whose dtype numpy could not name */

@@ -8,8 +8,8 @@
  *     field  = "(" name "," type ["," extent] ")"       name = string | "(" string "," string ")"
  *     extent = number | tuple                           tuple = "()" | "(3,)" | "(2, 3)"
  *
- * which is what numpy writes, and less than Python would take. No recursion: nested types stand on
- * a stack of their own. */
+ * which is what numpy writes, and less than Python would take. No recursion: nested types are on a
+ * separate stack. */
 #include <string.h>
 
 #include "containers/npy.h"
@@ -63,7 +63,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The escape behind a backslash. */
+/* The escape after a backslash. */
 static bool skip_escape(struct cursor *cursor)
 {
     static const char long_escapes[] = "xuU";
@@ -87,7 +87,7 @@ static bool skip_escape(struct cursor *cursor)
     return true;
 }
 
-/* A string in either kind of quotes; what stands between them, as it stands there. */
+/* A string in either kind of quotes; the text between them, unchanged. */
 static bool take_string(struct cursor *cursor, const char **ret_text, size_t *ret_length)
 {
     if (!next_is(cursor, "'\""))
@@ -96,12 +96,12 @@ static bool take_string(struct cursor *cursor, const char **ret_text, size_t *re
     const char *const text = cursor->at;
     while (cursor->at < cursor->end && *cursor->at != quote) {
         if ((unsigned char)*cursor->at < ' ')
-            return fail(cursor, "a control character stands in a string");
+            return fail(cursor, "a string contains a control character");
         if (*cursor->at++ == '\\' && !skip_escape(cursor))
-            return fail(cursor, "a string has an escape that Python does not know");
+            return fail(cursor, "a string has an invalid escape");
     }
     if (cursor->at == cursor->end)
-        return fail(cursor, "a string has no end");
+        return fail(cursor, "a string is not terminated");
     *ret_text = text;
     *ret_length = (size_t)(cursor->at - text);
     cursor->at++;
@@ -111,7 +111,7 @@ static bool take_string(struct cursor *cursor, const char **ret_text, size_t *re
 /* A dimension: an index of numpy is a signed number of 64 bits. */
 static bool take_number(struct cursor *cursor, uint64_t *ret)
 {
-    static const char bad[] = "a dimension is no whole number from 0 to 9223372036854775807";
+    static const char bad[] = "a dimension is not a whole number from 0 to 9223372036854775807";
     skip_space(cursor);
     const char *const start = cursor->at;
     uint64_t value = 0;
@@ -132,7 +132,7 @@ static bool take_tuple(struct cursor *cursor, uint64_t shape[DTI_NPY_RANK_MAX], 
 {
     unsigned rank = 0;
     if (!take(cursor, '('))
-        return fail(cursor, "'shape' is no tuple");
+        return fail(cursor, "'shape' is not a tuple");
     while (!take(cursor, ')')) {
         if (rank == DTI_NPY_RANK_MAX)
             return fail(cursor, "there are more than 64 dimensions");
@@ -167,11 +167,11 @@ static bool take_field_name(struct cursor *cursor)
     const char *text;
     size_t length;
     if (!take(cursor, '('))
-        return fail(cursor, "a field is no tuple");
+        return fail(cursor, "a field is not a tuple");
     if (take(cursor, '(')) {
         if (!take_string(cursor, &text, &length) || !take(cursor, ',') ||
             !take_string(cursor, &text, &length) || !take(cursor, ')'))
-            return fail(cursor, "the name of a field is neither a string nor two");
+            return fail(cursor, "the name of a field is neither a string nor a pair of strings");
     } else if (!take_string(cursor, &text, &length)) {
         return false;
     }
@@ -197,7 +197,7 @@ static bool take_simple(struct cursor *cursor, bool *objects, uint64_t *ret_byte
     if (!take_string(cursor, &text, &length))
         return false;
     if (!dti_npy_type(text, length, &type))
-        return fail(cursor, "the type of a field is none of numpy's");
+        return fail(cursor, "the type of a field is not a numpy type");
     *objects |= type.sort == DTI_NPY_OBJECT;
     *ret_bytes = type.item_bytes;
     return true;
@@ -233,7 +233,7 @@ static bool ascend(struct cursor *cursor, struct nested *nested, uint64_t *bytes
         if (!take_extent(cursor, bytes))
             return false;
     } else if (!level->list) {
-        return fail(cursor, "an array of a type has no extent");
+        return fail(cursor, "an array type has no dimensions");
     }
     if (!take(cursor, ')'))
         return fail(cursor, "a bracket is missing");
@@ -314,12 +314,12 @@ static bool take_member(struct cursor *cursor, unsigned *seen, struct dti_npy_di
     while (key < KEYS && !dti_text_is(name, length, keys[key].name))
         key++;
     if (key == KEYS)
-        return fail(cursor, "there is a key that is not descr, fortran_order or shape");
+        return fail(cursor, "a key is not descr, fortran_order or shape");
     if (*seen >> key & 1)
-        return fail(cursor, "a key is there twice");
+        return fail(cursor, "a key occurs twice");
     *seen |= 1u << key;
     if (!take(cursor, ':'))
-        return fail(cursor, "a colon is missing behind a key");
+        return fail(cursor, "a colon is missing after a key");
     return key == KEY_DESCR     ? take_descr(cursor, ret)
            : key == KEY_FORTRAN ? take_bool(cursor, &ret->fortran)
                                 : take_tuple(cursor, ret->shape, &ret->rank);
@@ -342,7 +342,7 @@ static bool take_dictionary(struct cursor *cursor, struct dti_npy_dictionary *re
             return fail(cursor, keys[key].missing);
     }
     skip_space(cursor);
-    return cursor->at == cursor->end || fail(cursor, "there is text behind the dictionary");
+    return cursor->at == cursor->end || fail(cursor, "unexpected text after the dictionary");
 }
 
 const char *dti_npy_parse(const char *text, size_t length, unsigned major,
@@ -353,7 +353,7 @@ const char *dti_npy_parse(const char *text, size_t length, unsigned major,
     if (major >= 3 && !dti_utf8_valid(text, length))
         return "it is not UTF-8";
     if (!take_dictionary(&cursor, &dictionary))
-        return cursor.problem ? cursor.problem : "it is no Python dictionary";
+        return cursor.problem ? cursor.problem : "it is not a Python dictionary";
     *ret = dictionary;
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npy: one array behind a header that is a Python literal. From the bytes of the header to
- * a tensor: sizes are checked here, and what a type means to us is decided. As in numpy, missing
- * data is an error and further bytes are not. */
+ * numpy's .npy: one array after a header that is a Python literal. Turns the bytes of the header
+ * into a tensor: checks sizes and maps types to dtypes. As in numpy, missing data is an error and
+ * further bytes are not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char magic[] = "\x93NUMPY";
 bool dti_npy_note_guess(struct dti_opening *opening)
 {
     if (!dti_opening_note(opening, "guessed_type",
-                          "the type '<f1' is taken as fp8_e5m2, which ml_dtypes writes so"))
+                          "the type '<f1' is read as fp8_e5m2, for which ml_dtypes writes it"))
         return false;
     opening->container->notes[opening->container->note_count - 1].remedy = DTI_REMEDY_ASSUME_OTHER;
     return true;
@@ -34,23 +34,24 @@ bool dti_npy_preamble(struct dti_opening *opening, const unsigned char *head, si
         return dti_opening_refuse(opening, ": its first bytes are not those of .npy");
     if (head_size < at_length + 2)
         return dti_opening_refuse(
-            opening, ": truncated: a .npy file begins with 10 bytes, there are %zu", head_size);
+            opening, ": truncated: a .npy file begins with 10 bytes, but there are %zu", head_size);
     const unsigned major = head[magic_size], minor = head[magic_size + 1];
     if (major < 1 || major > 3 || minor != 0)
         return dti_opening_refuse(
-            opening, ": version %u.%u of .npy is not known; 1.0, 2.0 and 3.0 are", major, minor);
+            opening, ": unsupported .npy version %u.%u; 1.0, 2.0 and 3.0 are supported", major,
+            minor);
     const size_t start = at_length + (major == 1 ? 2 : 4);
     if (head_size < start)
-        return dti_opening_refuse(opening,
-                                  ": truncated: a .npy file of version %s begins with %zu bytes, "
-                                  "there are %zu",
-                                  versions[major], start, head_size);
+        return dti_opening_refuse(
+            opening,
+            ": truncated: a .npy file of version %s begins with %zu bytes, but there are %zu",
+            versions[major], start, head_size);
     uint64_t length = 0;
     for (size_t i = at_length; i < start; i++)
         length |= (uint64_t)head[i] << (8 * (i - at_length));
     if (length > size - start)
         return dti_opening_refuse(
-            opening, ": truncated: the header needs %" PRIu64 " bytes, there are %" PRIu64,
+            opening, ": truncated: the header needs %" PRIu64 " bytes, but there are %" PRIu64,
             start + length, size);
     if (length > DTI_NPY_HEADER_MAX)
         return dti_opening_refuse(opening, ": the header has %" PRIu64 " bytes, more than %d",
@@ -122,10 +123,10 @@ static enum dti_remedy refuse_lost(char *text, size_t size, uint64_t bytes,
                                    : bytes == 8 ? DTI_REMEDY_ASSUME_8_BYTES
                                                 : DTI_REMEDY_NONE;
     if (remedy == DTI_REMEDY_NONE)
-        (void)snprintf(text, size, "is %llu-byte void, the size of no dtype",
+        (void)snprintf(text, size, "is %llu-byte void, and no dtype has that size",
                        (unsigned long long)bytes);
     else if (assume)
-        (void)snprintf(text, size, "is %llu-byte void, the dtype is lost, and %s has %u byte%s",
+        (void)snprintf(text, size, "is %llu-byte void (the dtype is lost), but %s has %u byte%s",
                        (unsigned long long)bytes, assume->name, bytes_of(assume),
                        bytes_of(assume) == 1 ? "" : "s");
     else
@@ -165,10 +166,10 @@ static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
 static bool settle_structured(struct dti_opening *opening, const struct dti_npy_dictionary *header,
                               struct dti_tensor *ret)
 {
-    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 32];
+    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 48];
     dti_quote(quoted, header->descr, header->descr_length);
     quoted[strlen(quoted) - 1] = '\0';
-    (void)snprintf(text, sizeof text, "has fields, %s, which are not read", quoted + 1);
+    (void)snprintf(text, sizeof text, "has fields, %s, which are not supported", quoted + 1);
     ret->stored_as = "structured";
     ret->refusal = header->objects ? "holds Python objects (pickle), which is never read"
                                    : dti_opening_text(opening, text, strlen(text));
@@ -187,8 +188,7 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
         return dti_opening_refuse(opening, ": bad header: %s", problem);
     dti_quote(quoted, header.descr, header.descr_length);
     if (!header.structured && !dti_npy_type(header.descr, header.descr_length, &type))
-        return dti_opening_refuse(opening, ": bad header: descr %s is none of numpy's types",
-                                  quoted);
+        return dti_opening_refuse(opening, ": bad header: descr %s is not a numpy type", quoted);
     if (header.structured)
         type.item_bytes = header.item_bytes;
 
@@ -207,7 +207,7 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
         if (!settle_structured(opening, &header, &tensor))
             return false;
     } else {
-        /* "|V2" tells no more than "V2" */
+        /* "|V2" says no more than "V2" */
         const size_t mark = type.sort == DTI_NPY_LOST && strchr("<>=|", header.descr[0]) ? 1 : 0;
         tensor.stored_as =
             dti_opening_text(opening, header.descr + mark, header.descr_length - mark);
@@ -218,7 +218,7 @@ bool dti_npy_describe(struct dti_opening *opening, const char *text,
     return there >= tensor.bytes ||
            dti_opening_refuse(opening,
                               ": truncated: %" PRIu64 " elements of type %s need %" PRIu64
-                              " bytes, there are %" PRIu64,
+                              " bytes, but there are %" PRIu64,
                               tensor.elements, tensor.stored_as, tensor.bytes, there);
 }
 
@@ -254,7 +254,7 @@ static bool open_npy(struct dti_opening *opening)
     opening->container->version = preamble.version;
     const uint64_t rest = size - tensor->offset - tensor->bytes;
     return (rest == 0 || dti_opening_note(opening, "trailing_bytes",
-                                          "%" PRIu64 " bytes behind the data are ignored", rest)) &&
+                                          "%" PRIu64 " bytes after the data are ignored", rest)) &&
            (!guessed || dti_npy_note_guess(opening));
 }
 

@@ -126,15 +126,15 @@ static bool read_sized(const char *text, size_t length, bool big_endian, struct 
                set_object(ret, "holds Python objects (pickle), which is never read");
     case 'M':
         return is_time(text + 1, length - 1) &&
-               set_foreign(ret, 8, "holds dates, which are not read");
+               set_foreign(ret, 8, "holds dates, which are not supported");
     case 'm':
         return is_time(text + 1, length - 1) &&
-               set_foreign(ret, 8, "holds time spans, which are not read");
+               set_foreign(ret, 8, "holds time spans, which are not supported");
     case 'a':
     case 'S':
-        return sized && set_foreign(ret, size, "holds text, which is not read");
+        return sized && set_foreign(ret, size, "holds text, which is not supported");
     case 'U':
-        return sized && set_foreign(ret, 4 * size, "holds text, which is not read");
+        return sized && set_foreign(ret, 4 * size, "holds text, which is not supported");
     case 'g': /* "<g2" and "<W4" (complex32) are what numpy writes of dtypes of ml_dtypes */
     case 'W':
     case 'V': /* and so is "|V2": a type whose dtype numpy could not name */
@@ -148,9 +148,9 @@ static bool read_sized(const char *text, size_t length, bool big_endian, struct 
     case 'f':
     case 'c':
         if (dti_text_is(text, length, "f16") || dti_text_is(text, length, "c32"))
-            return set_foreign(ret, size,
-                               "is numpy's long double, which differs between machines, and is "
-                               "not read");
+            return set_foreign(
+                ret, size,
+                "is numpy's long double, which differs between machines and is not supported");
         if (!set_format(ret, find(DTI_SYSTEM_NPY, text, length), big_endian))
             return false;
         ret->guessed = dti_text_is(text, length, "f1");
@@ -179,9 +179,8 @@ static bool read_letter(const char *text, size_t length, bool big_endian, struct
     case 'N':
     case 'p':
     case 'P': /* of 8 bytes on most machines */
-        return set_foreign(ret, 8,
-                           "is C's long or pointer, which differs between machines, and is not "
-                           "read");
+        return set_foreign(
+            ret, 8, "is C's long or pointer, which differs between machines and is not supported");
     default:
         return false;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing .npy headers: byte for byte what numpy.save() writes, little-endian on every machine.
- * What has no name in numpy is stored as ml_dtypes stores it: bf16 as 2-byte void, formats of up to
- * 8 bits as 1-byte void, one a byte. numpy cannot load "<f1", which ml_dtypes writes for
+ * Dtypes without a name in numpy are stored as ml_dtypes stores them: bf16 as 2-byte void, formats
+ * of up to 8 bits as 1-byte void, one a byte. numpy cannot load "<f1", which ml_dtypes writes for
  * float8_e5m2 alone: that is 1-byte void here, too. */
 #include <string.h>
 
@@ -17,7 +17,7 @@ enum {
     PREAMBLE_BYTES = 10, /* version 1.0, which holds all headers of up to 64 dimensions */
 };
 
-/* NULL: numpy has no dtype in which the codes could stand. */
+/* NULL: numpy has no dtype that could hold the codes. */
 static const char *descr_of(const struct dti_format *format)
 {
     const char *found = NULL;

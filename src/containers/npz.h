@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numpy's .npz: a zip of .npy members. What is kept between finding its arrays, handing out their
- * data and verifying them. */
+ * numpy's .npz: a zip of .npy members. The state shared by finding its arrays, reading their data
+ * and verifying them. */
 #ifndef DTINFO_NPZ_H
 #define DTINFO_NPZ_H
 
@@ -11,10 +11,10 @@
 struct dti_npz_array {
     size_t member;               /* its index in the archive */
     size_t start;                /* of the data in the unpacked member */
-    uint32_t header_crc;         /* of what stands before the data; of stored ones only */
+    uint32_t header_crc;         /* of what precedes the data; of stored ones only */
     bool unpacked;               /* and its CRC was right */
     uint64_t offset;             /* in scratch, then */
-    struct dti_npz_watch *watch; /* of a stored one, once its data were asked for */
+    struct dti_npz_watch *watch; /* of a stored one, once its data were requested */
 };
 struct dti_npz {
     struct dti_pool *pool;
@@ -41,9 +41,9 @@ void dti_npz_free(struct dti_container *container);
 enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member *member,
                                   uint32_t crc, struct dti_error *reterr);
 
-/* npz_watch.c: another view of the archive's file, whose reader is told DTI_BAD_INPUT when it has
- * read all data of a stored array and the CRC is not that of the directory: in whatever pieces and
- * threads, whatever is read twice. Where there are no data, it is told here. */
+/* npz_watch.c: another view of the archive's file, whose reader gets DTI_BAD_INPUT when it has read
+ * all data of a stored array and the CRC is not that of the directory: in whatever pieces and
+ * threads, whatever is read twice. Where there are no data, it is reported here. */
 enum dti_status dti_npz_watch(struct dti_npz *npz, struct dti_npz_array *array,
                               const struct dti_input *input, const struct dti_input **ret,
                               struct dti_error *reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the data of a .npz are. Compressed ones are unpacked, in a fixed amount of memory and up to
- * the size that the header said: what would unpack to more is refused at that point. And the CRC of
- * every member, arrays or not, without keeping any of it. */
+ * Where the data of a .npz are. Compressed data are unpacked, in a fixed amount of memory and up to
+ * the size in the header: anything longer is rejected at that point. Also computes the CRC of every
+ * member, arrays or not, without keeping its data. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ enum dti_status dti_npz_check_crc(const char *label, const struct dti_zip_member
     if (crc == member->crc)
         return DTI_OK;
     return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: damaged: its CRC-32 is %08lx, the directory says %08lx", label,
+                    "%s: damaged: its CRC-32 is %08lx, but the directory says %08lx", label,
                     (unsigned long)crc, (unsigned long)member->crc);
 }
 
@@ -32,7 +32,7 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     size_t more;
     if (unpacked != member->size)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: damaged: it unpacks to %llu bytes, the directory says %llu", label,
+                        "%s: damaged: it unpacks to %llu bytes, but the directory says %llu", label,
                         (unsigned long long)unpacked, (unsigned long long)member->size);
     const enum dti_status status = dti_inflate_read(stream, &byte, 1, &more, reterr);
     if (status != DTI_OK)
@@ -48,7 +48,7 @@ static enum dti_status check_end(struct dti_inflate *stream, const struct dti_zi
     return dti_npz_check_crc(label, member, crc, reterr);
 }
 
-/* All of a member, and whether its length and its CRC are right; what comes behind `start` goes to
+/* All of a member, and whether its length and its CRC are right; what follows `start` goes to
  * scratch, unless that is NULL. stream: NULL when it is stored. piece is of PIECE bytes. */
 static enum dti_status read_all(struct dti_inflate *stream, const struct dti_input *input,
                                 const struct dti_zip_member *member, const char *label,

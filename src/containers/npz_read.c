@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding the arrays of a .npz: the headers of its members say what they hold, and of compressed
- * ones no more than that is unpacked here. What the directory says of a member's size must be what
- * its header says, so that nothing has to be believed while the data are unpacked. */
+ * Finds the arrays of a .npz: the headers of its members say what they hold, and only the headers
+ * of compressed members are unpacked here. The size of a member in the directory must agree with
+ * its header, so that nothing has to be trusted while the data are unpacked. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -35,12 +35,12 @@ bool dti_npz_check_method(struct dti_opening *opening, const struct dti_zip_memb
         return dti_opening_refuse(opening, " is a patch of another file");
     if (member->method != DTI_ZIP_STORED && member->method != DTI_ZIP_DEFLATED)
         return dti_opening_refuse(
-            opening, " is compressed by method %u; only stored (0) and deflated (8) are read",
+            opening, " uses compression method %u; only stored (0) and deflated (8) are supported",
             member->method);
     return member->method != DTI_ZIP_STORED || member->packed == member->size ||
            dti_opening_refuse(opening,
-                              " is stored as it is, but its sizes differ: %" PRIu64 " and %" PRIu64
-                              " bytes",
+                              " is stored uncompressed, but its sizes differ: %" PRIu64
+                              " and %" PRIu64 " bytes",
                               member->packed, member->size);
 }
 
@@ -56,7 +56,7 @@ static bool read_next(const struct npz_reading *reading, const struct dti_zip_me
                opening, dti_inflate_read(reading->stream, bytes, size, &got, opening->error)) &&
            (got == size || dti_opening_refuse(opening,
                                               ": damaged: it unpacks to %" PRIu64
-                                              " bytes, the directory says %" PRIu64,
+                                              " bytes, but the directory says %" PRIu64,
                                               at + got, member->size));
 }
 
@@ -110,7 +110,7 @@ static bool read_array(struct npz_reading *reading, const struct dti_zip_member 
     if (there > tensor->bytes)
         return dti_opening_refuse(opening,
                                   ": %" PRIu64 " elements of type %s need %" PRIu64
-                                  " bytes, and the member has %" PRIu64,
+                                  " bytes, but the member has %" PRIu64,
                                   tensor->elements, tensor->stored_as, tensor->bytes, there);
     tensor->name_length = member->name_length - strlen(".npy");
     tensor->name = dti_opening_text(opening, member->name, tensor->name_length);
@@ -164,11 +164,11 @@ static bool count_arrays(struct dti_opening *opening, const struct dti_zip *zip,
                                   "read; load it with torch.load(weights_only=True) and save it "
                                   "with Python's safetensors");
     if (count == 0 && other)
-        return dti_opening_refuse(opening, " is a zip archive without any .npy member");
+        return dti_opening_refuse(opening, " is a zip archive without .npy members");
     *ret_count = count;
     const size_t others = zip->count - count;
-    return !other || dti_opening_note(opening, "other_members", "%zu member%s no .npy file%s: %s%s",
-                                      others, others == 1 ? " is" : "s are", others == 1 ? "" : "s",
+    return !other || dti_opening_note(opening, "other_members", "%zu member%s: %s%s", others,
+                                      others == 1 ? " is not a .npy file" : "s are not .npy files",
                                       dti_quote(name, other->name, other->name_length),
                                       others == 1 ? "" : " and so on");
 }

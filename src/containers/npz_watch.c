@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CRC of a stored array while it is read. Pieces come from several threads, in any order, and
- * some come twice; each byte counts when it is read first. Sums of pieces add up without regard to
- * order, so that all there is to be kept is which bytes have been counted. */
+ * some come twice; each byte counts when it is first read. The sums of pieces can be combined in
+ * any order, so only the set of counted bytes has to be kept. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range ran
     return true;
 }
 
-/* Takes the first bytes of *left that nobody has taken yet into *ret, and *left goes on behind
- * them. An empty *ret: there are none. False: memory ran out. */
+/* Takes the first bytes of *left that are not yet taken into *ret, and *left continues after them.
+ * An empty *ret: there are none. False: memory ran out. */
 static bool take_first(struct dti_npz_watch *watch, struct file_range *left, struct file_range *ret)
 {
     struct file_range *const taken = watch->taken;
@@ -90,7 +90,8 @@ static bool take_first(struct dti_npz_watch *watch, struct file_range *left, str
     return true;
 }
 
-/* Adds bytes of the file to a tally; called with the lock held, which is let go of meanwhile. */
+/* Adds bytes of the file to a tally; called with the lock held, which is released in the meantime.
+ */
 static enum dti_status add(struct dti_npz_watch *watch, struct tally *tally, const void *bytes,
                            struct file_range range, struct dti_error *reterr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the readers of all kinds do on the way: give up, read, take memory, add to the container. */
+ * Shared by all readers: reporting failure, reading, allocating memory, adding to the container. */
 #include "containers/opening.h"
 
 #include <stdarg.h>
@@ -104,8 +104,8 @@ void *dti_opening_copy(struct dti_opening *opening, const void *from, size_t cou
     return copy;
 }
 
-bool dti_list_grow(struct dti_pool *pool, void *list, size_t count, size_t more, size_t *capacity,
-                   size_t size)
+static bool grow(struct dti_pool *pool, void *list, size_t count, size_t more, size_t *capacity,
+                 size_t size)
 {
     enum { LEAST = 8 };
     if (*capacity > 0 && more <= *capacity - count)
@@ -129,8 +129,7 @@ bool dti_list_grow(struct dti_pool *pool, void *list, size_t count, size_t more,
 bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, size_t more,
                       size_t *capacity, size_t size)
 {
-    return dti_list_grow(opening->pool, list, count, more, capacity, size) ||
-           dti_opening_no_memory(opening);
+    return grow(opening->pool, list, count, more, capacity, size) || dti_opening_no_memory(opening);
 }
 
 struct dti_tensor *dti_opening_tensors(struct dti_opening *opening, size_t more)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A container while it is opened, or a part of it is looked at later: what all readers share. Their
- * functions return false when they fail, and have left the error here. */
+ * A container while it or a part of it is being opened: shared by all readers. Their functions
+ * return false on failure and store the error here. */
 #ifndef DTINFO_OPENING_H
 #define DTINFO_OPENING_H
 
@@ -43,21 +43,19 @@ bool dti_opening_check_names(struct dti_opening *opening, const void *items, siz
                              struct dti_named named, struct dti_subject subject, const char *text);
 bool dti_opening_no_memory(struct dti_opening *opening);
 /* Why dti_json_next() or dti_json_skip() failed. The text begins as that of dti_opening_refuse(),
- * and the JSON so many bytes behind the beginning of the file. */
+ * and the JSON starts so many bytes after the beginning of the file. */
 bool dti_opening_refuse_json(struct dti_opening *opening, const struct dti_json_reader *json,
                              const char *text, size_t offset);
 /* Takes over a failure; true for DTI_OK. */
 bool dti_opening_goes_on(struct dti_opening *opening, enum dti_status status);
 bool dti_opening_read(struct dti_opening *opening, void *buffer, size_t size, uint64_t offset);
 
-/* Memory of the pool: room, a copy of a text with a NUL behind it, a copy of anything. */
+/* Memory of the pool: room, a copy of a text with a NUL after it, a copy of anything. */
 void *dti_opening_array(struct dti_opening *opening, size_t count, size_t size);
 char *dti_opening_text(struct dti_opening *opening, const char *text, size_t length);
 void *dti_opening_copy(struct dti_opening *opening, const void *from, size_t count, size_t size);
 /* Room for more in a list that at least doubles when it is full; list is the address of a pointer
- * to elements of that size. The first one leaves no error. */
-bool dti_list_grow(struct dti_pool *pool, void *list, size_t count, size_t more, size_t *capacity,
-                   size_t size);
+ * to elements of that size. */
 bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, size_t more,
                       size_t *capacity, size_t size);
 /* The first of so many new entries of the container, to be filled. */

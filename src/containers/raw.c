@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file without a header: all of it is one tensor, and the command line says what of. */
+ * A file without a header: all of it is one tensor, whose dtype the command line gives. */
 #include <inttypes.h>
 #include <string.h>
 

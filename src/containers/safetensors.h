@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors: eight bytes with the length of a JSON header, the header, the data. What is taken
- * and what is refused follows the reference implementation (the Rust crate); beyond it, names and
- * metadata keys that occur twice are refused, and so are a tensor given as an array and a dtype
- * given as an object. */
+ * safetensors: eight bytes with the length of a JSON header, the header, the data. What is accepted
+ * and rejected follows the reference implementation (the Rust crate); in addition, names and
+ * metadata keys that occur twice are refused, as are a tensor given as an array and a dtype given
+ * as an object. */
 #ifndef DTINFO_CONTAINERS_SAFETENSORS_H
 #define DTINFO_CONTAINERS_SAFETENSORS_H
 
@@ -36,7 +36,8 @@ bool dti_safetensors_header_check(struct dti_opening *opening, size_t first_tens
 const char *dti_safetensors_name(const struct dti_format *format);
 const struct dti_format *dti_safetensors_format(const char *name, size_t length,
                                                 const char **ret_name);
-/* How its elements lie in the data; false without a name. dti_safetensors_bits() is of one. */
+/* The layout of its elements in the data; false without a name. dti_safetensors_bits() is of one.
+ */
 bool dti_safetensors_stores(const struct dti_format *format, struct dti_layout *ret_layout);
 unsigned dti_safetensors_bits(const struct dti_format *format);
 /* Elements and bits of a shape; false: 64 bits do not count them. */

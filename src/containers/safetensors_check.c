@@ -82,11 +82,12 @@ static bool check_size(struct dti_opening *opening, struct dti_tensor *tensor)
     if (!dti_safetensors_measure(tensor->format, tensor->shape, tensor->rank, &tensor->elements,
                                  &bits))
         return dti_opening_refuse_of(opening, the(tensor),
-                                     ": %s takes more bits than 64 bits can count",
+                                     ": %s is too large: its size in bits exceeds 64 bits",
                                      spell(type, tensor));
     if (bits % 8 != 0)
         return dti_opening_refuse_of(opening, the(tensor),
-                                     ": %s takes %" PRIu64 " bits, which are no whole bytes",
+                                     ": %s takes %" PRIu64
+                                     " bits, which is not a whole number of bytes",
                                      spell(type, tensor), bits);
     if (held == bits / 8)
         return true;

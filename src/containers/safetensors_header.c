@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON of a safetensors header: its tokens in one pass, each put where it belongs or refused.
+ * The JSON of a safetensors header: its tokens in one pass, each stored or rejected.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
                                    DTI_SAFETENSORS_PREFIX);
 }
 
-/* "tensor 'a': WHAT", of what stands in the header. */
+/* "tensor 'a': WHAT", about an entry of the header. */
 static bool fail_tensor(const struct header_reading *reading, const struct dti_tensor *tensor,
                         const char *what)
 {
@@ -103,7 +103,7 @@ static bool read_dtype(struct header_reading *reading, struct dti_tensor *tensor
     if (!next(reading, &token))
         return false;
     if (token != DTI_JSON_STRING)
-        return fail_tensor(reading, tensor, "its dtype is no string");
+        return fail_tensor(reading, tensor, "its dtype is not a string");
     const char *name;
     size_t length;
     dti_json_string_value(&reading->json, &name, &length);
@@ -124,7 +124,7 @@ static size_t count_numbers(const struct dti_json_reader *json)
     return count;
 }
 
-/* An array of at most `capacity` sizes; *ret_count tells how many were there, and is never more. */
+/* An array of at most `capacity` sizes; *ret_count is how many there were, and is never more. */
 static bool read_sizes(struct header_reading *reading, const struct dti_tensor *tensor,
                        const char *member, uint64_t *ret_sizes, size_t capacity, size_t *ret_count)
 {
@@ -138,7 +138,7 @@ static bool read_sizes(struct header_reading *reading, const struct dti_tensor *
         }
         uint64_t size;
         char what[64];
-        snprintf(what, sizeof what, "%s must hold integers from 0 on, not", member);
+        snprintf(what, sizeof what, "%s must hold non-negative integers, not", member);
         if (token != DTI_JSON_NUMBER || !dti_json_u64(&reading->json, &size))
             return fail_token(reading, tensor, what);
         if (count == capacity)
@@ -157,7 +157,7 @@ static bool open_array(struct header_reading *reading, const struct dti_tensor *
 
 static bool read_shape(struct header_reading *reading, struct dti_tensor *tensor)
 {
-    if (!open_array(reading, tensor, "its shape is no array"))
+    if (!open_array(reading, tensor, "its shape is not an array"))
         return false;
     const size_t capacity = count_numbers(&reading->json);
     uint64_t *const shape = dti_opening_array(reading->opening, capacity, sizeof *shape);
@@ -173,7 +173,7 @@ static bool read_offsets(struct header_reading *reading, struct dti_tensor *tens
 {
     uint64_t offsets[2];
     size_t count;
-    if (!open_array(reading, tensor, "its data_offsets are no array") ||
+    if (!open_array(reading, tensor, "its data_offsets are not an array") ||
         !read_sizes(reading, tensor, "data_offsets", offsets, 2, &count))
         return false;
     if (count != 2)
@@ -254,7 +254,7 @@ static bool read_metadata(struct header_reading *reading)
         const struct dti_subject key = {.what = "metadata", entry->key, entry->key_length};
         if (token != DTI_JSON_STRING)
             return dti_opening_refuse_of(opening, key,
-                                         " is no string, which is all that safetensors allows");
+                                         " is not a string; safetensors allows only strings");
         if (!keep_string(reading, &entry->value, &entry->value_length))
             return false;
     }
@@ -276,7 +276,7 @@ static bool read_all(struct header_reading *reading)
     if (!next(reading, &token))
         return false;
     if (token != DTI_JSON_OBJECT)
-        return dti_opening_refuse(reading->opening, ": the header is no JSON object");
+        return dti_opening_refuse(reading->opening, ": the header is not a JSON object");
     for (;;) {
         if (!next(reading, &token))
             return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading a safetensors file: its length against those of header and data, and what the header
- * says as the tensors that everybody knows. */
+ * Reads a safetensors file: checks its length against those of header and data, and turns the
+ * header into tensors. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,8 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
 {
     if (size < DTI_SAFETENSORS_PREFIX)
         return dti_opening_refuse(opening,
-                                  ": truncated: a safetensors file begins with 8 bytes that tell "
-                                  "the length of its header, this one has %zu",
+                                  ": truncated: a safetensors file begins with 8 bytes that give "
+                                  "the length of its header, but this one has %zu",
                                   size);
     const uint64_t length = length_of(first);
     if (length > DTI_SAFETENSORS_HEADER_MAX)
@@ -40,7 +40,7 @@ bool dti_safetensors_header_length(struct dti_opening *opening, const unsigned c
     return true;
 }
 
-/* Whether the file ends where the data does, data_bytes behind the header. */
+/* Whether the file ends where the data does, data_bytes after the header. */
 static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64_t data_bytes,
                       uint64_t file_size)
 {
@@ -48,7 +48,7 @@ static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64
     if (!dti_add_u64(header_bytes, data_bytes, &need))
         return dti_opening_refuse(opening,
                                   ": truncated: the tensors need %" PRIu64
-                                  " bytes behind the header, the file has %" PRIu64,
+                                  " bytes after the header, the file has %" PRIu64,
                                   data_bytes, file_size - header_bytes);
     if (need > file_size)
         return dti_opening_refuse(
@@ -62,7 +62,7 @@ static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64
                                                             ", the file has %" PRIu64,
                                                             opening->label, need, file_size));
     return rest == 0 || dti_opening_note(opening, "trailing_bytes",
-                                         "%" PRIu64 " byte%s behind the data %s ignored", rest,
+                                         "%" PRIu64 " byte%s after the data %s ignored", rest,
                                          rest == 1 ? "" : "s", rest == 1 ? "is" : "are");
 }
 
@@ -87,7 +87,7 @@ bool dti_safetensors_parse(struct dti_opening *opening, const char *text, size_t
     }
     return (length == 0 || text[0] == '{' ||
             dti_opening_note(opening, "leading_space",
-                             "white space stands before the header, which should begin with {")) &&
+                             "white space precedes the header, which should begin with {")) &&
            check_end(opening, start, data_end, file_size);
 }
 
@@ -120,7 +120,7 @@ static bool detect(const unsigned char *head, size_t head_size, uint64_t file_si
     return first < head_size ? head[first] == '{' : file_size > head_size;
 }
 
-/* JSON, behind whatever length it has. */
+/* JSON, whatever its length. */
 static bool resembles(const unsigned char *head, size_t head_size)
 {
     return head_size > DTI_SAFETENSORS_PREFIX && head[DTI_SAFETENSORS_PREFIX] == '{' &&

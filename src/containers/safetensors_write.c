@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The front of a safetensors file to be written: the length of the header, the header, blanks up to
- * a multiple of eight bytes. */
+ * Writes the start of a safetensors file: the length of the header, the header, spaces up to a
+ * multiple of eight bytes. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *
 {
     if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
-                           "has a name that safetensors keeps for metadata");
+                           "has a name that safetensors reserves for metadata");
     if (!dti_safetensors_name(tensor->format)) {
         char name[DTI_QUOTE_SIZE];
         return dti_fail(reterr, DTI_WRONG_KIND, "safetensors has no dtype %s (tensor %s)",
@@ -67,10 +67,11 @@ static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *
     }
     uint64_t elements, bits;
     if (!dti_safetensors_measure(tensor->format, tensor->shape, tensor->rank, &elements, &bits))
-        return fail_tensor(reterr, DTI_BAD_INPUT, tensor, "takes more bits than 64 bits can count");
+        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                           "is too large: its size in bits exceeds 64 bits");
     if (bits % 8 != 0)
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
-                           "does not fill whole bytes, as safetensors demands");
+                           "does not fill whole bytes, as safetensors requires");
     tensor->bytes = bits / 8;
     return DTI_OK;
 }
@@ -88,14 +89,14 @@ static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint6
         aligned = aligned && (tensors[i].bytes == 0 || offset % element == 0);
         if (!dti_add_u64(offset, tensors[i].bytes, &offset))
             return fail_tensor(reterr, DTI_BAD_INPUT, &tensors[i],
-                               "ends beyond what 64 bits can count");
+                               "ends at an offset beyond 64 bits");
     }
     *ret_size = offset;
     *ret_aligned = aligned;
     return DTI_OK;
 }
 
-/* By falling element size, then in the order given, which offset tells meanwhile. */
+/* By falling element size, then in the order given, which offset records in the meantime. */
 static int compare(const void *a, const void *b)
 {
     const struct dti_new_tensor *const left = a, *const right = b;
@@ -116,14 +117,14 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
         dti_quote(key, metadata[i].key, metadata[i].key_length);
         if (metadata[i].kind != DTI_METADATA_STRING)
             return dti_fail(reterr, DTI_WRONG_KIND,
-                            "metadata %s is no string, which is all that safetensors holds", key);
+                            "metadata %s is not a string; safetensors holds only strings", key);
         dti_buffer_append(out, ",", i > 0);
         bool ok = append_string(out, metadata[i].key, metadata[i].key_length);
         dti_buffer_append(out, ":", 1);
         ok = ok && append_string(out, metadata[i].value, metadata[i].value_length);
         if (!ok)
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "metadata %s is not UTF-8, as safetensors demands", key);
+                            "metadata %s is not UTF-8, as safetensors requires", key);
     }
     dti_buffer_puts(out, "}");
     return DTI_OK;
@@ -134,7 +135,7 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
 {
     if (!append_string(out, tensor->name, tensor->name_length))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
-                           "has a name that is not UTF-8, as safetensors demands");
+                           "has a name that is not UTF-8, as safetensors requires");
     dti_buffer_puts(out, ":{\"dtype\":\"");
     dti_buffer_puts(out, dti_safetensors_name(tensor->format));
     dti_buffer_puts(out, "\",\"shape\":[");
@@ -202,7 +203,7 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
             tensors[i].offset = i;
         qsort(tensors, count, sizeof *tensors, compare);
         status = place(tensors, count, &data_bytes, &aligned, reterr);
-        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones stand before */
+        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
     }
     const size_t start = ret_head->length;
     if (status == DTI_OK)
@@ -211,7 +212,7 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
         return status;
     const uint64_t head_bytes = ret_head->length - start;
     if (!dti_add_u64(head_bytes, data_bytes, &size))
-        return dti_fail(reterr, DTI_BAD_INPUT, "the file would be larger than 64 bits can count");
+        return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
     for (size_t i = 0; i < count; i++)
         tensors[i].offset += head_bytes;
     *ret_size = size;

@@ -14,7 +14,7 @@ struct shard_names {
     size_t count, capacity;
 };
 
-/* Folders often have the same weights in the formats of other libraries beside them. */
+/* Folders often also hold the same weights in the formats of other libraries. */
 static bool is_index(const char *name, size_t length)
 {
     return dti_text_ends(name, length, ".index.json") &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files beside
- * it. Names of files are taken for names in that folder and for nothing else. */
+ * The index of a sharded checkpoint: JSON that maps the names of tensors to those of files in its
+ * folder. Names of files are only ever looked up in that folder. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool is_file_name(const char *name, size_t length)
     return true;
 }
 
-/* The file of a mapping, behind its key. Tensors of one file mostly follow each other. */
+/* The file of a mapping, after its key. Tensors of one file mostly follow each other. */
 static bool read_file_name(struct index_reading *work, const struct dti_mapping *mapping,
                            const char **ret)
 {
@@ -59,7 +59,7 @@ static bool read_file_name(struct index_reading *work, const struct dti_mapping 
         return false;
     dti_quote(tensor, mapping->tensor, mapping->tensor_length);
     if (token != DTI_JSON_STRING)
-        return dti_opening_refuse(work->opening, " maps tensor %s to something that is no string",
+        return dti_opening_refuse(work->opening, " maps tensor %s to a value that is not a string",
                                   tensor);
     const char *name;
     size_t length;
@@ -69,10 +69,10 @@ static bool read_file_name(struct index_reading *work, const struct dti_mapping 
     if (*ret && strlen(*ret) == length && memcmp(*ret, name, length) == 0)
         return true;
     if (!is_file_name(name, length)) {
-        dti_opening_refuse(work->opening,
-                           " maps tensor %s to %s; a shard is named without folders, without "
-                           "\"..\"",
-                           tensor, dti_quote(quoted, name, length));
+        dti_opening_refuse(
+            work->opening,
+            " maps tensor %s to %s; a shard must be a plain file name, without folders or \"..\"",
+            tensor, dti_quote(quoted, name, length));
         dti_error_argument(work->opening->error, name, length);
         return false;
     }
@@ -149,7 +149,7 @@ static bool read_members(struct index_reading *work)
     if (!next(work, &token))
         return false;
     if (token != DTI_JSON_OBJECT)
-        return dti_opening_refuse(opening, " is not an index: it is no JSON object");
+        return dti_opening_refuse(opening, " is not an index: it is not a JSON object");
     for (;;) {
         if (!next(work, &token))
             return false;
@@ -238,8 +238,8 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret)
 {
     const uint64_t size = opening->file->input.size;
     if (size > INDEX_MAX)
-        return dti_opening_refuse(opening, " has %" PRIu64 " bytes, and an index at most 100000000",
-                                  size);
+        return dti_opening_refuse(
+            opening, " has %" PRIu64 " bytes, but an index may have at most 100000000", size);
     char *const text = malloc(size > 0 ? (size_t)size : 1);
     if (!text)
         return dti_opening_no_memory(opening);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sharded checkpoints: the tensors of several safetensors files as those of one. The index and the
- * files must agree about every tensor. */
+ * Sharded checkpoints: the tensors of several safetensors files combined into one container. The
+ * index and the files must agree about every tensor. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -71,8 +71,8 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
             return false;
         const enum dti_status status = dti_input_open_file(&file->input, file->path, &error);
         if (status != DTI_OK) {
-            dti_fail(opening->error, status, "%s: of its %zu shards, %s cannot be had: %s",
-                     opening->label, count, quote_text(quoted, work->shards.names[i]), error.text);
+            dti_fail(opening->error, status, "%s: cannot open shard %s of its %zu: %s",
+                     opening->label, quote_text(quoted, work->shards.names[i]), count, error.text);
             dti_error_argument(opening->error, file->path, strlen(file->path));
             return dti_opening_goes_on(opening, status);
         }
@@ -145,7 +145,7 @@ static bool check_repeated(const struct checkpoint_opening *work,
                                  quote_text(b, work->shards.names[tensor->file]));
 }
 
-/* A mapping that the shards do not bear out: tells how many more there are of that shard. */
+/* A mapping that the shards contradict: reports how many more there are of that shard. */
 static bool fail_mapping(const struct checkpoint_opening *work, const struct dti_name_order *order,
                          const struct dti_mapping *mapping)
 {
@@ -198,7 +198,7 @@ static bool check_mappings(const struct checkpoint_opening *work,
     dti_name_order_free(&mapped);
     char name[DTI_QUOTE_SIZE];
     return dti_opening_refuse_of(work->opening, the(tensor->name, tensor->name_length),
-                                 " is in %s, and not in the index",
+                                 " is in %s, but not in the index",
                                  quote_text(name, shards->names[tensor->file]));
 }
 
@@ -225,7 +225,7 @@ static bool note_totals(const struct checkpoint_opening *work)
         bytes += container->tensors[i].bytes; /* below the sum of the sizes of files */
     return (!shards->has_total_size || shards->total_size == bytes ||
             dti_opening_note(work->opening, "total_size",
-                             "total_size says %" PRIu64 " bytes, the tensors have %" PRIu64,
+                             "total_size says %" PRIu64 " bytes, but the tensors have %" PRIu64,
                              shards->total_size, bytes)) &&
            (!shards->has_total_parameters ||
             dti_opening_note(work->opening, "total_parameters",
@@ -248,7 +248,7 @@ static bool open_index(struct checkpoint_opening *work)
     opening->label = dti_input_label(&opening->file->input, label);
     if (strcmp(container->path, "-") == 0)
         return dti_opening_refuse(
-            opening, ": the shards of an index are found by its folder; give its name");
+            opening, ": an index needs a file name, since its shards are in the same folder");
     const char *const name = opening->file->input.name, *const slash = strrchr(name, '/');
     container->index = slash ? slash + 1 : name;
     return dti_index_read(opening, &work->shards) && open_all(work, name, false);

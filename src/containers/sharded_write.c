@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index of a sharded checkpoint, laid out as transformers writes it: sorted, two blanks deep.
+ * The index of a sharded checkpoint, laid out as transformers writes it: sorted, indented by two
+ * spaces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,9 @@ static enum dti_status check_rows(const struct shard_row *rows, size_t count, ui
             return fail_row(&rows[i], "has a name that is not UTF-8, which JSON cannot hold",
                             reterr);
         if (i > 0 && compare_rows(&rows[i - 1], &rows[i]) == 0)
-            return fail_row(&rows[i], "is there twice", reterr);
+            return fail_row(&rows[i], "occurs twice", reterr);
         if (!dti_add_u64(bytes, rows[i].tensor->bytes, &bytes))
-            return fail_row(&rows[i], "makes more bytes than 64 bits count", reterr);
+            return fail_row(&rows[i], "brings the total size beyond 64 bits", reterr);
     }
     *ret_bytes = bytes;
     return DTI_OK;

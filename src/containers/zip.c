@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The members of zip archives, in the central directory and in headers of their own, which must
- * tell the same, since some programs believe the one and some the other.
+ * agree, since some programs trust the one and some the other.
  *
  *     member 0: local header, data    member 1 ...    directory    [end 64, locator 64]    end
  */
@@ -66,19 +66,19 @@ static bool take_zip64(const unsigned char *extra, size_t length, uint64_t *cons
     return true;
 }
 
-/* One entry of the directory; *ret_size tells how long it is. */
+/* One entry of the directory; *ret_size is its length. */
 static bool read_entry(struct dti_opening *opening, const unsigned char *entry, size_t left,
                        struct dti_zip_member *ret, size_t *ret_size)
 {
     if (left < DTI_ZIP_ENTRY_SIZE || dti_zip_number(entry, 4) != ENTRY_MARK)
-        return dti_opening_refuse(opening, ": damaged: the directory of the zip archive holds "
-                                           "something else than members");
+        return dti_opening_refuse(
+            opening, ": damaged: an entry in the directory of the zip archive is not a member");
     const size_t name = (size_t)dti_zip_number(entry + 28, 2),
                  extra = (size_t)dti_zip_number(entry + 30, 2);
     *ret_size = DTI_ZIP_ENTRY_SIZE + name + extra + (size_t)dti_zip_number(entry + 32, 2);
     if (*ret_size > left)
-        return dti_opening_refuse(opening, ": damaged: the directory of the zip archive stops in "
-                                           "the middle of a member");
+        return dti_opening_refuse(
+            opening, ": damaged: the directory of the zip archive ends in the middle of a member");
     *ret = (struct dti_zip_member){
         .flags = (unsigned)dti_zip_number(entry + 8, 2),
         .method = (unsigned)dti_zip_number(entry + 10, 2),
@@ -95,7 +95,7 @@ static bool read_entry(struct dti_opening *opening, const unsigned char *entry, 
     if (!take_zip64(entry + DTI_ZIP_ENTRY_SIZE + name, extra, fields, 3))
         return fail_member(opening, ret, "has a damaged extra field");
     if (memchr(ret->name, '\0', name))
-        return fail_member(opening, ret, "has NUL in its name");
+        return fail_member(opening, ret, "has a NUL in its name");
     if (dti_zip_number(entry + 34, 2) != 0)
         return dti_opening_refuse(opening, ": the zip archive is split over several files");
     return (dti_zip_number(entry + 6, 2) & 0xFF) <= VERSION_MAX ||
@@ -124,9 +124,9 @@ static bool check_places(struct dti_opening *opening, const struct dti_zip *zip)
         const struct dti_zip_member *const member = &zip->members[i];
         const uint64_t end = end_of(zip, i), least = LOCAL_SIZE + (uint64_t)member->name_length;
         if (member->header > zip->end)
-            return fail_member(opening, member, "begins behind the end of the members");
+            return fail_member(opening, member, "begins after the end of the members");
         if (end - member->header < least || end - member->header - least < member->packed)
-            return fail_member(opening, member, "reaches into what comes behind it");
+            return fail_member(opening, member, "overlaps what follows it");
     }
     return true;
 }
@@ -147,8 +147,8 @@ static bool read_directory(struct dti_opening *opening, const struct dti_zip_end
     }
     free(directory);
     return good && (at == end->size ||
-                    dti_opening_refuse(opening, ": damaged: the directory of the zip archive holds "
-                                                "more than the members that it counts"));
+                    dti_opening_refuse(opening, ": damaged: the directory of the zip archive has "
+                                                "data after the members that it counts"));
 }
 
 bool dti_zip_open(struct dti_opening *opening, struct dti_zip *ret)
@@ -158,7 +158,7 @@ bool dti_zip_open(struct dti_opening *opening, struct dti_zip *ret)
     if (!dti_zip_find_end(opening, &end) || !read_directory(opening, &end, ret) ||
         !dti_opening_check_names(opening, ret->members, ret->count,
                                  DTI_NAMED(struct dti_zip_member, name),
-                                 (struct dti_subject){.what = "member"}, " is there twice"))
+                                 (struct dti_subject){.what = "member"}, " occurs twice"))
         return false;
     ret->end = end.directory;
     if (ret->count > 0)
@@ -188,13 +188,13 @@ static bool check_local(struct dti_opening *opening, const struct dti_zip_member
     uint64_t *const fields[] = {&size, &packed};
     if (member->name_length > 0 && memcmp(names, member->name, member->name_length) != 0)
         return fail_member(opening, member,
-                           "has another name in its own header than in the directory");
+                           "has different names in its own header and in the directory");
     if (!take_zip64(names + member->name_length, extra, fields, 2))
         return fail_member(opening, member, "has a damaged extra field");
     return agrees(member, local, packed, size) ||
-           fail_member(opening, member,
-                       "has other sizes, another CRC or another method in its own header than in "
-                       "the directory");
+           fail_member(
+               opening, member,
+               "has different sizes, CRCs or methods in its own header and in the directory");
 }
 
 bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t index)
@@ -209,9 +209,9 @@ bool dti_zip_locate(struct dti_opening *opening, struct dti_zip *zip, size_t ind
                  extra = (size_t)dti_zip_number(local + 28, 2), size = LOCAL_SIZE + name + extra;
     if (dti_zip_number(local, 4) != LOCAL_MARK || name != member->name_length)
         return fail_member(opening, member,
-                           "is not where the directory says: there is no header of it");
+                           "is not where the directory says: its header is not there");
     if (size > available || available - size < member->packed)
-        return fail_member(opening, member, "reaches into what comes behind it");
+        return fail_member(opening, member, "overlaps what follows it");
     bool good = true;
     if (size > first) {
         local = malloc(size);

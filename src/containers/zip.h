@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The directory of a zip archive, zip64 included. Strict where readers differ: nothing before the
- * members or behind the end record, no overlaps, and what is said twice must agree. */
+ * members or after the end record, no overlaps, and what is stored twice must agree. */
 #ifndef DTINFO_ZIP_H
 #define DTINFO_ZIP_H
 
@@ -14,7 +14,7 @@
 enum { DTI_ZIP_STORED = 0, DTI_ZIP_DEFLATED = 8 }; /* methods */
 enum {
     DTI_ZIP_ENCRYPTED = 0x2041, /* flags: any of these */
-    DTI_ZIP_DESCRIPTOR = 0x8,   /* sizes and CRC stand behind the data, and in the directory */
+    DTI_ZIP_DESCRIPTOR = 0x8,   /* sizes and CRC follow the data, and are in the directory */
     DTI_ZIP_PATCH = 0x20,
     DTI_ZIP_UTF8 = 0x800,
 };
@@ -25,7 +25,7 @@ struct dti_zip_member {
     unsigned method, flags;
     uint32_t crc;
     uint64_t packed, size; /* bytes in the archive and unpacked, as the directory says */
-    uint64_t header;       /* where its local header stands */
+    uint64_t header;       /* where its local header is */
     uint64_t data;         /* where its bytes begin; known after dti_zip_locate() */
 };
 
@@ -48,7 +48,7 @@ const char *dti_zip_label(char buffer[DTI_ZIP_LABEL_SIZE], const struct dti_inpu
                           const struct dti_zip_member *member);
 
 /* zip_end.c: what the end records say: where the directory begins, its bytes, its members, and
- * where those records begin. It lies in the file, and has room for so many members. */
+ * where those records begin. It is within the file, and has room for that many members. */
 enum { DTI_ZIP_ENTRY_SIZE = 46 }; /* of a member in the directory, without its names */
 struct dti_zip_end {
     uint64_t directory, size, count, limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a zip archive: a record that stands last but for a comment, and before it its 64-bit
- * form with a locator. Both tell where the directory is. */
+ * The end of a zip archive: a record at the end, except for a comment, and before it its 64-bit
+ * form with a locator. Both give the position of the directory. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static bool read_end64(struct dti_opening *opening, uint64_t at, struct dti_zip_
         return false;
     if (dti_zip_number(bytes, 4) != END64_MARK || dti_zip_number(bytes + 4, 8) != END64_SIZE - 12)
         return dti_opening_refuse(opening,
-                                  ": damaged: the 64-bit end record of the zip archive is not one");
+                                  ": damaged: the 64-bit end record of the zip archive is invalid");
     if (dti_zip_number(bytes + 16, 8) != 0 ||
         dti_zip_number(bytes + 24, 8) != dti_zip_number(bytes + 32, 8))
         return fail_split(opening);
@@ -90,7 +90,7 @@ static bool read_end(struct dti_opening *opening, const unsigned char *tail, siz
     const size_t at = find_end(tail, size);
     if (at == SIZE_MAX)
         return dti_opening_refuse(
-            opening, ": truncated: a zip archive without its end record, or with bytes behind it");
+            opening, ": truncated: a zip archive without its end record, or with bytes after it");
     const unsigned char *const record = tail + at;
     *ret = (struct dti_zip_end){
         .count = dti_zip_number(record + 10, 2),
@@ -110,7 +110,7 @@ static bool check_end(struct dti_opening *opening, const struct dti_zip_end *end
         return dti_opening_refuse(opening,
                                   ": damaged: the directory of the zip archive has %" PRIu64
                                   " bytes from byte %" PRIu64
-                                  " on, and its end stands at byte %" PRIu64,
+                                  " on, but its end record is at byte %" PRIu64,
                                   end->size, end->directory, end->limit);
     if (end->size > DIRECTORY_MAX)
         return dti_opening_refuse(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preparing a batch: what can be known to fail does so now; parts are grouped and cut into blocks,
- * and there is memory for each thread. */
+ * Prepares a batch: checks everything that can be checked in advance, groups parts and cuts them
+ * into blocks, and allocates memory for each thread. */
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static enum dti_status check_input(const struct dti_batch_part *part, struct dti
     const char *const units = part->plan ? dti_plan_request(part->plan)->src.name : "bytes";
     char label[DTI_QUOTE_SIZE];
     if (!input->seekable)
-        return dti_fail(reterr, DTI_BUG, "%s is no regular file", dti_input_label(input, label));
+        return dti_fail(reterr, DTI_BUG, "%s is not a regular file", dti_input_label(input, label));
     if (part->output && input->inode != 0 &&
         dti_output_is_file(part->output, input->device, input->inode))
         return dti_fail(reterr, DTI_USAGE, "%s is also the output; name another file",
@@ -108,7 +108,7 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     return (tiles > 0 ? tiles : 1) * tile.src;
 }
 
-/* Whether `next` stands right behind `part`, whose sizes are given, on both sides. */
+/* Whether `next` directly follows `part`, whose sizes are given, on both sides. */
 static bool follows(const struct dti_batch_part *part, const struct dti_batch_sizes *sizes,
                     const struct dti_batch_part *next)
 {

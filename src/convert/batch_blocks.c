@@ -165,7 +165,7 @@ enum dti_status dti_batch_block(void *context, size_t member, size_t group, uint
         return do_piece(job, member, &piece, reterr);
     }
     const enum dti_status failed = do_parts(job, member, begin, end, size, reterr);
-    /* Again one by one: of several errors the first is wanted. Losses no longer matter. */
+    /* Again one by one: of several errors the first is reported. Losses no longer matter. */
     for (size_t i = begin; i < end && failed != DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct dti_batch_sizes sizes = dti_batch_sizes(part, part->elements);

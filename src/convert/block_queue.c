@@ -46,7 +46,7 @@ static bool take(struct queue_run *run, struct queue_chunk *ret)
     return any;
 }
 
-/* Whether the member goes on: not after an error of its own, nor of an earlier block. */
+/* Whether the member continues: not after an error of its own, nor of an earlier block. */
 static bool do_block(struct queue_run *run, size_t member, const struct queue_chunk *block)
 {
     const struct dti_queue *const queue = run->queue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns, the first error, progress. */
+ * The order of writers, the first error, progress. */
 #include "convert/chunk_order.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What threads that share out numbered blocks must agree on: who is next to write to a pipe,
+ * Shared state of threads that divide numbered blocks among them: who is next to write to a pipe,
  * which error comes first, how much is done. A thread finishes a block that it has begun, whatever
  * happens to later ones; so everything before the first error is done, and the error is the same
- * whoever was faster. */
+ * whichever thread was faster. */
 #ifndef DTINFO_CONVERT_CHUNK_ORDER_H
 #define DTINFO_CONVERT_CHUNK_ORDER_H
 
@@ -48,8 +48,8 @@ bool dti_chunk_order_await(struct dti_chunk_order *order, uint64_t number);
 void dti_chunk_order_done(struct dti_chunk_order *order, uint64_t number, uint64_t n,
                           bool in_order);
 
-/* Members of a team block signals, which are for the caller. But that a reader is gone is told to
- * the thread that writes, and must end the process wherever that happens. */
+/* Members of a team block signals, which are for the caller. But a closed pipe is signalled to the
+ * thread that writes, and must end the process from any thread. */
 void dti_chunk_order_heed_sigpipe(void);
 
 #endif

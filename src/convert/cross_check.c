@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How an exact number becomes an element of an array that a device can take, without a second
- * rounding that could be told; and the comparison of what came back. */
+ * rounding that could change the result; and the comparison of the results. */
 #include "dtinfo/cross_check.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@ enum form { FORM_FP64, FORM_I64, FORM_U64, FORM_COUNT };
 static const enum dti_dtype dtypes[FORM_COUNT] = {DTI_FP64, DTI_INT64, DTI_UINT64};
 static const struct dti_layout layout = {.packing = DTI_PACKING_BYTES};
 
-static const char not_exact[] = "neither an fp64 nor a 64-bit integer, and would be rounded twice";
+static const char not_exact[] =
+    "neither an fp64 nor a 64-bit integer, so it would be rounded twice";
 
 struct dti_cross_check {
     struct dti_request request;
@@ -137,7 +138,7 @@ static enum dti_status find_plan(struct dti_cross_check *cross_check, enum form 
         return status;
     }
     (void)snprintf(why_not, size, "%s", why ? why : error.text);
-    why_not[strcspn(why_not, ";")] = '\0'; /* logs are for those who asked for arrays */
+    why_not[strcspn(why_not, ";")] = '\0'; /* logs are only for casts of arrays */
     return DTI_OK;
 }
 
@@ -150,10 +151,10 @@ static enum dti_status disagree(const struct dti_cross_check *cross_check, uint6
     dti_spell_code(number, src, from->width);
     dti_spell_code(other, got, dst->width);
     dti_spell_code(exact, want, dst->width);
-    return dti_fail(reterr, DTI_BUG,
-                    "%s casts the %s %s to the %s %s, and the exact answer is %s; please report it",
-                    dti_runner_device(cross_check->runner), from->name, number, dst->name, other,
-                    exact);
+    return dti_fail(
+        reterr, DTI_BUG,
+        "%s casts the %s %s to the %s %s, but the exact result is %s; please report this",
+        dti_runner_device(cross_check->runner), from->name, number, dst->name, other, exact);
 }
 
 /* Casts the tile's numbers of one form, and compares. `at` is the first one's place in the tile. */
@@ -199,7 +200,7 @@ enum dti_status dti_cross_check_ask(struct dti_cross_check *cross_check,
     const char *why = NULL;
     size_t asked = 0;
     enum dti_status status = DTI_OK;
-    /* where an element stands matters to random bits alone */
+    /* an element's index matters only to random bits */
     if (cross_check->request.cast.policy.round != DTI_ROUND_STOCHASTIC)
         index = 0;
     while (n > 0 && status == DTI_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Giving a plan to a runner: whether its device does it, and what the device must have for that. */
+ * Attaches a plan to a runner: checks whether its device supports it, and prepares what the device
+ * needs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static enum dti_status upload_tables(struct dti_device_plan *plan, struct dti_er
     return status;
 }
 
-/* What there is no kernel for. */
+/* Names the cast that has no kernel. */
 static void tell_why(struct dti_plan *plan)
 {
     const struct dti_request *const request = &plan->request;
@@ -64,14 +65,14 @@ static void tell_why(struct dti_plan *plan)
     for (size_t i = 0; i < chain->count; i++)
         rule = rule || chain->step[i].rule;
     if (rule)
-        (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for what %s makes of %s",
+        (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for casts like %s's from %s",
                        dti_stack_name(request->rule->stack), request->src.name);
     else
         (void)snprintf(plan->why, sizeof plan->why, "no CUDA kernel for %s to %s",
                        request->src.name, request->cast.dst.name);
 }
 
-/* Makes plan->device, or tells why not. */
+/* Makes plan->device, or reports why not. */
 static enum dti_status attach(struct dti_plan *plan, struct dti_error *reterr)
 {
     struct dti_runner *const runner = plan->runner;

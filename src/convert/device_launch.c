@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels for a run of elements, one after another in a stream: where their arrays lie in a
- * slot, and which leads to which. */
+ * The kernels for a run of elements, one after another in a stream: where their arrays are in a
+ * slot, and their order. */
 #include "convert/device_parts.h"
 
 enum { LINE = 256, LOSS_LANES = 16 };

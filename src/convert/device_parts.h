@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan as a device does it: its chains as launches, made once; and a run of elements that is
- * under way in one slot. */
+ * A plan on a device: its chains as launches, made once; and a run of elements in progress in one
+ * slot. */
 #ifndef DTINFO_CONVERT_DEVICE_PARTS_H
 #define DTINFO_CONVERT_DEVICE_PARTS_H
 
@@ -72,7 +72,7 @@ enum dti_status dti_device_launch(const struct dti_device_plan *plan, const stru
                                   bool with_loss, struct dti_error *reterr);
 
 /* A block on the plan's device. False: it is for the CPU, all of it. True: it was done, or, with a
- * runner that was demanded, failed: *ret_status. */
+ * runner that was requested explicitly, failed: *ret_status. */
 bool dti_device_run(const struct dti_plan *plan, void *dst, const void *src, size_t n,
                     uint64_t index, struct dti_loss *loss, enum dti_status *ret_status,
                     struct dti_error *reterr);

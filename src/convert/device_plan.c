@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How a plan's steps become kernels of a device: the same operations with the same parameters, two
- * of them in one kernel where there is one, as few launches as can be. */
+ * of them in one kernel where there is one, in as few launches as possible. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

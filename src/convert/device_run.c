@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A block on a device, in pieces that fit a slot: while one piece is computed and copied out, the
- * next is copied in. What came back counts once the device has confirmed it. Results reach the
- * caller's memory through the slot's own, unless a failure ends everything anyway: a copy that was
- * given up could come to life when the CPU has long done the block again. */
+ * next is copied in. Results count once the device has confirmed them. Results reach the caller's
+ * memory through the slot's own, unless a failure ends everything anyway: a copy that was given up
+ * could come to life when the CPU has long done the block again. */
 #include <string.h>
 
 #include "convert/device_parts.h"
@@ -135,7 +135,7 @@ static enum dti_status take_lane(struct device_run *run, struct dti_error *reter
     if (status == DTI_NO_MEMORY)
         return dti_fail_remedy(reterr, status,
                                run->runner->demanded ? DTI_REMEDY_USE_CPU : DTI_REMEDY_NONE,
-                               "%s: out of memory: it has none for the %llu bytes of a tile",
+                               "%s: out of memory: cannot allocate the %llu bytes of a tile",
                                run->runner->id, (unsigned long long)run->areas.size);
     return status;
 }

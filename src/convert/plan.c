@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Request to plan: the stages of the cast, the steps of each, and how the loss will be seen. */
+ * Turns a request into a plan: the stages of the cast, the steps of each, and how the loss is
+ * computed. */
 #include "dtinfo/plan.h"
 
 #include <stdio.h>
@@ -148,7 +149,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
         return status;
     struct dti_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
     plan->level = allowed;
     plan->cache_bytes = dti_last_cache_bytes();
@@ -157,7 +158,7 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     init_loss_rule(plan);
     if (!compose(plan, &composer) || !compose_loss(plan, &composer)) {
         dti_plan_free(plan);
-        return composer.no_memory ? dti_fail(reterr, DTI_NO_MEMORY, "memory ran out")
+        return composer.no_memory ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory")
                                   : dti_fail(reterr, DTI_BUG, "no kernels for %s to %s",
                                              request->src.name, request->cast.dst.name);
     }

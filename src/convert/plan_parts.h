@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a plan is made of, for the files of this folder. */
+ * The parts of a plan, for the files of this folder. */
 #ifndef DTINFO_CONVERT_PLAN_PARTS_H
 #define DTINFO_CONVERT_PLAN_PARTS_H
 
@@ -100,12 +100,8 @@ static inline bool dti_layout_packs(const struct dti_format *format,
 /* DTI_WRONG_KIND for complex dtypes. */
 enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr);
 
-/* Runs n elements through one step. index is that of the first. */
-enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
-                             uint64_t index, bool stream, struct dti_error *reterr);
-
-/* The same through steps [from, to) of a chain, which are at least one, for a tile; dst and src do
- * not overlap. */
+/* Runs n elements, of a tile, through steps [from, to) of a chain, which are at least one; index is
+ * that of the first. dst and src do not overlap. */
 enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t to, void *dst,
                               const void *src, size_t n, uint64_t index, bool stream,
                               struct dti_error *reterr);
@@ -143,7 +139,7 @@ static inline uint64_t dti_array_bytes(uint64_t n, unsigned bits)
     return n / 8 * bits + (n % 8 * bits + 7) / 8;
 }
 
-/* Adds a name to a description, behind " + " where it is not the first. */
+/* Adds a name to a description, after " + " where it is not the first. */
 void dti_plan_text_add(char buffer[DTI_PLAN_TEXT_SIZE], const char *name);
 
 #endif

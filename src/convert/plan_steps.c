@@ -110,7 +110,7 @@ static enum hub choose_hub(const struct dti_format *from, const struct dti_forma
     return integers;
 }
 
-/* Codes into the hub; *ret_done tells whether a step did it, after which NaNs are quiet. */
+/* Codes into the hub; *ret_done is whether a step did it, after which NaNs are quiet. */
 static bool decode(struct dti_composer *c, const struct dti_format *from, enum hub hub,
                    bool *ret_done)
 {

@@ -109,7 +109,7 @@ static void run_member(void *context, size_t member, size_t size)
     dti_quant_report_init(&report);
     void *const scratch = malloc(dti_quant_plan_scratch(work->plan));
     if (!scratch)
-        status = dti_fail(&error, DTI_NO_MEMORY, "memory ran out");
+        status = dti_fail(&error, DTI_NO_MEMORY, "out of memory");
     else if (work->back)
         dti_quant_back(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
                        part.scales, part.zero_points, work->stores, scratch);

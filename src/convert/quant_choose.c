@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scale of a range: what dti_affine_choose() answers, in the machine's own fp32 where that has
- * no other answer. There may be one for every few elements. */
+ * The scale of a range: the same as dti_affine_choose(), in hardware fp32 where that gives the same
+ * result. There may be one for every few elements. */
 #include <float.h>
 #include <math.h>
 

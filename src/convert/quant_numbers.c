@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers and codes of a tile from and to their arrays, in which they may be packed and a tile may
- * begin within a byte. */
+ * Reads and writes the numbers and codes of a tile. Arrays may be packed, and a tile may begin
+ * within a byte. */
 #include <assert.h>
 
 #include "convert/plan_parts.h"

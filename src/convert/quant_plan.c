@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Request to quantization plan: which kernels do the work, and what they need to know. */
+ * Turns a request into a quantization plan: which kernels to use, and their parameters. */
 #include <stdlib.h>
 
 #include "convert/plan_parts.h"
@@ -125,15 +125,15 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
     if (request->order == DTI_BLOCK_HALVES)
         return dti_fail(reterr, DTI_BUG, "halves of blocks in an array of codes");
     if (!scheme->block && scheme->per == DTI_PER_GROUP && scheme->group == 0)
-        return dti_fail(reterr, DTI_USAGE, "groups of 0 elements; a group has 1 or more");
+        return dti_fail(reterr, DTI_USAGE, "a group cannot have 0 elements");
     if (scheme->block)
         return DTI_OK;
     if (!dti_affine_recipe_init(&recipe, code, scheme->affine.symmetry) ||
         (dti_format_is_float(code) &&
          (!dti_encoder_takes_hub32(code) || !dti_format_fits_hub32(code))))
         return dti_fail(reterr, DTI_WRONG_KIND,
-                        "arrays cannot be quantized to %s; to integers of 2 to 16 bits and floats "
-                        "of 8 bits or less whose numbers fp32 holds",
+                        "arrays cannot be quantized to %s; use an integer of 2 to 16 bits or a "
+                        "float of at most 8 bits whose values fp32 holds",
                         code->name);
     return DTI_OK;
 }
@@ -173,7 +173,7 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
         return status;
     struct dti_quant_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
     plan->request.scheme.blocks.format = request->scheme.block;
     if (request->scheme.block)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a quantization plan is made of, for the files of this folder.
+ * The parts of a quantization plan, for the files of this folder.
  *
  * Element (o, a, i) of outer x length x inner is number o length inner + a inner + i of the array.
  * Its code has the same place, but that rows of a padded axis are longer; blocks along the last

@@ -32,7 +32,7 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
     uint64_t bytes;
     struct dti_quant_ranges *const ranges = calloc(1, sizeof *ranges);
     if (!ranges)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     dti_range_init(&ranges->all);
     if (per_channel(plan)) {
         ranges->channels = (size_t)plan->request.length;
@@ -44,7 +44,7 @@ enum dti_status dti_quant_ranges_new(struct dti_quant_ranges **ret,
             ranges->min = malloc(bytes > 0 ? (size_t)bytes : 1);
         if (!ranges->min) {
             free(ranges);
-            return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         }
         ranges->count = ranges->channels * plan->repeats;
         ranges->max = ranges->min + ranges->count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The judge of quantization plans: whole arrays element by element through the definitions of
- * quant.h, places by plain index arithmetic. Slow. */
+ * The reference for quantization plans: whole arrays element by element by the definitions of
+ * quant.h, with plain index arithmetic. Slow. */
 #include <string.h>
 
 #include "dtinfo/quant_plan.h"
 
-/* An array and where its elements, codes and scales stand. */
+/* An array and the positions of its elements, codes and scales. */
 struct reference_array {
     const struct dti_quant_request *request;
     const struct dti_quant_scheme *scheme;
@@ -250,7 +250,7 @@ static uint32_t back_at(const struct reference_array *w, uint64_t element)
     return dti_block_dequantize(&w->recipe, scale, code);
 }
 
-/* Tiles begin anew with each grain. */
+/* Tiles start again with each grain. */
 static void compare(const struct reference_array *w, const void *numbers, uint64_t elements,
                     uint64_t grain, struct dti_loss *loss)
 {

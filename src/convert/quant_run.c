@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantizing one piece of an array, with or without a look at what comes back. */
+ * Quantizes one piece of an array, with or without measuring the error. */
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 

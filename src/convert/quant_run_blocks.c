@@ -75,7 +75,7 @@ static void run_columns(const struct dti_quant_job *job, size_t at, size_t rows,
     if (places == group)
         plan->bytes->run.blocks(&args, scratch->codes, scales, scratch->y, columns * group,
                                 job->count);
-    for (size_t c = 0; c < columns && places < group; c++) /* short blocks have none behind them */
+    for (size_t c = 0; c < columns && places < group; c++) /* short blocks have none after them */
         plan->bytes->run.blocks(&args, scratch->codes + c * group, scales + c * plan->scale_bytes,
                                 scratch->y + c * group, places, job->count);
     const uint64_t place = dti_quant_code_place(plan, job->first, at);

@@ -14,7 +14,7 @@ enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
     uint64_t places = 0, bytes;
     struct dti_quant_scales *const scales = calloc(1, sizeof *scales);
     if (!scales)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     scales->tensor_scale = 1;
     dti_range_init(&scales->range);
     scales->repeats = plan->repeats;
@@ -24,7 +24,7 @@ enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
             scales->scale = malloc((size_t)bytes);
         if (!scales->scale) {
             free(scales);
-            return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+            return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
         }
         scales->count = (size_t)count;
         scales->inverse = scales->scale + places;

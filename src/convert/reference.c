@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The judge of all plans: arrays cast element by element by the scalar core, without kernels, hubs
- * or tables. Slow, plain, and the definition. */
+ * The reference for all plans: arrays cast element by element by the scalar core, without kernels,
+ * hubs or tables. Slow and simple. */
 #include <string.h>
 
 #include "convert/plan_parts.h"

@@ -100,7 +100,7 @@ void dti_resident_free(struct dti_resident *resident)
 {
     if (!resident)
         return;
-    /* the device, though it may have been left meanwhile */
+    /* the device, though it may have been abandoned in the meantime */
     struct dti_gpu *const gpu = resident->plan->runner->gpu;
     dti_gpu_stream_free(resident->stream);
     for (size_t i = 0; i < resident->sets; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a plan: one kernel goes over a whole run, several go over it tile by tile, so that what is
- * between them stays in the first cache. */
+ * Runs a plan: one kernel processes a whole run; several process it tile by tile, so that
+ * intermediate results stay in the first cache. */
 #include <pthread.h>
 #include <string.h>
 
@@ -22,10 +22,9 @@ enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct
     struct dti_value value;
     dti_decode(src, code, &value);
     (void)dti_spell_stored(text, src, code, &value);
-    dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-             "element %llu, %s: what %s stores in %s is not known%s%s", (unsigned long long)index,
-             text, dti_stack_name(rule->stack), dst->name, rule->why_unknown ? "; " : "",
-             rule->why_unknown ? rule->why_unknown : "");
+    dti_fail(reterr, DTI_NOT_REPRESENTABLE, "element %llu, %s: what %s stores in %s is unknown%s%s",
+             (unsigned long long)index, text, dti_stack_name(rule->stack), dst->name,
+             rule->why_unknown ? "; " : "", rule->why_unknown ? rule->why_unknown : "");
     dti_error_argument(reterr, text, strlen(text));
     return DTI_NOT_REPRESENTABLE;
 }
@@ -69,8 +68,9 @@ static void copy_packed(const struct dti_step *step, const struct dti_kernel_arg
     }
 }
 
-enum dti_status dti_step_run(const struct dti_step *step, void *dst, const void *src, size_t n,
-                             uint64_t index, bool stream, struct dti_error *reterr)
+/* Runs n elements through one step. index is that of the first. */
+static enum dti_status run_step(const struct dti_step *step, void *dst, const void *src, size_t n,
+                                uint64_t index, bool stream, struct dti_error *reterr)
 {
     if (!step->kernel)
         return run_elements(step, dst, src, n, index, reterr);
@@ -92,7 +92,7 @@ enum dti_status dti_chain_run(const struct dti_chain *chain, size_t from, size_t
     for (size_t at = from; at < to; at++) {
         void *const result = at + 1 == to ? dst : between[at % 2];
         const enum dti_status status =
-            dti_step_run(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
+            run_step(&chain->step[at], result, src, n, index, stream && at + 1 == to, reterr);
         if (status != DTI_OK)
             return status;
         src = result;
@@ -129,7 +129,7 @@ static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *ds
             void *const to = last ? dst + dti_tile_bytes(at, dst_bits) : (void *)between[i % 2];
             dti_prefetch(begin + ahead + i * share, last ? ahead - i * share : share);
             const enum dti_status status =
-                dti_step_run(&chain->step[i], to, from, part, index + at, stream && last, reterr);
+                run_step(&chain->step[i], to, from, part, index + at, stream && last, reterr);
             if (status != DTI_OK)
                 return status;
             from = to;
@@ -149,7 +149,7 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
     if (loss)
         status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
     else if (plan->chain.count == 1)
-        status = dti_step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+        status = run_step(&plan->chain.step[0], dst, src, n, index, stream, reterr);
     else
         status = run_pieces(plan, dst, src, n, index, stream, reterr);
     if (stream)

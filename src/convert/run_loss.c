@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a plan and counting what it lost, in one pass: each tile is cast in the first cache, both
- * ends of it are compared there, and then it is written. */
+ * Runs a plan and measures its loss, in one pass: each tile is cast in the first cache, both ends
+ * of it are compared there, and then it is written. */
 #include <string.h>
 
 #include "convert/plan_parts.h"
@@ -30,7 +30,8 @@ static void add_wide(const struct dti_plan *plan, const void *source, const void
     plan->loss->run(&plan->loss_rule, given, kept, n, index, loss);
 }
 
-/* Numbers are compared as machine types, so they are moved when they do not stand like ones. */
+/* Numbers are compared as machine types, so they are moved when they are not aligned like machine
+ * types. */
 static const void *aligned(const struct dti_plan *plan, uint64_t *buffer, const void *numbers,
                            size_t n)
 {

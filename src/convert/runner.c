@@ -12,8 +12,8 @@
 
 enum { THREADS_MAX = 16 };
 
-/* Opens a device and makes its kernels ready, so that what is missing is told before anything is
- * begun. */
+/* Opens a device and makes its kernels ready, so that anything missing is reported before work
+ * starts. */
 static enum dti_status open_gpu(struct dti_runner *runner, unsigned number,
                                 struct dti_error *reterr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lanes of a device: as many as threads bring blocks at the same time, made when they are needed,
- * with as much memory as they need and the device has. */
+ * Lanes of a device: one for each thread with a block, created on demand, with as much memory as
+ * they need and the device has. */
 #include <stdlib.h>
 
 #include "convert/runner_parts.h"

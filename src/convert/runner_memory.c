@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host memory for blocks that go to a device: it is pinned, so that the device reads it by itself
- * while other work goes on. What a driver that hangs may still use is never given back: a copy that
- * comes to life again must not write into somebody else's memory. */
+ * Host memory for blocks that go to a device: it is pinned, so that the device reads it directly
+ * while other work continues. What a driver that hangs may still use is never given back: a copy
+ * that resumes later must not write into memory that has been reused. */
 #include <stdint.h>
 #include <stdlib.h>
 

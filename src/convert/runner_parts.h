@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a runner is made of, for the files of this folder: a device, and lanes, which are taken by
- * whichever thread has a block for it. */
+ * The parts of a runner, for the files of this folder: a device, and lanes, which threads with a
+ * block take. */
 #ifndef DTINFO_CONVERT_RUNNER_PARTS_H
 #define DTINFO_CONVERT_RUNNER_PARTS_H
 

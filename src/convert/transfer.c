@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preparing a transfer: how many elements there are, how large blocks should be, memory for them.
+ * Prepares a transfer: counts elements, chooses the block size, allocates memory.
  */
 #include "convert/transfer.h"
 
@@ -33,7 +33,7 @@ enum dti_status dti_transfer_elements(const struct dti_plan *plan, uint64_t byte
     return status;
 }
 
-/* A file's elements: those asked for must be there, else all that are. */
+/* A file's elements: those requested must exist, else all that exist. */
 static enum dti_status count_file(struct dti_transfer_job *job, struct dti_error *reterr)
 {
     const struct dti_transfer *const transfer = job->transfer;

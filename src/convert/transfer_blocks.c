@@ -55,7 +55,7 @@ static enum dti_status count_rest(const struct dti_transfer_job *job, uint64_t f
     dti_input_label(job->transfer->input, label);
     const uint64_t total = offset_of(first, job->src_bits) + bytes;
     if (job->elements != DTI_UNTIL_END)
-        return dti_fail(reterr, DTI_BAD_INPUT, "%s ended after %llu bytes, which are not %llu %s",
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s ended after %llu bytes, too few for %llu %s",
                         label, (unsigned long long)total, (unsigned long long)job->elements,
                         dti_plan_request(job->plan)->src.name);
     uint64_t elements;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fortran order to row-major order in bounded memory: the array is cut into tiles, each of which is
- * read, turned round and written. A tile is long in the dimensions that vary fastest in the file
- * and in those that vary fastest in the result, so that both are gone through in long runs. */
+ * read, transposed and written. A tile is long in the dimensions that vary fastest in the file and
+ * in those that vary fastest in the result, so that both are accessed in long runs. */
 #include "dtinfo/transpose.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void choose_tile(struct transposition *job, uint64_t most)
     }
 }
 
-/* Runs that are whole in the file, one behind the other into memory. */
+/* Runs that are whole in the file, one after the other into memory. */
 static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {
@@ -255,7 +255,7 @@ static enum dti_status transpose_all(const struct transposition *job, struct dti
 static enum dti_status fail_size(const struct dti_input *input, struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s does not hold all of an array in Fortran order",
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s is too short for its array in Fortran order",
                     dti_input_label(input, label));
 }
 

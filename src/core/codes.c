@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The landmarks of a format as codes (largest, smallest, infinity, NaN) and the walk from one
- * number to the next. All of it follows from the row. */
+ * number to the next. Everything follows from the row. */
 #include "dtinfo/value.h"
 
 static uint64_t all_ones(const struct dti_format *f)

@@ -18,8 +18,8 @@ struct dti_decimal {
     int32_t exponent;
 };
 
-/* significand x 2^exponent and how far from it a decimal may lie to be read back as it: half a unit
- * of the significand upward, half or a quarter downward. significand != 0. */
+/* significand x 2^exponent and how far from it a decimal may be to read back as it: half a unit of
+ * the significand upward, half or a quarter downward. significand != 0. */
 struct dti_interval {
     uint64_t significand;
     int32_t exponent;

@@ -171,8 +171,8 @@ static int compare_near(uint64_t a, uint64_t b, uint64_t slack)
     return a < b ? -1 : 1;
 }
 
-/* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave
- * open what is asked. */
+/* rest: from the lower multiple, which is *multiple, to the number. False when the errors leave the
+ * answer open. */
 static bool set_sides_fixed(struct shortest_sides *ret, uint64_t *multiple, uint64_t rest,
                             uint64_t below, uint64_t half, const struct dti_interval *interval,
                             const struct trust *trust)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what a person wrote to a dtype: library prefixes, spellings that deserve a note, spellings
+ * Finds the dtype for a user's text: library prefixes, spellings that deserve a note, spellings
  * that mean several things, block formats in the wrong place, and the nearest right name when there
  * is none. */
 #include <stdio.h>
@@ -58,13 +58,13 @@ static const struct remark notes[] = {
     {.spellings = "e4m3b11",
      .text = "e4m3b11 is the old ml_dtypes name of fp8_e4m3b11fnuz; it has no infinity"},
     {.spellings = "float4_e2m1fn_x2",
-     .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this is about one"},
+     .text = "float4_e2m1fn_x2 packs two fp4_e2m1 into a byte; this shows a single one"},
 };
 
 static const struct remark refusals[] = {
     {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
-     .text = "is Triton's format of bias 15 without infinity and NaN, at most 1.75, and no dtype "
-             "here; e4m3fnb15 differs only in 0x7f and 0xff, which are NaN"},
+     .text = "is not supported: Triton's format with bias 15, max 1.75, no infinity and no NaN; "
+             "e4m3fnb15 differs only in 0x7f and 0xff, which are NaN"},
     {.spellings = "posit posit8 posit16 posit32 posit64",
      .text =
          "is not supported: a posit's exponent has no fixed width; floats are eXmY, as in e5m10"},
@@ -80,9 +80,9 @@ static const struct remark refusals[] = {
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
     {.spellings = "q4_1 q5_0 q5_1 q8_1 q2_k q3_k q4_k q4_k_m q4_k_s q5_k q5_k_m q6_k q8_k iq4_nl "
                   "iq4_xs",
-     .text = "is a block format of GGUF that is not made here; q8_0 and q4_0 are"},
+     .text = "is a GGUF block format that dtinfo does not write; it writes q8_0 and q4_0"},
     {.spellings = "str string object void", .text = "holds no numbers; give a dtype such as bf16"},
-    {.spellings = "text txt csv", .text = "is no dtype; 'dtinfo cast' reads numbers in text"},
+    {.spellings = "text txt csv", .text = "is not a dtype; 'dtinfo cast' reads numbers in text"},
 };
 
 /* Prefixes of libraries; own: that with which some rows are spelled out, because their name alone
@@ -115,7 +115,7 @@ static const char *without_prefix(const char *name, const char **ret_own)
     return name;
 }
 
-/* Copies the next word of a list into word and moves *list behind it; false at the end. */
+/* Copies the next word of a list into word and moves *list past it; false at the end. */
 static bool next_word(const char **list, char word[DTI_NAME_SIZE])
 {
     size_t length = strcspn(*list, " ");
@@ -161,7 +161,7 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
         if (written > 0 && (size_t)written < sizeof text - length)
             length += (size_t)written;
     }
-    (void)dti_fail(reterr, DTI_AMBIGUOUS_DTYPE, "%s names several dtypes; say %s", quoted, text);
+    (void)dti_fail(reterr, DTI_AMBIGUOUS_DTYPE, "%s names several dtypes; use %s", quoted, text);
     for (const char *rest = meanings; next_word(&rest, word);)
         dti_error_suggest(reterr, word);
     return DTI_AMBIGUOUS_DTYPE;
@@ -169,13 +169,16 @@ static enum dti_status fail_ambiguous(const char *meanings, const char *quoted,
 
 static enum dti_status fail_block(const struct dti_block_format *block, struct dti_error *reterr)
 {
-    bool has_dtype = dti_dtype_find(block->element) != DTI_NONE;
+    const enum dti_dtype element = dti_dtype_find(block->element);
+    /* integers are nothing without their scales */
+    const bool has_dtype = element != DTI_NONE;
+    const bool is_float = has_dtype && dti_format_get(element)->kind == DTI_KIND_FLOAT;
     (void)dti_fail(reterr, DTI_WRONG_KIND,
                    "%s is a block format (%s%s, %s scales); use 'dtinfo quant'%s%s", block->name,
                    block->element, has_dtype ? " elements" : "", dti_format_get(block->scale)->name,
-                   has_dtype ? " for it, or its elements' dtype " : " for it",
-                   has_dtype ? block->element : "");
-    if (has_dtype)
+                   is_float ? " for it, or its elements' dtype " : " for it",
+                   is_float ? block->element : "");
+    if (is_float)
         dti_error_suggest(reterr, block->element);
     return DTI_WRONG_KIND;
 }
@@ -246,7 +249,7 @@ enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_forma
     if (id != DTI_NONE) {
         format = *dti_format_get(id);
         if (bare[0] == '>')
-            note = "'>' says big-endian; the byte order is no part of a dtype and is left out here";
+            note = "'>' means big-endian; byte order is not part of a dtype and is ignored here";
         else
             note = REMARK_ON(notes, bare);
     } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the lookup and the parser of dtype names share. */
+ * Shared by the lookup and the parser of dtype names. */
 #ifndef DTINFO_CORE_DTYPE_NAMES_H
 #define DTINFO_CORE_DTYPE_NAMES_H
 

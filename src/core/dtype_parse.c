@@ -16,7 +16,7 @@ enum {
     P3109_WIDTH_MAX = 16,
 };
 
-/* Reads a decimal number and moves *text behind it. False when there is none. */
+/* Reads a decimal number and moves *text past it. False when there is none. */
 static bool take_number(const char **text, uint32_t *ret, bool *leading_zero)
 {
     const char *p = *text;
@@ -120,27 +120,26 @@ static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
     }
     if (spec->exp_bits == 0) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s has no exponent bits; fixed-point numbers are the intN and uintN",
+                       "dtype %s has no exponent bits; use intN or uintN for fixed-point numbers",
                        quoted);
         return DTI_PARSE_FAILED;
     }
     if (spec->exp_bits > DTI_EXPONENT_BITS_MAX) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
                        "dtype %s: exponent fields wider than %d bits (binary256's) are not "
-                       "supported; take fewer",
+                       "supported; use fewer",
                        quoted, (int)DTI_EXPONENT_BITS_MAX);
         return DTI_PARSE_FAILED;
     }
     if (width > 64) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s is wider than 64 bits; take at most %u mantissa bits", quoted,
+                       "dtype %s is wider than 64 bits; use at most %u mantissa bits", quoted,
                        63U - (unsigned)spec->exp_bits);
         return DTI_PARSE_FAILED;
     }
     if (spec->has_bias && spec->bias > BIAS_MAX) {
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s: the bias is out of range; it goes from 0 to %d", quoted,
-                       (int)BIAS_MAX);
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "dtype %s: the bias is out of range (0 to %d)",
+                       quoted, (int)BIAS_MAX);
         return DTI_PARSE_FAILED;
     }
 
@@ -158,8 +157,7 @@ static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
     uint64_t max = 0;
     if (!dti_code_max(&format, &max) || max == 0) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s has no finite number but zero; give it another mantissa or "
-                       "exponent bit",
+                       "dtype %s has no finite value except zero; add a mantissa or exponent bit",
                        quoted);
         return DTI_PARSE_FAILED;
     }
@@ -207,13 +205,13 @@ static enum dti_parse parse_binary(const struct binary *spec, const char *quoted
     }
     if (spec->width < P3109_WIDTH_MIN || spec->width > P3109_WIDTH_MAX) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s: P3109 formats have %d to %d bits here; take such a width", quoted,
+                       "dtype %s: only P3109 formats of %d to %d bits are supported", quoted,
                        (int)P3109_WIDTH_MIN, (int)P3109_WIDTH_MAX);
         return DTI_PARSE_FAILED;
     }
     if (spec->precision < 1 || spec->precision > spec->width - sign_bits) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s: the precision of %u bits goes from p1 to p%u", quoted,
+                       "dtype %s: the precision of a %u-bit format ranges from p1 to p%u", quoted,
                        (unsigned)spec->width, (unsigned)(spec->width - sign_bits));
         return DTI_PARSE_FAILED;
     }

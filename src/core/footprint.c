@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes of arrays that need not exist. */
+ * Sizes of arrays in bytes; the arrays need not exist. */
 #include "dtinfo/footprint.h"
 
 #include "dtinfo/checked.h"

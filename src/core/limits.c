@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits of a format, derived from its row through the landmarks of codes.c. Borders are asked
- * of dti_encode itself where it is a matter of ties, so that they are those of the casts. */
+ * The limits of a format, derived from its row through the landmarks of codes.c. Where ties matter,
+ * borders are computed by dti_encode itself, so that they agree with the casts. */
 #include "dtinfo/limits.h"
 
 #include <stdio.h>

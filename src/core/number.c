@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a struct dti_number is without any rounding: its expansion to the last digit and its integer
- * part. */
+ * The exact value of a struct dti_number: its expansion to the last digit and its integer part. */
 #include "dtinfo/number.h"
 
 #include <stdlib.h>

@@ -73,7 +73,7 @@ static bool to_zero(const struct dti_number *number, struct dti_difference *ret,
     return dti_number_value(&lost, &ret->absolute);
 }
 
-/* The number lies beyond all that can be stored, which vanishes beside it, or it vanishes itself.
+/* The number lies beyond all that can be stored, which vanishes next to it, or it vanishes itself.
  */
 static bool out_of_reach(const struct dti_number *number, const struct dti_value *stored,
                          struct dti_difference *ret)
@@ -144,7 +144,7 @@ static bool scale_words(const struct dti_term *term, const struct dti_value *sto
     return true;
 }
 
-/* The same as by_integers() for short decimals beside numbers of ordinary size; false, having done
+/* The same as by_integers() for short decimals next to numbers of ordinary size; false, having done
  * nothing, for others. */
 static bool by_words(const struct dti_number *number, const struct dti_value *stored,
                      struct dti_difference *ret, struct dti_buffer *exact, bool *ret_has_exact)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The message for a text that is not a number, with the remedy where there is one. */
+ * The error message for a text that is not a number, with a remedy if there is one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static bool has_several_commas(const char *text, size_t length)
     return comma && memchr(comma + 1, ',', (size_t)(text + length - comma - 1));
 }
 
-/* What people write behind a number: a power of ten, a share, a type of C. */
+/* What people write after a number: a power of ten, a share, a type of C. */
 static const struct {
     const char *rest, *instead;
 } suffixes[] = {
@@ -116,6 +116,27 @@ static bool is_padded(const char *text, size_t length)
     return (size_t)(end - text) < length && is_number(text, (size_t)(end - text));
 }
 
+#define ONE_BY_ONE "separate several numbers with spaces, as in 1 2 3"
+
+/* Numbers with commas between them, "0.1,0.2" or "0.1, 0.2". */
+static bool is_list(const char *text, size_t length)
+{
+    const char *const end = text + length;
+    const char *comma = NULL;
+    bool several = false;
+    for (const char *at = text; at < end; at = comma + 1) {
+        while (at < end && is_blank(*at))
+            at++;
+        comma = memchr(at, ',', (size_t)(end - at));
+        if (!is_number(at, (size_t)((comma ? comma : end) - at)))
+            return false;
+        if (!comma)
+            return several;
+        several = true;
+    }
+    return false;
+}
+
 enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_problem problem,
                                     const char *text, size_t length, const char *at)
 {
@@ -125,16 +146,16 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
         return DTI_BAD_VALUE;
     dti_quote(quoted, text, length);
     if (length == 0) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "an empty text is not a number");
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "an empty string is not a number");
     } else if (problem == DTI_PARSE_TOO_LONG) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is too long a number", quoted);
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is too long for a number", quoted);
     } else if (problem == DTI_PARSE_ZERO_DIVISOR) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s divides by zero", quoted);
     } else if (problem == DTI_PARSE_TANGLED) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s is out of reach; a power of ten this long cannot be divided by a power "
-                       "of two",
-                       quoted);
+        (void)dti_fail(
+            reterr, DTI_BAD_VALUE,
+            "%s is not supported: the power of ten is too large to divide by a power of two",
+            quoted);
     } else if (has_thousands(text, length) && has_group_commas(text, length, plain) &&
                has_decimal_comma(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
@@ -145,15 +166,15 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
                        "%s is not a number; the decimal point is '.', as in %s", quoted, fixed);
     } else if (has_several_commas(text, length) && !has_thousands(text, length) &&
                has_group_commas(text, length, fixed)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE,
-                       "%s is not a number; write several with blanks between them, as in 1 2 3",
-                       quoted);
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
     } else if (has_group_commas(text, length, fixed)) {
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; leave out the commas, as in %s",
                        quoted, fixed);
+    } else if (is_list(text, length)) {
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; " ONE_BY_ONE, quoted);
     } else if (is_padded(text, length)) {
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; remove the blanks around it",
-                       quoted);
+        (void)dti_fail(reterr, DTI_BAD_VALUE,
+                       "%s is not a number; remove the white space around it", quoted);
     } else if (problem == DTI_PARSE_UNDERSCORE) {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; '_' may only stand between two digits", quoted);
@@ -168,9 +189,9 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; write %s", quoted, fixed);
     } else if (problem == DTI_PARSE_LEFT_OVER) {
         dti_quote(rest, at, (size_t)(text + length - at));
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; %s is left over%s", quoted, rest,
+        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; unexpected %s%s", quoted, rest,
                        memchr("^*+-/", *at, 5) && dti_ascii_lower(text[length - 1]) != 'j'
-                           ? ": only one quotient is computed, as in 1/3"
+                           ? ": the only arithmetic supported is one division, as in 1/3"
                            : "");
     } else {
         (void)dti_fail(reterr, DTI_BAD_VALUE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parser, the rounding and the exact forms of a struct dti_number share. */
+ * Shared by the parser, the rounding and the exact forms of a struct dti_number. */
 #ifndef DTINFO_CORE_NUMBER_TERMS_H
 #define DTINFO_CORE_NUMBER_TERMS_H
 
@@ -24,9 +24,6 @@ enum { DTI_SHORT_DECIMAL = 19 }; /* digits that 64 bits hold */
 bool dti_value_set_decimal(struct dti_value *ret_value, bool negative, uint64_t digits,
                            int64_t exponent);
 
-/* The significant digits of a term as an integer, of which the exponent is left out. */
-void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret);
-
 /* |number| = num / den x 2^two x 5^five exactly; FINITE only. Running out of memory shows in num
  * and den. */
 struct dti_fraction {
@@ -36,8 +33,8 @@ struct dti_fraction {
 void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *number);
 void dti_fraction_free(struct dti_fraction *fraction);
 
-/* Makes den 1 when the number is a finite decimal; says whether it is. False too when memory ran
- * out, which num and den tell. */
+/* Makes den 1 when the number is a finite decimal; says whether it is. Also false when memory ran
+ * out, as num and den report. */
 bool dti_fraction_reduce(struct dti_fraction *fraction);
 
 /* False for quotients of terms so long that dti_fraction_reduce, which takes quadratic time, is not

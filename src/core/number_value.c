@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one rounding of a text: digits and exponents to 128 bits and a sticky bit. Few digits and a
- * small exponent are one product or one division. Two ways lead there from all others. The leading
+ * small exponent are one product or one division. All other texts take one of two ways. The leading
  * digits times a power of five of 192 bits give an interval; when all of it has the same 128
  * leading bits, that is the answer, however long the text. Else long integers decide, exactly. */
 #include <string.h>
@@ -177,7 +177,8 @@ static bool settle_quotient(const struct interval *a, const struct interval *b, 
     return same;
 }
 
-void dti_term_digits(const struct dti_term *term, size_t count, struct dti_big *ret)
+/* The significant digits of a term as an integer, of which the exponent is left out. */
+static void term_digits(const struct dti_term *term, size_t count, struct dti_big *ret)
 {
     if (!term->hexadecimal) {
         dti_big_from_digits(ret, term->digits, count);
@@ -213,8 +214,8 @@ void dti_fraction_init(struct dti_fraction *fraction, const struct dti_number *n
     fraction->five = ten;
     dti_big_init(&fraction->num);
     dti_big_init(&fraction->den);
-    dti_term_digits(&number->num, number->num.count, &fraction->num);
-    dti_term_digits(&number->den, number->den.count, &fraction->den);
+    term_digits(&number->num, number->num.count, &fraction->num);
+    term_digits(&number->den, number->den.count, &fraction->den);
 }
 
 void dti_fraction_free(struct dti_fraction *fraction)
@@ -274,8 +275,8 @@ static bool round_exactly(const struct dti_number *number, int64_t top_exponent,
     }
     dti_big_init(&num);
     dti_big_init(&den);
-    dti_term_digits(&number->num, count, &num);
-    dti_term_digits(&number->den, number->den.count, &den);
+    term_digits(&number->num, count, &num);
+    term_digits(&number->den, number->den.count, &den);
     dti_big_mul_pow5(ten >= 0 ? &num : &den, (uint32_t)(ten >= 0 ? ten : -ten));
     const bool ok = dti_big_ratio(ret_value, number->negative, &num, &den, two + ten);
     if (ok)

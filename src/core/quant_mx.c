@@ -18,7 +18,7 @@ static void largest_element(const struct dti_block_format *format, struct dti_va
         ret->exponent -= 6;
 }
 
-/* The exponent of a number rounded to so many bits behind the leading one, halves up. */
+/* The exponent of a number rounded to so many bits after the leading one, halves up. */
 static int32_t rounded_exponent(const struct dti_value *value, unsigned mantissa)
 {
     const uint64_t half = UINT64_C(1) << (62 - mantissa);

@@ -11,7 +11,7 @@ enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_form
 }
 
 /* A number whose 128 leading bits do not reach down to its integer part's low 64 bits, as those
- * bits and the fraction behind them: not normalised, and wrapping alike. False when it need not be.
+ * bits and the fraction after them: not normalised, and wrapping alike. False when it need not be.
  */
 static bool wrap(const struct dti_number *number, struct dti_value *value)
 {

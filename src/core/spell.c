@@ -205,7 +205,7 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 
     uint64_t high = value->hi << 1 | value->lo >> 63,
-             low = value->lo << 1; /* behind the leading one */
+             low = value->lo << 1; /* after the leading one */
     memcpy(end, "0x1", 3);
     end += 3;
     if ((high | low) != 0)

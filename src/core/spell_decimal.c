@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Number to text with as many digits as were asked for, or all: the value times a power of ten,
+ * Number to text with as many digits as were requested, or all: the value times a power of ten,
  * rounded once to an integer of any length. */
 #include "dtinfo/spell.h"
 
@@ -132,7 +132,8 @@ static bool scaled_integer(const struct dti_value *value, int64_t power, enum po
     return !failed;
 }
 
-/* The same from the upper 64 bits of the value and a short power; false where they do not tell. */
+/* The same from the upper 64 bits of the value and a short power; false where they do not decide.
+ */
 static bool scaled_word(const struct dti_value *value, int64_t power, uint64_t *ret)
 {
     const int64_t shift = 63 - (int64_t)value->exponent;
@@ -225,7 +226,7 @@ size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *
     return dti_decimal_layout_scientific(buffer, value->negative, &decimal);
 }
 
-/* How many digits a zero or FINITE value has behind the point, all told. */
+/* How many digits a zero or FINITE value has after the point, in total. */
 static size_t count_decimals(const struct dti_value *value)
 {
     if (value->class == DTI_CLASS_ZERO)
@@ -236,7 +237,7 @@ static size_t count_decimals(const struct dti_value *value)
     return exponent < 0 ? (size_t)-exponent : 0;
 }
 
-/* Appends the digits of an integer with the point `decimals` from the end and zeros behind. */
+/* Appends the digits of an integer with the point `decimals` from the end and zeros after it. */
 static bool append_digits(struct dti_buffer *buffer, bool negative, const char *digits,
                           size_t count, size_t decimals, size_t zeros)
 {
@@ -262,7 +263,7 @@ static bool append_digits(struct dti_buffer *buffer, bool negative, const char *
     return !buffer->failed;
 }
 
-/* A zero or FINITE value rounded to `decimals` digits behind the point, then `zeros` more. */
+/* A zero or FINITE value rounded to `decimals` digits after the point, then `zeros` more. */
 static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *value,
                            size_t decimals, size_t zeros)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What short and long spellings share. */
+ * Shared by short and long spellings. */
 #ifndef DTINFO_CORE_SPELL_PARTS_H
 #define DTINFO_CORE_SPELL_PARTS_H
 

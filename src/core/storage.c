@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the codes of an array stand: containers, packing, byte order. The kernels do the same for
+ * Where the codes of an array are: containers, packing, byte order. The kernels do the same for
  * whole arrays; this is the definition they are checked against. */
 #include "dtinfo/storage.h"
 
@@ -54,11 +54,11 @@ enum dti_status dti_storage_count(const struct dti_format *format, unsigned bits
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: too many elements", label);
     const uint64_t elements = groups * 8 + rest / bits;
     if (bits >= 8 && left > 0)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: %llu bytes are %llu %s and %u byte%s left over; is it of another "
-                        "dtype, or cut off?",
-                        label, (unsigned long long)bytes, (unsigned long long)elements,
-                        format->name, left / 8, left == 8 ? "" : "s");
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s: %llu bytes are %llu %s plus %u extra byte%s; wrong dtype, or truncated file?",
+            label, (unsigned long long)bytes, (unsigned long long)elements, format->name, left / 8,
+            left == 8 ? "" : "s");
     *ret_elements = elements;
     *ret_padding = left;
     return DTI_OK;
@@ -79,8 +79,8 @@ enum dti_status dti_storage_check_padding(const struct dti_format *format,
     if (dti_storage_padding_is_zero(layout, last, padding))
         return DTI_OK;
     return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: its last %u bits are too few for another %s and not zero", label, padding,
-                    format->name);
+                    "%s: the last %u bits are too few for another %s and are not zero", label,
+                    padding, format->name);
 }
 
 /* Bit i of an element is bit `at` of the array's string of bits, counted from the lowest bit of

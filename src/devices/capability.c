@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What devices do with dtypes by themselves: rows of capabilities.def. */
+ * What devices support natively for each dtype: rows of capabilities.def. */
 #include "dtinfo/capability.h"
 
 #include <stddef.h>

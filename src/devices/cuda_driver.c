@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading the CUDA driver, and what to say when that does not work. */
+ * Loads the CUDA driver, and explains failures to do so. */
 #include "devices/cuda_driver.h"
 
 #include <pthread.h>
@@ -132,15 +132,15 @@ static enum dti_status explain(const struct dti_cuda *cuda, const struct dti_cud
     case CUDA_ERROR_STUB_LIBRARY:
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "%s: the stub library of the CUDA toolkit, not a driver: %s; install "
-                        "NVIDIA's driver, or name its library in DTINFO_LIBCUDA",
+                        "NVIDIA's driver, or set DTINFO_LIBCUDA to its library",
                         cuda->library, words);
     case CUDA_ERROR_NO_DEVICE:
         return no_device(cuda, words, reterr);
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s: the library is for %s and does not fit the kernel's driver: %s; "
-                        "restart, or install the two anew",
+                        "%s: the library is for %s and does not match the kernel's driver: %s; "
+                        "reboot, or reinstall both",
                         cuda->library, version, words);
     default:
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s (%s): %s: %s", cuda->library, version,
@@ -161,8 +161,8 @@ static enum dti_status find_symbols(struct dti_cuda *cuda, const struct dti_libr
         return DTI_OK;
     char words[32];
     return dti_fail(reterr, DTI_UNAVAILABLE,
-                    "%s (%s): has no function %s; a driver for CUDA 10.0 or newer is needed",
-                    cuda->library, version_words(words, cuda->version), missing);
+                    "%s (%s): has no function %s; CUDA 10.0 or newer is required", cuda->library,
+                    version_words(words, cuda->version), missing);
 }
 
 static enum dti_status load(struct dti_cuda *cuda, struct dti_error *reterr)

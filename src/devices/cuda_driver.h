@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CUDA driver: its functions, and its errors in words. */
+ * The CUDA driver: its functions and error messages. */
 #ifndef DTINFO_DEVICES_CUDA_DRIVER_H
 #define DTINFO_DEVICES_CUDA_DRIVER_H
 

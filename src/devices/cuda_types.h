@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the CUDA driver's functions take and give, for 64-bit hosts. The names are those of NVIDIA's
- * documentation, so that the rows of cuda_symbols.def and cuda_values.def can be compiled against
- * its header where that is there (tests/unit/check_driver_types.py). */
+ * The parameter types of the CUDA driver's functions, for 64-bit hosts. The names are those of
+ * NVIDIA's documentation, so that the rows of cuda_symbols.def and cuda_values.def can be compiled
+ * against its header where that is there (tests/unit/check_driver_types.py). */
 #ifndef DTINFO_DEVICES_CUDA_TYPES_H
 #define DTINFO_DEVICES_CUDA_TYPES_H
 

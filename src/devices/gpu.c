@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening and closing a CUDA device, and its loss. */
+ * Opens and closes CUDA devices, and handles their loss. */
 #include "dtinfo/gpu.h"
 
 #include <stdio.h>
@@ -91,12 +91,11 @@ static enum dti_status explain_open(const struct open_args *open,
     dti_cuda_words(words, failure);
     switch (failure->code) {
     case CUDA_ERROR_OUT_OF_MEMORY:
-        return dti_fail(reterr, DTI_NO_MEMORY, "cuda:%u: its memory does not suffice to begin: %s",
+        return dti_fail(reterr, DTI_NO_MEMORY, "cuda:%u: not enough memory to start: %s",
                         open->number, words);
     case CUDA_ERROR_DEVICE_UNAVAILABLE:
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "cuda:%u: busy, or for the use of another process alone: %s", open->number,
-                        words);
+                        "cuda:%u: busy, or reserved by another process: %s", open->number, words);
     default:
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "cuda:%u: cannot be used: %s (driver for CUDA "
@@ -108,10 +107,10 @@ static enum dti_status explain_open(const struct open_args *open,
 static enum dti_status not_there(const struct open_args *open, struct dti_error *reterr)
 {
     if (open->cuda->devices == 1)
-        return dti_fail(reterr, DTI_UNAVAILABLE, "cuda:%u is not there; the only one is cuda:0",
-                        open->number);
+        return dti_fail(reterr, DTI_UNAVAILABLE,
+                        "cuda:%u does not exist; the only device is cuda:0", open->number);
     return dti_fail(reterr, DTI_UNAVAILABLE,
-                    "cuda:%u is not there; there are %u devices, cuda:0 to cuda:%u", open->number,
+                    "cuda:%u does not exist; there are %u devices, cuda:0 to cuda:%u", open->number,
                     open->cuda->devices, open->cuda->devices - 1);
 }
 

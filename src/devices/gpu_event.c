@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events: moments on a stream. */
+ * Events: points in time on a stream. */
 #include <stdlib.h>
 
 #include "devices/gpu_parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of gpu_kernels.def as a table, which row does one or two operations, and what it is
- * given. */
+ * The table of rows of gpu_kernels.def, the choice of the row for one or two operations, and its
+ * arguments. */
 #include "dtinfo/gpu_kernels.h"
 
 #include "kernels/policy_words.h"

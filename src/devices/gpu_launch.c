@@ -11,7 +11,7 @@
 enum {
     BLOCK = 256,          /* threads */
     BLOCKS_EACH = 8,      /* on a multiprocessor: as many as have room on recent devices */
-    MULTIPROCESSORS = 64, /* where the driver does not tell */
+    MULTIPROCESSORS = 64, /* where the driver does not report it */
     LOG_SIZE = 512,       /* of the driver's compiler */
     LAUNCH_ARGS_MAX = 1024,
 };
@@ -91,7 +91,7 @@ static enum dti_status explain_refusal(const struct dti_gpu *gpu, const struct l
     dti_cuda_words(words, &args->refusal);
     program_version(args->program, version);
     return dti_fail(reterr, DTI_UNAVAILABLE,
-                    "%s: the kernels are PTX %s, which the driver (CUDA %u.%u) refuses: %s%s",
+                    "%s: the kernels are PTX %s, which the driver (CUDA %u.%u) rejects: %s%s",
                     gpu->facts.id, version, gpu->cuda->version / 1000,
                     gpu->cuda->version % 1000 / 10, words, log_words(log, args->log));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of a device, and memory of the host that it reaches. */
+ * Memory of a device, and host memory that the device can access. */
 #include "devices/gpu_parts.h"
 
 struct memory_args {
@@ -46,9 +46,9 @@ enum dti_status dti_gpu_alloc(struct dti_gpu *gpu, uint64_t size, dti_gpu_addres
                         (unsigned long long)size);
     const enum dti_status status = dti_gpu_do(gpu, alloc, &args, sizeof args, reterr);
     if (status == DTI_NO_MEMORY && args.job.failure.code == CUDA_ERROR_OUT_OF_MEMORY)
-        return dti_fail(reterr, DTI_NO_MEMORY,
-                        "%s: out of memory: %llu bytes are wanted, %llu are free", gpu->facts.id,
-                        (unsigned long long)size, (unsigned long long)args.free_bytes);
+        return dti_fail(reterr, DTI_NO_MEMORY, "%s: out of memory: %llu bytes needed, %llu free",
+                        gpu->facts.id, (unsigned long long)size,
+                        (unsigned long long)args.free_bytes);
     if (status == DTI_OK)
         *ret = args.address;
     return status;
@@ -77,8 +77,7 @@ enum dti_status dti_gpu_host_alloc(struct dti_gpu *gpu, size_t size, void **ret,
     const enum dti_status status = dti_gpu_do(gpu, host_alloc, &args, sizeof args, reterr);
     if (status == DTI_NO_MEMORY)
         return dti_fail(reterr, DTI_NO_MEMORY,
-                        "%s: %zu bytes of host memory cannot be made reachable for it",
-                        gpu->facts.id, size);
+                        "%s: cannot allocate %zu bytes of pinned host memory", gpu->facts.id, size);
     if (status == DTI_OK)
         *ret = args.host;
     return status;

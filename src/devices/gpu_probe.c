@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUDA devices there are. No context is made: that takes a while and memory of the device. */
+ * Finds the CUDA devices. No context is created: that takes time and device memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void find_uuid(const struct dti_cuda *cuda, CUdevice device, char ret[48]
     static const char digits[] = "0123456789abcdef";
     CUuuid uuid;
     ret[0] = '\0';
-    /* the newer one tells parts of a divided device apart */
+    /* the newer one distinguishes the parts of a divided device */
     if (!(cuda->cuDeviceGetUuid_v2 && cuda->cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) &&
         !(cuda->cuDeviceGetUuid && cuda->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS))
         return;
@@ -179,7 +179,7 @@ enum dti_status dti_gpu_probe(struct dti_gpu_list *ret, struct dti_error *reterr
         list.count = args.count;
         memcpy(list.driver_version, args.driver_version, sizeof list.driver_version);
         if (list.count == 0)
-            snprintf(list.why_not, sizeof list.why_not, "the CUDA devices have gone");
+            snprintf(list.why_not, sizeof list.why_not, "the CUDA devices are no longer available");
     }
     *ret = list;
     return DTI_OK;

@@ -123,7 +123,7 @@ static void *service_main(void *argument)
     while ((request = take(service))) {
         request->job(request->args);
         atomic_store(&service->since, 0);
-        /* the last touch of the request, unless its caller was told to wait no longer */
+        /* the last touch of the request, unless its caller has stopped waiting */
         atomic_store(&request->done, true);
         if (atomic_load(&service->sleepers) > 0) {
             pthread_mutex_lock(&service->mutex);

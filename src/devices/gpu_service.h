@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread that calls the driver for others, who wait for it no longer than they want to: a driver
- * may never come back. Then the thread is left alone with what it was working on. */
+ * A thread that calls the driver for others, which wait for it only for a limited time: a driver
+ * call may never return. Then the thread is left alone with what it was working on. */
 #ifndef DTINFO_DEVICES_GPU_SERVICE_H
 #define DTINFO_DEVICES_GPU_SERVICE_H
 

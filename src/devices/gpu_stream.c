@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Streams: copies, and waiting for the end of all that was queued. */
+ * Streams: copies, and waiting for all queued work. */
 #include <stdlib.h>
 #include <time.h>
 

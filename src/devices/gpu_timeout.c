@@ -9,7 +9,7 @@
 
 enum { DEFAULT_SECONDS = 30, LONGEST_SECONDS = 86400, MILLISECONDS = 1000 };
 
-/* "0.25": digits, and at most three behind a point. */
+/* "0.25": digits, and at most three after a point. */
 static bool parse_milliseconds(const char *text, unsigned *ret)
 {
     unsigned whole = 0, part = 0, unit = MILLISECONDS;
@@ -44,8 +44,7 @@ enum dti_status dti_gpu_timeout_parse(const char *text, double *ret, struct dti_
     }
     char quoted[DTI_QUOTE_SIZE];
     dti_fail(reterr, DTI_BAD_ENVIRONMENT,
-             "environment variable DTINFO_CUDA_TIMEOUT takes seconds, 0.001 to %u; %s is none of "
-             "them",
+             "environment variable DTINFO_CUDA_TIMEOUT takes 0.001 to %u seconds, not %s",
              (unsigned)LONGEST_SECONDS, dti_quote(quoted, text, strlen(text)));
     dti_error_argument(reterr, text, strlen(text));
     return DTI_BAD_ENVIRONMENT;
@@ -71,6 +70,6 @@ enum dti_status dti_gpu_late(const char *what, const char *did_not, double secon
             part[end - 1] = '\0';
     }
     return dti_fail(reterr, DTI_DEVICE_FAILED,
-                    "%s %s within %u%s s; DTINFO_CUDA_TIMEOUT sets how long it may take", what,
-                    did_not, milliseconds / MILLISECONDS, part);
+                    "%s %s within %u%s s; DTINFO_CUDA_TIMEOUT sets the limit", what, did_not,
+                    milliseconds / MILLISECONDS, part);
 }

@@ -43,11 +43,6 @@ const char *dti_instruction_meaning(enum dti_instruction instruction)
     return rows[instruction].meaning;
 }
 
-enum dti_isa dti_instruction_isa(enum dti_instruction instruction)
-{
-    return rows[instruction].isa;
-}
-
 bool dti_instruction_is_main(enum dti_instruction instruction)
 {
     return rows[instruction].main;

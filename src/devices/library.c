@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading of libraries that are there or not: the only place that does. */
+ * Loads optional libraries; the only place that does. */
 #include "dtinfo/library.h"
 
 #include <dlfcn.h>
@@ -84,7 +84,7 @@ static enum dti_status open_one(struct dti_library **ret, const char *name,
     const size_t size = strlen(name) + 1;
     char quoted[DTI_QUOTE_SIZE];
     if (is_no_file(name))
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a library, nor a file at all",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a regular file",
                         dti_quote(quoted, name, size - 1));
     struct dti_library *const library = malloc(sizeof *library + size);
     if (!library)
@@ -104,18 +104,18 @@ enum dti_status dti_library_open(struct dti_library **ret, const char *const *na
 {
     if (has_privileges_of_another())
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "%s: not loaded, because the program runs with the privileges of another "
-                        "user",
+                        "%s: not loaded because the program runs with another user's privileges",
                         names[0]);
     const char *const chosen = variable ? getenv(variable) : NULL;
     if (chosen) {
         char quoted[DTI_QUOTE_SIZE];
         if (!strchr(chosen, '/'))
-            return dti_fail(reterr, DTI_UNAVAILABLE, "%s is %s, which is no path: it has no slash",
-                            variable, dti_quote(quoted, chosen, strlen(chosen)));
+            return dti_fail(reterr, DTI_UNAVAILABLE,
+                            "%s is %s, which is not a path: it has no slash", variable,
+                            dti_quote(quoted, chosen, strlen(chosen)));
         return open_one(ret, chosen, reterr);
     }
-    /* when none is there, the first is the one to speak of */
+    /* when none exists, report the first */
     enum dti_status status = open_one(ret, names[0], reterr);
     for (size_t i = 1; status == DTI_UNAVAILABLE && names[i]; i++) {
         if (open_one(ret, names[i], NULL) == DTI_OK)

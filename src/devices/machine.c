@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a machine's processors are, put together from CPUID, /proc and /sys. */
-#define _DEFAULT_SOURCE /* getauxval() is beside POSIX */
+ * Describes a machine's processors from CPUID, /proc and /sys. */
+#define _DEFAULT_SOURCE /* getauxval() is not in POSIX */
 #include "dtinfo/machine.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static const struct dti_machine unknown = {
     .memory_limit_bytes = DTI_UNKNOWN,
 };
 
-/* What the C library tells where the files do not. */
+/* What the C library reports where the files do not. */
 static void ask_system(struct dti_machine *machine)
 {
     struct utsname about;
@@ -120,12 +120,13 @@ enum dti_status dti_machine_read(struct dti_machine *ret, const char *root_path,
     const bool no_memory = flags.failed;
     dti_buffer_free(&flags);
     if (no_memory)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (machine.isa == DTI_ISA_NONE) {
         char quoted[DTI_QUOTE_SIZE];
-        (void)dti_fail(reterr, DTI_BAD_INPUT,
-                       "%s is no recording of a machine: it has neither 'cpuid' nor 'proc/cpuinfo'",
-                       dti_quote(quoted, root_path, strlen(root_path)));
+        (void)dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s is not a recording of a machine: it has neither 'cpuid' nor 'proc/cpuinfo'",
+            dti_quote(quoted, root_path, strlen(root_path)));
         dti_error_argument(reterr, root_path, strlen(root_path));
         return DTI_BAD_INPUT;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPUID of the processor at hand or of a recording, and what it says about a machine besides its
+ * CPUID of this processor or of a recording, and what it reports about a machine besides its
  * instruction sets: Intel SDM vol. 2A and AMD APM vol. 3, appendix E. */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
 #define HYPERVISOR_ECX  (UINT32_C(1) << 31)
 #define MEGAHERTZ       UINT64_C(1000000)
 
-/* "0x" and hexadecimal digits somewhere behind *text; moves behind them. */
+/* "0x" and hexadecimal digits somewhere after *text; moves past them. */
 static bool hexadecimal(const char **text, const char *end, const char *name, uint64_t *ret)
 {
     const size_t length = strlen(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small files of the kernel, or of a recording that somebody sent: only regular files are opened,
- * of bounded size, and numbers that do not make sense are unknown. */
+ * Small files of the kernel, or of a recording that another person sent: only regular files are
+ * opened, of bounded size, and numbers that do not make sense are unknown. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -103,7 +103,7 @@ uint64_t dti_root_number(const struct dti_root *root, const char *path)
     return dti_text_digits(&at, &number) && *at == '\0' ? number : DTI_UNKNOWN;
 }
 
-bool dti_cpus_parse(struct dti_cpus *ret, const char *list)
+static bool parse_cpus(struct dti_cpus *ret, const char *list)
 {
     struct dti_cpus cpus = {{0}};
     for (;;) {
@@ -135,7 +135,7 @@ bool dti_cpus_read(struct dti_cpus *ret, const struct dti_root *root, const char
     struct dti_buffer text;
     dti_buffer_init(&text);
     const bool good =
-        dti_root_read(root, path, &text, LIST_MAX_BYTES) && dti_cpus_parse(ret, text.data);
+        dti_root_read(root, path, &text, LIST_MAX_BYTES) && parse_cpus(ret, text.data);
     dti_buffer_free(&text);
     return good;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of machine.c: small files below a root, CPUID from the processor or a recording, and
- * who fills what. Nothing here fails: what is not told stays unknown. */
+ * who fills what. Nothing here fails: what is not reported stays unknown. */
 #ifndef DTINFO_DEVICES_MACHINE_PARTS_H
 #define DTINFO_DEVICES_MACHINE_PARTS_H
 
@@ -33,7 +33,6 @@ enum { DTI_CPUS_MAX = 16384 };
 struct dti_cpus {
     uint64_t bits[DTI_CPUS_MAX / 64];
 };
-bool dti_cpus_parse(struct dti_cpus *ret, const char *list);
 bool dti_cpus_read(struct dti_cpus *ret, const struct dti_root *root, const char *path);
 uint64_t dti_cpus_count(const struct dti_cpus *cpus);
 bool dti_cpus_has(const struct dti_cpus *cpus, unsigned cpu);
@@ -47,7 +46,7 @@ struct dti_cpuid_row {
 };
 enum { DTI_CPUID_ROWS_MAX = 512 };
 struct dti_cpuid_reader {
-    const struct dti_cpuid_source *source; /* of the processor at hand; NULL: recorded rows */
+    const struct dti_cpuid_source *source; /* of this processor; NULL: recorded rows */
     struct dti_cpuid_row rows[DTI_CPUID_ROWS_MAX];
     size_t count;
     uint64_t kept; /* XCR0: which registers the system keeps */
@@ -60,12 +59,12 @@ struct dti_cpuid dti_cpuid_ask(const struct dti_cpuid_reader *reader, uint32_t l
                                uint32_t subleaf);
 void dti_machine_cpuid(struct dti_machine *machine, struct dti_cpuid_reader *reader);
 
-/* machine_proc.c: what /proc tells. flags: the CPU's, with blanks at both ends. */
+/* machine_proc.c: what /proc reports. flags: the CPU's, with blanks at both ends. */
 void dti_machine_proc(struct dti_machine *machine, const struct dti_root *root,
                       struct dti_buffer *flags);
 void dti_machine_memory(struct dti_machine *machine, const struct dti_root *root);
 
-/* machine_topology.c: what /sys tells of CPUs, caches and NUMA nodes. */
+/* machine_topology.c: what /sys reports about CPUs, caches and NUMA nodes. */
 void dti_machine_topology(struct dti_machine *machine, const struct dti_root *root);
 
 /* instructions.c: fills has[]. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /proc tells: the first processor of cpuinfo, memory, and the limit of the control group. */
+ * What /proc reports: the first processor of cpuinfo, memory, and the limit of the control group.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ static void arm_names(struct dti_machine *machine, const char *cpuinfo)
     if_unknown(&machine->stepping, number_field(cpuinfo, "CPU revision"));
 }
 
-/* CPUs that cpuinfo has; for where /sys does not tell. */
+/* CPUs that cpuinfo has; where /sys does not report it. */
 static uint64_t count_processors(const char *cpuinfo)
 {
     uint64_t count = 0;

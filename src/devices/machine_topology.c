@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /sys tells of CPUs, caches and NUMA nodes. Groups of CPUs (a core, a socket, a cache) are
- * counted by their first members: a CPU counts one for each group that it is the first of. */
+ * What /sys reports about CPUs, caches and NUMA nodes. Groups of CPUs (a core, a socket, a cache)
+ * are counted by their first members: a CPU counts one for each group that it is the first of. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void path_of(char path[PATH_SIZE], const struct cpu_place *place, const c
     (void)snprintf(path, PATH_SIZE, "sys/devices/system/cpu/cpu%u/%s", place->cpu, rest);
 }
 
-/* Whether the list in one of two files (the second is its older name) tells CPUs; whether this one
+/* Whether the list in one of two files (the second is its older name) lists CPUs; whether this one
  * is the first of them. */
 static bool group(const struct cpu_place *place, const char *name, const char *old_name,
                   bool *ret_first)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions to NVML. Whatever it does not answer stays unknown. */
+ * Queries NVML. Whatever it does not report stays unknown. */
 #include "devices/nvml.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVIDIA's management library, where it is there: what the CUDA driver does not tell. */
+ * NVIDIA's management library, where it is there: what the CUDA driver does not report. */
 #ifndef DTINFO_DEVICES_NVML_H
 #define DTINFO_DEVICES_NVML_H
 

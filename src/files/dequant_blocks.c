@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers out of blocks that lie along rows, with their scales in an array of their own or, as
+ * Reads numbers from blocks that run along rows, with their scales in an array of their own or, as
  * ggml has them, between the codes. */
 #include "files/dequant_piece.h"
 

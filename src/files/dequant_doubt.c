@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors that are not read: what was expected, and what else they may be. */
+ * Errors for ambiguous or unsupported quantized tensors: what was expected, and what else they may
+ * be. */
 #include <stdio.h>
 
 #include "files/dequant_find.h"
@@ -35,15 +36,15 @@ enum dti_status dti_dequant_refuse_doubt(const struct dti_dequant_group *group,
     char text[160];
     if (doubt->widths > 0) {
         list_widths(doubt->widths, text);
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_BITS,
-                                  "codes of %s bits would fill as many words, and neither metadata "
-                                  "nor config.json says which they are",
-                                  text);
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_BITS,
+            "its words may hold codes of %s bits, and neither metadata nor config.json says which",
+            text);
     }
     if (doubt->lengths.other > 0)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_SAY_BLOCK,
-                                  "by its shape %s a scale is for %llu or for %llu places along "
-                                  "axis %u, and neither metadata nor config.json says which",
+                                  "its shape %s allows groups of %llu or %llu elements along axis "
+                                  "%u, and neither metadata nor config.json says which",
                                   shape_words(dti_dequant_of(group, DTI_PART_SCALE), text),
                                   (unsigned long long)doubt->lengths.length,
                                   (unsigned long long)doubt->lengths.other, doubt->axis);
@@ -59,10 +60,10 @@ enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, co
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr,
                                   DTI_REMEDY_SAY_BITS_OR_BLOCK,
                                   "its shape fits several groups of config.json");
-    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_CHOOSE_BITS,
-                              "may hold %s or %s: neither dtypes nor shapes tell, and no entry "
-                              "'%s...' of the metadata does",
-                              one, other, DTI_QUANT_KEY);
+    return dti_dequant_refuse(
+        &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_CHOOSE_BITS,
+        "may hold %s or %s: dtypes and shapes allow both, and the metadata has no entry '%s...'",
+        one, other, DTI_QUANT_KEY);
 }
 
 enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
@@ -90,16 +91,16 @@ enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group,
     char codes_shape[160], scale_shape[160];
     if (!dtypes)
         return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
-                                  "holds %s, which are no scales of %s codes%s%s",
+                                  "holds %s, which cannot be scales of %s codes%s%s",
                                   scale->format->name, codes->format->name,
                                   group->told ? " of " : "", group->told ? group->told_dtype : "");
     if (codes->format->id == DTI_INT32 && !shape)
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
-                                  "packed codes need a tensor '..._shape' beside them, with the "
-                                  "dimensions that they had before");
-    return dti_dequant_refuse(
-        &group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
-        "its shape %s does not fit %s codes of shape %s: one scale, one for each place along an "
-        "axis or one for each group of equal length was expected",
-        shape_words(scale, scale_shape), codes->format->name, shape_words(codes, codes_shape));
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
+            "packed codes need a tensor '..._shape' with their original dimensions");
+    return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
+                              "its shape %s does not fit %s codes of shape %s: expected one scale, "
+                              "one per index of an axis or one per group of equal length",
+                              shape_words(scale, scale_shape), codes->format->name,
+                              shape_words(codes, codes_shape));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized tensors by their names: codes X or X_packed, and beside them X_scale and what else the
- * table of layouts knows. */
+ * Quantized tensors by their names: codes X or X_packed, together with X_scale and the other parts
+ * in the table of layouts. */
 #include "files/dequant_find.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
         const struct dti_quant_row *const row = &dti_quant_rows[i];
         if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
             (request->layout_given && row->layout != request->layout))
-            continue; /* rows of a layout stand together */
+            continue; /* rows of a layout are adjacent */
         struct dti_dequant_group own = *group;
         for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
             add_part(dequant, &own, (enum dti_quant_part)part,
@@ -56,7 +56,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     }
     if (tensor_scales > 1)
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_LAYOUT,
-                                  "has scales of the whole tensor by several layouts");
+                                  "has tensor scales of several layouts");
     return DTI_OK;
 }
 
@@ -103,7 +103,7 @@ static enum dti_status learn(struct dti_file_dequant *dequant,
     if (config->unread[0] != '\0') {
         char name[DTI_QUOTE_SIZE];
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-                                  "%s says that it is of the format %s, which is not read",
+                                  "%s says that its format is %s, which is not supported",
                                   config->file,
                                   dti_quote(name, config->unread, strlen(config->unread)));
     }
@@ -156,13 +156,12 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
-        return dti_dequant_refuse(
-            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
-            "packed codes need a tensor '..._scale' beside them, and there is none");
+        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
+                                  "packed codes need a tensor '..._scale', which is missing");
     if (find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
-            "its columns belong to groups as a tensor '...%s' says, which is not read", order);
+            "a tensor '...%s' assigns its columns to groups, which is not supported", order);
     struct dti_dequant_found *const found = dti_dequant_found_new(dequant);
     if (!found)
         return dti_no_memory(reterr);
@@ -239,10 +238,10 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         find_suffixed(dequant, tensor->name, length, packed, &codes))
         return DTI_OK;
     char name[DTI_QUOTE_SIZE];
-    return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
-                              "the codes that it belongs to are not there: neither %s nor the same "
-                              "with '%s'",
-                              dti_quote(name, tensor->name, length), packed);
+    return dti_dequant_refuse(
+        &part, reterr, DTI_REMEDY_KEEP,
+        "its codes are missing: there is neither %s nor the same name with '%s'",
+        dti_quote(name, tensor->name, length), packed);
 }
 
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tensor with its parts, as their names tell, and what is made of them. */
+ * A tensor with its parts, found by their names, and what they become. */
 #ifndef DTINFO_FILES_DEQUANT_FIND_H
 #define DTINFO_FILES_DEQUANT_FIND_H
 
@@ -86,7 +86,7 @@ enum dti_status dti_dequant_refuse_two(const struct dti_dequant_group *group, co
 enum dti_status dti_dequant_refuse_hints(const struct dti_dequant_group *group,
                                          const struct dti_dequant_knowledge *known,
                                          struct dti_error *reterr);
-/* dtypes: whether some row has those of the parts; shape: whether there is a part that tells it. */
+/* dtypes: whether some row has those of the parts; shape: whether there is a part that gives it. */
 enum dti_status dti_dequant_refuse_shapes(const struct dti_dequant_group *group, bool dtypes,
                                           bool shape, struct dti_error *reterr);
 

@@ -61,8 +61,7 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     if (!scale->format || scale->format->id != DTI_FP32 || (scale->elements != 1 && !each)) {
         char place[DTI_TENSOR_PLACE];
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is the scale of an NVFP4 tensor, and should hold one F32, or one for "
-                        "each of its matrices",
+                        "%s is the scale of an NVFP4 tensor; expected one F32, or one per matrix",
                         dti_tensor_place(container, found, place));
     }
     ret->how.scale_count = scale->elements;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether all parts of a quantized tensor fit together, and what is read of them. What does not fit
- * is refused: numbers would come out that nobody stored. */
+ * Checks whether all parts of a quantized tensor fit together, and reads the small ones. What does
+ * not fit is rejected: the result would be numbers that were never stored. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,11 +28,11 @@ static enum dti_status check_part(const struct dti_dequant_part *part, struct dt
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
     if (tensor->refusal || !tensor->format)
         return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
-                                  tensor->refusal ? tensor->refusal : "its dtype is not known");
+                                  tensor->refusal ? tensor->refusal : "its dtype is unknown");
     if (tensor->fortran)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "the parts of a quantized tensor are read in row-major order "
-                                  "alone, and it is in column-major order");
+                                  "it is in column-major order; the parts of a quantized tensor "
+                                  "must be in row-major order");
     if (tensor->rank > DTI_QUANT_RANK_MAX)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "it has %u dimensions, and the limit is %u", tensor->rank,
@@ -52,7 +52,7 @@ static enum dti_status read_all(const struct dti_dequant_part *from, void *buffe
     return dti_input_read_at(part.input, buffer, size, part.offset, reterr);
 }
 
-/* The shape of the numbers, out of the part that tells it. */
+/* The shape of the numbers, from the part that holds it. */
 static enum dti_status read_shape(const struct dti_dequant_group *group,
                                   uint64_t shape[DTI_QUANT_RANK_MAX], struct dti_error *reterr)
 {
@@ -63,8 +63,7 @@ static enum dti_status read_shape(const struct dti_dequant_group *group,
     if ((tensor->format->id != DTI_INT64 && tensor->format->id != DTI_INT32) ||
         tensor->elements != rank)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "it should hold the %u dimensions of the tensor that was "
-                                  "quantized, as I64",
+                                  "expected the %u dimensions of the original tensor, as I64",
                                   rank);
     const enum dti_status status = read_all(part, raw, (size_t)tensor->bytes, reterr);
     for (unsigned i = 0; i < rank && status == DTI_OK; i++)
@@ -85,7 +84,7 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
                         tensor->format->id == DTI_BF16;
     if (!floats || tensor->elements != 1)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "it should hold one scale of the whole tensor");
+                                  "expected one scale for the whole tensor");
     const struct dti_plan *const plan =
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
@@ -97,7 +96,7 @@ static enum dti_status read_tensor_scale(struct dti_file_dequant *dequant,
         return status;
     if (!(scale > 0) || scale > 3.4028235e38f)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "a tensor's scale is a finite number above 0");
+                                  "a tensor's scale must be a finite number above 0");
     *ret = inverse ? 1 / scale : scale;
     return DTI_OK;
 }
@@ -115,9 +114,9 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
         if (!scheme->asymmetric)
             return DTI_OK;
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
-                                  "config.json says symmetric false, and there is no tensor "
-                                  "'..._zero_point'");
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_OVERRIDE_CONFIG,
+            "config.json says symmetric false, but there is no tensor '..._zero_point'");
     }
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
@@ -145,8 +144,8 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
                           id == DTI_UINT16 || id == DTI_INT32 || id == DTI_INT64;
     if (!integers || zeros->elements != scales->elements)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
-                                  "it has %llu elements of %s; a zero point of %s codes was "
-                                  "expected for each of %llu scales",
+                                  "it has %llu elements of %s; expected one zero point of %s codes "
+                                  "per scale, %llu in all",
                                   (unsigned long long)zeros->elements, zeros->format->name,
                                   scheme->code.name, (unsigned long long)scales->elements);
     how->zero_form = DTI_ZERO_PLAIN;
@@ -188,7 +187,7 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
             return dti_no_memory(reterr);
         if (dti_format_container(scale) > 1 && dti_is_big_endian(&scales->layout))
             return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
-                                      "scales of blocks are read in little-endian order alone");
+                                      "scales of blocks must be little-endian");
         scale = dti_format_get(scheme->block->scale);
     } else {
         set_affine(scheme, how);
@@ -223,7 +222,7 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct dti_d
     return DTI_OK;
 }
 
-/* Codes in words, and zero points in words beside them, are found there by bytes. */
+/* Codes in words, and their zero points in words, are found by bytes. */
 static enum dti_status check_words(const struct dti_dequant_group *group, enum dti_quant_part which,
                                    struct dti_error *reterr)
 {
@@ -233,7 +232,7 @@ static enum dti_status check_words(const struct dti_dequant_group *group, enum d
         !dti_is_big_endian(&dti_dequant_of(group, which)->layout))
         return DTI_OK;
     return dti_dequant_refuse(&group->part[which], reterr, DTI_REMEDY_NONE,
-                              "codes packed in words are read in little-endian order alone");
+                              "codes packed in words must be little-endian");
 }
 
 enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,

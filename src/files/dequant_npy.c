@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized npy files: each part is a file of its own. OUT.npy has the codes, OUT_scale.npy and so
- * on stand beside it. */
+ * Quantized npy files: each part is a separate file. OUT.npy has the codes, OUT_scale.npy and so on
+ * are next to it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static enum dti_status open_beside(const struct dti_file_dequant *dequant, const
     return status;
 }
 
-/* Suffixes are those of the layout that is asked for, else of the first. */
+/* Suffixes are those of the requested layout, else of the first. */
 enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                 struct dti_error *reterr)
 {

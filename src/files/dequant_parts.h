@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What those who recognise quantized tensors show each other. All memory is from the pool of the
- * view. */
+ * Shared by the files that recognise quantized tensors. All memory is from the pool of the view. */
 #ifndef DTINFO_FILES_DEQUANT_PARTS_H
 #define DTINFO_FILES_DEQUANT_PARTS_H
 
@@ -16,7 +15,7 @@ enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16 };
 /* What a tensor of the file is in the view. */
 enum dti_dequant_state {
     DTI_DEQUANT_PLAIN, /* itself, and patterns say what becomes of it */
-    DTI_DEQUANT_PART,  /* in another, or the place where that stands */
+    DTI_DEQUANT_PART,  /* in another, or its place there */
     DTI_DEQUANT_KEPT,  /* itself: of a quantized tensor that --keep names; scales of activations */
     DTI_DEQUANT_ONLY,  /* the same for those that --only does not name */
 };
@@ -34,7 +33,7 @@ struct dti_dequant_entry {
     size_t tensor;                   /* of the container */
 };
 
-/* Reasons for which tensors are shown as they are stored, told by the first of each. */
+/* Reasons for which tensors are shown as they are stored, each reported by its first tensor. */
 enum { DTI_DEQUANT_DOUBTS = 8 };
 struct dti_dequant_doubts {
     size_t count;
@@ -61,7 +60,7 @@ struct dti_file_dequant {
     struct dti_name_order metadata; /* its keys */
     bool has_config;                /* it was read */
     struct dti_quant_config config;
-    enum dti_status config_status; /* why it could not be: asked for once */
+    enum dti_status config_status; /* why it could not be: read once */
     struct dti_error config_error;
     struct dti_dequant_doubts doubts; /* what a view for looking at leaves as it is stored */
 };
@@ -76,7 +75,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t tensor
 enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr);
 
-/* dequant_npy.c: the same for the one tensor of an npy file, with files beside it. */
+/* dequant_npy.c: the same for the one tensor of an npy file, with the files next to it. */
 enum dti_status dti_dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                 struct dti_error *reterr);
 

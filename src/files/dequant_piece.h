@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece of a quantized tensor under way: what those who read codes one by one and those who read
- * whole blocks share. */
+ * A piece of a quantized tensor in progress: shared by the readers of single codes and of whole
+ * blocks. */
 #ifndef DTINFO_FILES_DEQUANT_PIECE_H
 #define DTINFO_FILES_DEQUANT_PIECE_H
 
@@ -50,7 +50,7 @@ static inline void dti_dequant_reverse(unsigned char *bytes, size_t count)
     }
 }
 
-/* Whether it has blocks that lie along rows. */
+/* Whether its blocks run along rows. */
 static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
 {
     return tensor->block && tensor->map.group_columns > 1;

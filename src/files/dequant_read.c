@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers out of codes and scales, a piece of a tensor at a time. A piece is cut at the ends of
- * rows and into chunks; the codes of a chunk are read, its scales are where they were or are read
- * too, and kernels do the rest. */
+ * Computes numbers from codes and scales, a piece of a tensor at a time. A piece is cut at the ends
+ * of rows and into chunks; the codes of a chunk are read, its scales are kept or read, and kernels
+ * do the rest. */
 #include "files/dequant_piece.h"
 
 /* The codes of n elements, within a row unless dti_dequant_is_flat(), a container each; *ret_codes
@@ -60,7 +60,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
     }
 }
 
-/* Blocks that do not lie along rows: each element has a scale of its own. */
+/* Blocks that do not run along rows: each element has a scale of its own. */
 static void run_table(const struct dti_dequant_tensor *tensor,
                       const struct dti_dequant_segment *segment, const unsigned char *codes,
                       const float *scale)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which row of the table of layouts a tensor's parts are by: dtypes, names and shapes must fit. */
+ * Finds the row of the table of layouts for a tensor's parts: dtypes, names and shapes must match.
+ */
 #include <string.h>
 
 #include "dtinfo/checked.h"
@@ -36,7 +37,7 @@ static bool name_fits(const struct dti_dequant_group *group, const struct dti_qu
     return group->free_name || group->packed_name == (suffix[0] != '\0');
 }
 
-/* Whether dtypes, names and what is told allow a row. */
+/* Whether dtypes, names and the metadata entry allow a row. */
 static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                      struct dti_dequant_scheme *ret)
 {
@@ -61,7 +62,7 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
     return true;
 }
 
-/* What is said of the numbers. Integers of a configuration may lie in wider codes. */
+/* What is said of the numbers. Integers of a configuration may be stored in wider codes. */
 static bool hint_fits(const struct dti_dequant_knowledge *known, const struct dti_quant_hint *hint,
                       const struct dti_dequant_scheme *scheme)
 {
@@ -98,7 +99,7 @@ static bool unpack(const struct dti_dequant_scheme *scheme, uint64_t *last)
     return true;
 }
 
-/* Every dimension is that of the codes, save that those along one axis, and in the last word of a
+/* Every dimension is that of the codes, except that those along one axis, and in the last word of a
  * row, may be padded. */
 static bool is_within(const struct dti_dequant_shape *shape)
 {
@@ -122,7 +123,7 @@ static bool is_little(const struct dti_dequant_shape *shape, const struct dti_de
     return true;
 }
 
-/* Whether rows are filled up to groups of the length that is told. */
+/* Whether rows are padded to groups of the given length. */
 static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t words,
                        uint64_t per_word)
 {
@@ -131,7 +132,7 @@ static bool are_groups(uint64_t length, uint64_t last, uint64_t count, uint64_t 
            dti_divide_up(all, per_word) == words;
 }
 
-/* Whether rows are filled by the codes alone, or by groups whose length is told: the last dimension
+/* Whether rows are filled by the codes alone, or by groups of a given length: the last dimension
  * becomes that of whole ones. */
 static bool end_words(const struct dti_dequant_group *group,
                       const struct dti_dequant_scheme *scheme, const uint64_t *told, unsigned rank,

@@ -28,7 +28,7 @@ static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uin
 {
     char place[DTI_TENSOR_PLACE];
     return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: element %llu is %lld, which is no zero point of %s codes",
+                    "%s: element %llu is %lld, which is not a zero point of %s codes",
                     dti_tensor_place(tensor->zeros.container, tensor->zeros.tensor, place),
                     (unsigned long long)index, (long long)zero, tensor->affine.code.name);
 }

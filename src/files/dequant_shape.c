@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which scale an element has: by the shapes of codes and scales, and by what else is known. */
+ * Finds the scale of each element from the shapes of codes and scales, and from other information.
+ */
 #include "dtinfo/checked.h"
 #include "files/dequant_find.h"
 #include "files/quant_reading.h"

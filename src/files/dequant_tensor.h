@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a quantized tensor lies in its files, and reading its numbers: any piece of them, by any
- * thread.
+ * How a quantized tensor is stored in its files, and how to read its numbers: any piece of them, by
+ * any thread.
  *
  * Codes are seen as rows: the last dimension, and all others before it. Which scale an element has
  * follows from its row r and column c:

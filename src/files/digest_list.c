@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of digests. A file is found in one by what it is, not by how its name is spelled: both are
- * opened, and device and inode compared. */
+ * Lists of digests. A file is found in a list by identity, not by the spelling of its name: both
+ * are opened, and device and inode compared. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

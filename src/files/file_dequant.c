@@ -92,8 +92,8 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
     return false;
 }
 
-/* A found tensor looks like one of fp32 in a file; in a view for looking at like its codes, with a
- * form beside the numbers that they stand for. */
+/* A found tensor looks like one of fp32 in a file; in a view for inspection it looks like its
+ * codes, with a form next to the dequantized numbers. */
 static void finish(struct dti_dequant_found *found, bool logical)
 {
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
@@ -201,7 +201,7 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
     if (dti_tensor_fits(request->keep, tensor) ||
         (request->only && !dti_tensor_fits(request->only, tensor)))
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_LEAVE_OUT,
-                               "%s holds blocks of %s, which no file but GGUF can keep",
+                               "%s holds blocks of %s, which only GGUF files can hold",
                                dti_tensor_place(dequant->container, at, place), tensor->stored_as);
     *ret = dti_dequant_found_new(dequant);
     return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);

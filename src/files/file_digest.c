@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashing files. All of nettle that is used here. */
+ * Hashes files; the only user of nettle. */
 #include "dtinfo/file_digest.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers with quantized tensors in place of their parts: see logical_tensors.h. */
+ * Containers with quantized tensors instead of their parts: see logical_tensors.h. */
 #include "dtinfo/logical_tensors.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static enum dti_remedy remedy_of(enum dti_remedy remedy)
     }
 }
 
-/* Reasons are told apart by their remedies, of which there are few. */
+/* Reasons are distinguished by their remedies, of which there are few. */
 static enum dti_status add_doubt(struct dti_file_dequant *dequant, const struct dti_error *error,
                                  struct dti_error *reterr)
 {
@@ -76,11 +76,11 @@ enum dti_status dti_dequant_notes(struct dti_file_dequant *dequant, struct dti_e
         const struct dti_dequant_reason *const reason = &doubts->list[i];
         char text[DTI_ERROR_TEXT + 128];
         if (reason->tensors == 1)
-            (void)snprintf(text, sizeof text, "a quantized tensor is read as it is stored: %s",
+            (void)snprintf(text, sizeof text, "a quantized tensor is read as stored: %s",
                            reason->first);
         else
             (void)snprintf(text, sizeof text,
-                           "%zu quantized tensors are read as they are stored; the first: %s",
+                           "%zu quantized tensors are read as stored; the first: %s",
                            reason->tensors, reason->first);
         notes[before + i] =
             (struct dti_note){.code = "read_as_stored",

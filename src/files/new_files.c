@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files as files: opened under other names, and given theirs at the end. */
+ * The new files on disk: opened under temporary names, renamed at the end. */
 #include "dtinfo/new_files.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static enum dti_status check_not_input(const struct dti_new_files *files,
         const struct dti_input *const input = &files->container->files[i].input;
         if (dti_output_is_file(output, input->device, input->inode))
             return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_OTHER_OUTPUT,
-                                   "%s is also the output, which would change it while it is read",
+                                   "%s is also the output, and would change while being read",
                                    dti_input_label(input, label));
     }
     return DTI_OK;
@@ -105,7 +105,7 @@ static enum dti_status open_group(struct dti_new_files *files, bool force, struc
 enum dti_status dti_new_files_open(struct dti_new_files *files, bool force,
                                    struct dti_error *reterr)
 {
-    if (files->count > FEW_FILES) /* a new file and its folder, beside what is open already */
+    if (files->count > FEW_FILES) /* a new file and its folder, besides what is already open */
         dti_descriptor_allow(files->container->file_count + 2 * files->count + SOME_OTHERS);
     if (is_folder(files) || files->count > 1)
         return open_group(files, force, reterr);

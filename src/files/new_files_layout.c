@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The new files: their names, what stands before the data, and where each tensor goes. */
+ * The new files: their names, what precedes the data, and where each tensor goes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ enum dti_status dti_new_files_metadata(const struct dti_new_files *files, size_t
         char text[128];
         (void)snprintf(
             text, sizeof text,
-            "%zu of %zu metadata entries are left out: safetensors files hold UTF-8 texts alone",
+            "%zu of %zu metadata entries are left out: safetensors files hold only UTF-8 strings",
             container->metadata_count - count, container->metadata_count);
         const struct dti_note note = {.code = "metadata_left_out", .text = text};
         warn(warn_context, &note);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.json and hf_quant_config.json: finding them, and from what they say to hints. */
+ * config.json and hf_quant_config.json: finds them and turns them into hints. */
 #include "files/quant_config.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { CONFIG_MAX = 16 << 20 };
 
-/* Where the object may stand, the first that is there. */
+/* Where the object may be; the first that exists counts. */
 enum config_place { QUANTIZATION, COMPRESSION, OF_TEXT, PLACES };
 struct config_candidates {
     struct dti_config_block blocks[PLACES];
@@ -174,7 +174,7 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
                                  "%s is not a regular file", label);
     else if (input.size > CONFIG_MAX)
         status = dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
-                                 "%s has %llu bytes, and a configuration at most %d", label,
+                                 "%s has %llu bytes; a configuration may have at most %d", label,
                                  (unsigned long long)input.size, (int)CONFIG_MAX);
     else if (!text)
         status = dti_no_memory(reterr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the configuration beside a checkpoint says of its quantized tensors: config.json (its
- * member quantization_config or compression_config), else hf_quant_config.json. It comes from
- * whoever made the files, and is read as strictly as they are. */
+ * What a checkpoint's configuration says about its quantized tensors: config.json (its member
+ * quantization_config or compression_config), else hf_quant_config.json. It is as untrusted as the
+ * files, and is parsed as strictly. */
 #ifndef DTINFO_FILES_QUANT_CONFIG_H
 #define DTINFO_FILES_QUANT_CONFIG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The object in a configuration that says how tensors were quantized, member by member. Members
- * that are not asked for are skipped, but must be JSON. */
+ * The object in a configuration that says how tensors were quantized, member by member. Other
+ * members are skipped, but must be JSON. */
 #include "files/quant_config_block.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static enum dti_status read_sides(struct dti_config_reading *reading, const char
         if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 16 ||
             sscanf(text, "%8ux%8u%n", &high, &wide, &end) != 2 || text[end] != '\0' || high == 0 ||
             wide == 0)
-            return fail_type(reading, key, "two counts", reterr);
+            return fail_type(reading, key, "two positive integers", reterr);
         ret[0] = high;
         ret[1] = wide;
         return DTI_OK;
@@ -113,7 +113,7 @@ static enum dti_status read_sides(struct dti_config_reading *reading, const char
             break;
         count++;
     }
-    return fail_type(reading, key, "two counts", reterr);
+    return fail_type(reading, key, "two positive integers", reterr);
 }
 
 /* The next key of an object, or its end: *ret_key is "". */
@@ -159,13 +159,14 @@ static enum dti_status add_hint(struct dti_config_reading *reading, struct dti_c
     }
     if (block->count == DTI_QUANT_HINTS_MAX)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
-                               "%s: its \"config_groups\" quantize in more than %d ways",
+                               "%s: its \"config_groups\" have more than %d schemes",
                                reading->label, (int)DTI_QUANT_HINTS_MAX);
     block->hints[block->count++] = *hint;
     return DTI_OK;
 }
 
-/* Formats of compressed-tensors that are read, by their tensors. Others lie as kernels want them.
+/* Formats of compressed-tensors that are read, by their tensors. Others are already as kernels need
+ * them.
  */
 void dti_config_look_at_format(const char *format, struct dti_config_block *block)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading members of a configuration: what quant_config.c asks of the file and what
- * quant_config_block.c reads of the object in it. All fail with DTI_BAD_INPUT in one line that
+ * Reading members of a configuration: shared by quant_config.c, which reads the file, and
+ * quant_config_block.c, which reads the object in it. All fail with DTI_BAD_INPUT in one line that
  * names the file, or with DTI_NO_MEMORY. */
 #ifndef DTINFO_FILES_QUANT_CONFIG_BLOCK_H
 #define DTINFO_FILES_QUANT_CONFIG_BLOCK_H
@@ -16,7 +16,7 @@ struct dti_config_reading {
     char label[DTI_QUOTE_SIZE];
 };
 
-/* The object, as it stands; the last of equal members counts, as for Python. */
+/* The object, unchanged; the last of equal members counts, as for Python. */
 struct dti_config_block {
     bool there;
     char method[DTI_CONFIG_WORD], format[DTI_CONFIG_WORD], algorithm[DTI_CONFIG_WORD];
@@ -32,7 +32,7 @@ enum dti_status dti_config_read_block(struct dti_config_reading *reading, const 
 /* The next key of an object, cut to fit; *ret_key is "" at its end. */
 enum dti_status dti_config_next_key(struct dti_config_reading *reading,
                                     char ret_key[DTI_CONFIG_WORD], struct dti_error *reterr);
-/* The value behind a key: the beginning of an object, or null, which is none. */
+/* The value after a key: the beginning of an object, or null, which is none. */
 enum dti_status dti_config_open_object(struct dti_config_reading *reading, const char *key,
                                        bool *ret_there, struct dti_error *reterr);
 /* A string; null is "". */

@@ -90,15 +90,16 @@ static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits
     uint64_t *const last = &codes->shape[codes->rank - 1];
     uint64_t all;
     if (codes->rank == 0 || !dti_mul_u64(*last, bits, &all))
-        return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension that can be packed");
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no last dimension to pack");
     if (stored->row->packing == DTI_QUANT_WORDS) {
         *last = dti_divide_up(all, 32);
         return DTI_OK;
     }
     if (all % 8 != 0)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "has %llu codes of %u bits in its last dimension, which end within a byte",
-                        (unsigned long long)*last, bits);
+        return dti_fail(
+            reterr, DTI_WRONG_KIND,
+            "has %llu codes of %u bits in its last dimension, which do not fill whole bytes",
+            (unsigned long long)*last, bits);
     *last = all / 8;
     return DTI_OK;
 }
@@ -110,11 +111,12 @@ static enum dti_status find_groups(const struct dti_quant_stored *stored,
     const uint64_t length = stored->shape[stored->axis];
     const uint64_t groups = dti_divide_up(length, stored->group);
     if (length % stored->group != 0 && !stored->pad)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "has %llu elements along axis %u, which are no whole blocks of %lu",
-                        (unsigned long long)length, stored->axis, (unsigned long)stored->group);
+        return dti_fail(
+            reterr, DTI_WRONG_KIND,
+            "has %llu elements along axis %u, which is not a multiple of the block of %lu",
+            (unsigned long long)length, stored->axis, (unsigned long)stored->group);
     if (!dti_mul_u64(groups, stored->group, &codes->shape[stored->axis]))
-        return dti_fail(reterr, DTI_WRONG_KIND, "is too large to be filled up");
+        return dti_fail(reterr, DTI_WRONG_KIND, "is too large to be padded");
     scale->shape[stored->axis] = groups;
     return DTI_OK;
 }
@@ -133,7 +135,7 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
     case DTI_PER_CHANNEL:
         if (bare && stored->axis != 0)
             return dti_fail(reterr, DTI_WRONG_KIND,
-                            "has channels along axis %u, and modelopt knows those of axis 0 alone",
+                            "has channels along axis %u; modelopt supports only axis 0",
                             stored->axis);
         for (unsigned i = 0; i < stored->rank; i++)
             scale->shape[i] = i == stored->axis ? stored->shape[i] : 1;
@@ -175,8 +177,8 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     struct dti_quant_part_shape *const scale = &parts[DTI_PART_SCALE];
     const unsigned bits = dti_quant_row_bits(row);
     if (stored->rank > DTI_QUANT_RANK_MAX)
-        return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions, and at most %d are quantized",
-                        stored->rank, (int)DTI_QUANT_RANK_MAX);
+        return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions; the limit is %d", stored->rank,
+                        (int)DTI_QUANT_RANK_MAX);
     *codes =
         (struct dti_quant_part_shape){.there = true, .dtype = row->codes, .rank = stored->rank};
     if (stored->rank > 0)
@@ -184,7 +186,7 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     *scale = *codes;
     scale->dtype = row->scale;
     if (stored->rank == 0 && stored->per != DTI_PER_TENSOR)
-        return dti_fail(reterr, DTI_WRONG_KIND, "has no dimension along which scales could lie");
+        return dti_fail(reterr, DTI_WRONG_KIND, "has no dimension for scales");
     enum dti_status status = shape_scale(stored, codes, scale, reterr);
     const bool padded =
         stored->rank > 0 && codes->shape[stored->axis] != stored->shape[stored->axis];
@@ -203,7 +205,7 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     if (padded || row->packing == DTI_QUANT_WORDS) {
         if (!dti_quant_suffix(row, DTI_PART_SHAPE))
             return dti_fail(reterr, DTI_WRONG_KIND,
-                            "would be filled up with zeros, and %s has no place for its shape",
+                            "would be padded with zeros, but %s cannot store its original shape",
                             dti_quant_layout_name(row->layout));
         parts[DTI_PART_SHAPE] = (struct dti_quant_part_shape){
             .there = true, .dtype = DTI_INT64, .rank = 1, .shape = {stored->rank}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Codes and their scales by names: X or X_packed with X_scale or X_scale_inv, and Y.weight with
- * Y.scale. For who reads them together, and for who must know that they belong together. */
+ * Y.scale. For code that reads them together, or must know that they belong together. */
 #ifndef DTINFO_FILES_QUANT_NAMES_H
 #define DTINFO_FILES_QUANT_NAMES_H
 
@@ -11,13 +11,13 @@
 struct dti_quant_names {
     const struct dti_container *container;
     struct dti_name_order order; /* of its tensors, sorted */
-    char *buffer;                /* for a name with what goes before or behind it */
+    char *buffer;                /* for a name with its prefix or suffix */
 };
 /* False: memory ran out. Names of `own` are those of the container, and nothing is copied. */
 bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container);
 void dti_quant_names_free(struct dti_quant_names *names); /* zeros are fine */
 
-/* The tensor whose name is the first `length` bytes of `name`, and `suffix` behind them. */
+/* The tensor whose name is the first `length` bytes of `name`, followed by `suffix`. */
 bool dti_quant_names_find(const struct dti_quant_names *names, const char *name, size_t length,
                           const char *suffix, size_t *ret);
 

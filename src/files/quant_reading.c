@@ -30,7 +30,7 @@ static uint64_t power_of_two(uint64_t length, uint64_t count)
     return 0;
 }
 
-/* A length beside this one with which there are as many parts; 0: none. */
+/* Another length that gives the same number of parts; 0: none. */
 static uint64_t neighbour(uint64_t length, uint64_t count, uint64_t side)
 {
     return dti_divide_up(length, side + 1) == count               ? side + 1

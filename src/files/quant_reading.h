@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the shapes of a quantized tensor leave open: how many bits its codes have, and how many
- * neighbours share a scale. Who reads a file asks, and refuses where there are two answers; who
- * writes one asks, and says in the metadata what a reader could not know. */
+ * neighbours share a scale. The reader rejects a file where there are two answers; the writer
+ * records in the metadata what a reader could not know. */
 #ifndef DTINFO_FILES_QUANT_READING_H
 #define DTINFO_FILES_QUANT_READING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors on their way to codes and scales: a task each, done by pieces. */
+ * Tensors being quantized: one task each, done in pieces. */
 #ifndef DTINFO_FILES_QUANTIZE_H
 #define DTINFO_FILES_QUANTIZE_H
 
@@ -105,7 +105,7 @@ void dti_quant_flip(unsigned char *bytes, size_t n, unsigned bits);
  * to words, and rows begin with new ones. Returns how many words. flip: codes are signed. */
 size_t dti_quant_pack_words(unsigned char *words, const unsigned char *codes, uint64_t first,
                             size_t n, uint64_t columns, unsigned bits, bool flip);
-/* The word in which a code lies. */
+/* The word that holds a code. */
 uint64_t dti_quant_word_of(uint64_t code, uint64_t columns, unsigned bits);
 /* At most 32 / bits rows of codes, so many columns each, to one row of words. */
 void dti_quant_pack_down(unsigned char *words, const int8_t *codes, size_t rows, size_t columns,

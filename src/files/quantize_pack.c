@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bits that go into files: byte order, and codes in words of 32 bits. */
+ * Packs codes for files: byte order, and codes in words of 32 bits. */
 #include <string.h>
 
 #include "files/quantize.h"

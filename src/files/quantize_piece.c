@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pieces of tensors: read, looked at or quantized, written, by any thread. */
+ * The pieces of tensors: read, scanned or quantized, and written, by any thread. */
 #include <string.h>
 
 #include "files/quantize.h"
@@ -80,7 +80,7 @@ static uint32_t get_word(const unsigned char *bytes)
     return word;
 }
 
-/* Rows that end within a word, packed here. What is shared with the pieces beside this one is put
+/* Rows that end within a word, packed here. What is shared with the neighbouring pieces is set
  * aside. */
 static enum dti_status write_words(struct dti_quant_task *task, struct dti_quant_member *member,
                                    const struct quant_chunk *piece, struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One tensor on its way to codes and scales: where it comes from, what it needs, and the scales
- * that are known for all of it. */
+ * One tensor being quantized: its source, its memory, and the scales that are known for all of it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The recipes whose elements are cast one by one: to a dtype, and from codes with scales, which a
- * view of the file makes numbers of. */
+ * view of the file turns into numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void warn_of_no_cast(const struct dti_rewrite *rewrite)
     }
     const struct dti_note note = {
         .code = "nothing_cast",
-        .text = integers ? "nothing is cast: there are integers alone"
+        .text = integers ? "nothing is cast: all tensors are integers"
                          : "nothing is cast: all tensors keep their dtypes",
         .remedy = integers ? DTI_REMEDY_CAST_INTEGERS : DTI_REMEDY_NONE,
     };
@@ -151,7 +151,7 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
 }
 
-/* The request says how codes lie, and no code has a choice. */
+/* The request gives a packing, but no code needs one. */
 static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
@@ -165,22 +165,21 @@ static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_err
     if (recipe->from_packing_given && !source)
         return dti_fail_remedy(
             reterr, DTI_USAGE, DTI_REMEDY_DROP_INPUT_PACKING,
-            "there are no codes of less than 8 bits whose file does not say how they lie");
+            "the input has no sub-byte codes whose packing the file leaves open");
     if (recipe->packing_given && result && to == DTI_CONTAINER_NPY &&
         recipe->packing != DTI_PACKING_BYTES)
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING_OR_RAW,
-                               "npy files hold one code a byte");
+                               "npy files hold one code per byte");
     if (recipe->packing_given && !source && !result)
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_DROP_PACKING,
-                               "there are no codes of less than 8 bits");
+                               "there are no sub-byte codes");
     const bool bytes = (recipe->packing_given && recipe->packing == DTI_PACKING_BYTES && result &&
                         dti_holds_texts(to)) ||
                        (recipe->from_packing_given && dti_holds_texts(from) &&
                         recipe->from_packing == DTI_PACKING_BYTES);
     if (bytes)
         return dti_fail(reterr, DTI_USAGE,
-                        "safetensors files pack codes of less than 8 bits without gaps; say low or "
-                        "high");
+                        "safetensors files pack sub-byte codes without gaps; use low or high");
     return DTI_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recipe whose tensors become codes and scales: which they are, the axis along which scales
- * lie, and the plan, one for each dtype and shape. The work is in quantize_run.c. */
+ * The recipe whose tensors become codes and scales: which they are, the axis of the scales, and the
+ * plan, one for each dtype and shape. The work is in quantize_run.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,14 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
         if (!rewrite->zero_points || dti_quant_suffix(rewrite->row, DTI_PART_ZERO_POINT))
             return DTI_OK;
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_ZEROS,
-                               "%s has no place for zero points", layout);
+                               "%s does not support zero points", layout);
     }
     if (dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, recipe->dtype))
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_NAMES,
-                               "%s does not know %s", layout, recipe->dtype);
+                               "%s does not support %s", layout, recipe->dtype);
     return dti_fail(reterr, DTI_WRONG_KIND,
-                    "no layout of files has a place for %s with scales; say an fp8 dtype, an "
-                    "integer of 2 to 16 bits or a block format",
+                    "no file layout supports %s with scales; use an fp8 dtype, an integer of 2 to "
+                    "16 bits or a block format",
                     recipe->dtype);
 }
 
@@ -143,7 +143,7 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
         else if (i > axis)
             request->inner *= source->shape[i];
     }
-    if (source->elements == 0 && !whole) /* products beside a 0 may be anything */
+    if (source->elements == 0 && !whole) /* products next to a 0 may be anything */
         request->outer = request->inner = 0;
 }
 
@@ -277,15 +277,15 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
         struct dti_quant_stored stored;
         dti_rewrite_stored(rewrite, i, &stored);
         if (rewrite->tensors[i].fate == DTI_FATE_CHANGED && dti_quant_hides_groups(&stored))
-            return dti_fail(reterr, DTI_USAGE,
-                            "npy files cannot tell how long the groups of %s are whose rows are "
-                            "filled up; write safetensors",
-                            rewrite->request.quantize.dtype);
+            return dti_fail(
+                reterr, DTI_USAGE,
+                "npy files cannot store the group length of %s with padded rows; write safetensors",
+                rewrite->request.quantize.dtype);
     }
     return DTI_OK;
 }
 
-/* Whether a file stands where a part of OUT.npy would, and is not going to be replaced. */
+/* Whether a file exists where a part of OUT.npy would be, and is not going to be replaced. */
 static enum dti_status check_beside(const struct dti_rewrite *rewrite, const char *suffix,
                                     struct dti_error *reterr)
 {
@@ -303,7 +303,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
         status = dti_input_fail(&(struct dti_input){.name = name}, there, reterr);
     else if (!replaced)
         status = dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_REMOVE_FILE,
-                                 "%s exists and would be taken for a part of the output",
+                                 "%s exists and would be mistaken for a part of the output",
                                  dti_quote(label, name, strlen(name)));
     free(name);
     return status;

@@ -63,7 +63,7 @@ enum dti_status dti_rewrite_open(struct dti_rewrite *rewrite, bool force, struct
         if (!dti_output_seekable(file->output))
             return dti_fail_remedy(
                 reterr, DTI_USAGE, DTI_REMEDY_OUTPUT_FILE,
-                "%s is no regular file, and codes and scales are written side by side",
+                "%s is not a regular file; codes and scales are written to files side by side",
                 dti_quote(label, file->path, strlen(file->path)));
     }
     return status;

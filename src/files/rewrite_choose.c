@@ -20,6 +20,22 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
     return ops->fits && ops->fits(rewrite, pattern, length);
 }
 
+/* "'norm' matches no tensor, but '*norm*' does": names are often written in part. */
+static void put_idle(const struct dti_rewrite *rewrite, const char *pattern, size_t length,
+                     char *text, size_t size)
+{
+    enum { LONGEST = 64 };
+    char quoted[DTI_QUOTE_SIZE], wider[LONGEST + 3];
+    const int written =
+        snprintf(text, size, "%s matches no tensor", dti_quote(quoted, pattern, length));
+    if (length > LONGEST || written < 0 || (size_t)written >= size)
+        return;
+    const size_t wide = (size_t)snprintf(wider, sizeof wider, "*%.*s*", (int)length, pattern);
+    if (is_used(rewrite, wider, wide))
+        (void)snprintf(text + written, size - (size_t)written, ", but %s does",
+                       dti_quote(quoted, wider, wide));
+}
+
 /* A pattern that fits nothing is most likely misspelt: an error, whose remedy is given, or where
  * the request allows it a warning, with the remedy `allowed`. */
 static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_remedy remedy,
@@ -27,12 +43,12 @@ static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_re
                                   struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
-    char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 64];
+    char text[2 * DTI_QUOTE_SIZE + 64];
     for (const char *at = list; at;) {
         const size_t length = dti_glob_list_item(at);
         const bool idle = !is_used(rewrite, at, length);
         if (idle)
-            (void)snprintf(text, sizeof text, "%s fits no tensor", dti_quote(quoted, at, length));
+            put_idle(rewrite, at, length, text, sizeof text);
         if (idle && !request->allow_unmatched) {
             (void)dti_fail_remedy(reterr, DTI_USAGE, remedy, "%s", text);
             dti_error_argument(reterr, at, length);
@@ -62,7 +78,7 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
     return status;
 }
 
-/* Names the first of `count` tensors whose values are out of reach. */
+/* Names the first of `count` tensors whose values cannot be read. */
 static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
                                          size_t count, struct dti_error *reterr)
 {
@@ -72,7 +88,7 @@ static enum dti_status refuse_unreadable(const struct dti_container *container, 
     if (tensor->refusal)
         (void)snprintf(why, sizeof why, "%s", tensor->refusal);
     else
-        (void)snprintf(why, sizeof why, "holds %s, which is not read", tensor->stored_as);
+        (void)snprintf(why, sizeof why, "holds %s, which is not supported", tensor->stored_as);
     if (count > 1)
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
     const bool advised = tensor->remedy != DTI_REMEDY_NONE;
@@ -90,7 +106,7 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
 {
     char quoted[DTI_QUOTE_SIZE];
     (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_CORRECT_SELECT,
-                          "%s fits none of %zu tensors", dti_quote(quoted, list, strlen(list)),
+                          "%s matches none of %zu tensors", dti_quote(quoted, list, strlen(list)),
                           container->tensor_count);
     dti_error_argument(reterr, list, strlen(list));
     return DTI_USAGE;

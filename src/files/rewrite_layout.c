@@ -139,7 +139,7 @@ static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
     return &rewrite->tensors[tensor->source / DTI_PART_COUNT].part[tensor->source % DTI_PART_COUNT];
 }
 
-/* One file with some tensors of the list, which come to be there: beside the output with a suffix.
+/* One file with some tensors of the list, which come to be there: next to the output with a suffix.
  */
 static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, const char *suffix,
                                 struct dti_new_tensor *tensors, size_t count,
@@ -209,7 +209,7 @@ static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_t
     return status;
 }
 
-/* Of npy and raw codes. OUT.npy has the codes, and comes last; the other parts stand beside it. */
+/* Of npy and raw codes. OUT.npy has the codes, and comes last; the other parts are next to it. */
 static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                   struct dti_error *reterr)
 {
@@ -219,7 +219,7 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     const bool several = rewrite->tensor_count > 0;
     if (rewrite->tensor_count != 1)
         return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
-                               "%s has %zu tensors, and %s file holds one%s",
+                               "%s has %zu tensors, but %s file holds only one%s",
                                dti_quote(label, path, strlen(path)), rewrite->tensor_count,
                                rewrite->request.kind == DTI_CONTAINER_NPY ? "an npy" : "a raw",
                                several ? "" : "; there is nothing to write");

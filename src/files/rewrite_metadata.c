@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The metadata of the new files: that of the input, and entries about tensors whose parts do not
- * tell all. Entries that are about one tensor go into the shard where that tensor goes, all others
- * into every shard. Otherwise shards of many tensors would all tell of all. */
+ * The metadata of the new files: that of the input, and entries about tensors whose parts are
+ * ambiguous. Entries that are about one tensor go into the shard where that tensor goes, all others
+ * into every shard. Otherwise every shard would describe all tensors. */
 #include <stdlib.h>
 #include <string.h>
 

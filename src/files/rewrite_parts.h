@@ -13,11 +13,11 @@
 /* What differs between recipes. Of several operations the one that is NULL has nothing to do. */
 struct dti_recipe_ops {
     /* An element becomes an element: so what is written may stay in column-major order, codes may
-     * lie as the request says, and tensors are in the order of the output. */
+     * be packed as requested, and tensors are in the order of the output. */
     bool elementwise;
     bool names;              /* choose() looks at the names of all tensors, put in order */
     enum dti_remedy unnamed; /* of a kept tensor whose dtype has no name in the output */
-    /* What is asked of all tensors, before one is looked at. */
+    /* What is required of all tensors, before one is examined. */
     enum dti_status (*begin)(struct dti_rewrite *rewrite, struct dti_error *reterr);
     /* Whether a tensor of the container keeps its dtype whatever patterns say, and why. */
     bool (*keeps)(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate);
@@ -26,12 +26,12 @@ struct dti_recipe_ops {
                             size_t tensor);
     /* Whether a pattern fits a name that the tensors of the container were made of. */
     bool (*fits)(const struct dti_rewrite *rewrite, const char *pattern, size_t length);
-    /* What is odd about the choice. */
+    /* Warnings about the choice. */
     enum dti_status (*warn)(const struct dti_rewrite *rewrite, struct dti_error *reterr);
     /* How a tensor is changed; then, for all of them, what is left to be planned or refused. */
     enum dti_status (*plan)(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr);
     enum dti_status (*planned)(struct dti_rewrite *rewrite, struct dti_error *reterr);
-    /* What is refused or odd once the new files are laid out. */
+    /* Errors and warnings once the new files are laid out. */
     enum dti_status (*laid_out)(const struct dti_rewrite *rewrite, struct dti_error *reterr);
     /* What dti_rewrite_open() refuses besides. */
     enum dti_status (*opens)(const struct dti_rewrite *rewrite, struct dti_error *reterr);
@@ -62,8 +62,8 @@ static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
     return source->fortran && rewrite->request.kind == DTI_CONTAINER_NPY &&
            dti_rewrite_ops(rewrite)->elementwise;
 }
-/* rewrite_metadata.c: what the input has, save what it says of the tensors of `quantized`, and what
- * the parts of new ones do not tell. To be freed in any case. */
+/* rewrite_metadata.c: the input's, except entries about the tensors of `quantized`, plus what the
+ * parts of new ones leave ambiguous. To be freed in any case. */
 struct dti_rewrite_metadata {
     struct dti_metadata *entries;
     size_t count;
@@ -82,7 +82,7 @@ void dti_rewrite_metadata_free(struct dti_rewrite_metadata *metadata);
 const struct dti_metadata *dti_rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
                                                    const struct dti_new_tensor *tensors,
                                                    size_t count, size_t *ret_count);
-/* Whether an entry is about a tensor: the name of it stands behind DTI_QUANT_KEY. */
+/* Whether an entry is about a tensor: its name follows DTI_QUANT_KEY. */
 bool dti_is_told(const struct dti_metadata *entry);
 
 /* rewrite_run.c: where the elements of a tensor are, in the order in which they are written: in its

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a tensor's elements get from its file into the new one, one by one: the dtype and layout on
- * both sides, and the plan that leads from one to the other, or none where bytes are copied. */
+ * How a tensor's elements are copied or cast from its file into the new one: the dtype and layout
+ * on both sides, and the plan that leads from one to the other, or none where bytes are copied. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ static enum dti_status check_bits(const struct dti_rewrite *rewrite, size_t at,
         return DTI_OK;
     return dti_fail_remedy(
         reterr, DTI_WRONG_KIND, DTI_REMEDY_KEEP_INSTEAD,
-        "%s: %llu elements of %s end within a byte, which safetensors does not allow",
+        "%s: %llu elements of %s do not fill whole bytes, which safetensors does not allow",
         dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place),
         (unsigned long long)elements, format->name);
 }

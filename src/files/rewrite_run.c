@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Doing a rewrite: heads are written, then tensors in groups, so that what they take while they are
- * changed does not grow with their number. Of a group those whose elements go one by one are a
- * batch; then the others are quantized. */
+ * Runs a rewrite: writes headers, then tensors in groups, so that memory does not grow with their
+ * number. The tensors of a group that are cast or copied form a batch; then the others are
+ * quantized. */
 #include <stdlib.h>
 
 #include "dtinfo/transpose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of which a cast leaves little but zeros. A loss does not count the zeros that were there
- * before, which weights may be full of: tensors that could be concerned are read once more. */
+ * Finds tensors that a cast turns mostly into zeros. A loss does not count the zeros that were
+ * there before, and weights may have many: candidates are read once more. */
 #include <stdio.h>
 
 #include "dtinfo/rewrite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding tensors of codes whose scales lie beside them, and saying so. */
+ * Finds tensors of codes that have scales, and reports them. */
 #include "dtinfo/scaled_codes.h"
 
 #include <stdio.h>
@@ -45,9 +45,10 @@ struct dti_note dti_scaled_codes_note(const struct dti_scaled_codes *codes,
 {
     char name[DTI_QUOTE_SIZE], scale[DTI_QUOTE_SIZE], more[64] = "";
     if (codes->count == 2)
-        (void)snprintf(more, sizeof more, ", nor is that of another tensor");
+        (void)snprintf(more, sizeof more, ", and neither is that of another tensor");
     else if (codes->count > 2)
-        (void)snprintf(more, sizeof more, ", nor are those of %zu other tensors", codes->count - 1);
+        (void)snprintf(more, sizeof more, ", and neither are those of %zu other tensors",
+                       codes->count - 1);
     (void)snprintf(buffer, DTI_SCALED_CODES_TEXT,
                    "tensor %s holds codes, and its scale %s is not applied%s",
                    dti_quote(name, codes->first->name, codes->first->name_length),

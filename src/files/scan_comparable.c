@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether two tensors can be held against each other. */
+ * Whether two tensors can be compared. */
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "shapes %s and %s differ", shape_a, shape_b);
     } else if (unread) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "its type %.40s %s", unread->stored_as,
-                       unread->refusal ? unread->refusal : "holds blocks, which are not read yet");
+                       unread->refusal ? unread->refusal : "holds blocks, which are not supported");
         *ret_remedy = unread->remedy;
     } else if (is_complex(a) != is_complex(b)) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is complex, the other is real");

@@ -123,15 +123,15 @@ static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_sid
            (a->format->width >= 8 || a->layout.packing == b->layout.packing);
 }
 
-/* Brings b into the order of a, in which places are told. What is row-major is its own transpose in
- * Fortran order, that is with the dimensions the other way round. */
+/* Brings b into the order of a, in which indices are reported. What is row-major is its own
+ * transpose in Fortran order, that is with the dimensions the other way round. */
 static enum dti_status reorder(struct compared_sides *sides, const struct dti_tensor *b,
                                uint64_t max_memory, struct dti_error *reterr)
 {
     struct dti_scan_side *const side = &sides->b;
     uint64_t *const shape = malloc((b->rank > 0 ? b->rank : 1) * sizeof *shape);
     if (!shape)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned i = 0; i < b->rank; i++)
         shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
     const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
@@ -146,7 +146,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
     return DTI_OK;
 }
 
-/* Codes are told apart by what they are, not by the numbers that they stand for. */
+/* Codes are compared as codes, not as the numbers that they encode. */
 static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
 {
     if (!a->quantized || !b->quantized)
@@ -207,7 +207,7 @@ enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_containe
     enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
     scan.sides = calloc(count, sizeof *scan.sides);
     if (status == DTI_OK && !scan.sides)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned hub = 0; hub < HUBS; hub++)
         scan.kernel[hub] = dti_comparison_kernel((enum dti_comparison_hub)hub, options->level);
     for (size_t i = 0; status == DTI_OK && i < count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What casts of tensors would lose: they are cast as they would be, and nothing is written. */
+ * What casts of tensors would lose: they are cast, but nothing is written. */
 #include <stdlib.h>
 #include <string.h>
 

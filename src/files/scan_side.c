@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of tensors as numbers, the memory that it takes, and the frame of a scan. A block is
+ * Reads elements of tensors as numbers, manages the memory for that, and runs scans. A block is
  * small enough to stay in a core's second cache from the read to the kernel; from there on tiles
  * stay in the first. */
 #include "files/scan_side.h"
@@ -44,7 +44,7 @@ static enum dti_status find_plan(struct dti_scan_plans *plans, const struct dti_
     }
     struct dti_scan_plan *const row = malloc(sizeof *row);
     if (!row)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     const struct dti_request request = {
         .src = *format,
         .src_layout = *layout,
@@ -160,7 +160,7 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
         scan->memory = aligned_alloc(LINE, (size_t)bytes);
     scan->members = calloc(members, scan->member_bytes);
     return scan->memory && scan->members ? DTI_OK
-                                         : dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+                                         : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 static void tell_progress(void *context, uint64_t done)
@@ -177,7 +177,7 @@ enum dti_status dti_scan_init(struct dti_scan *scan, size_t count,
     scan->plans.level = options->level;
     scan->count = count;
     scan->parts = calloc(count, sizeof *scan->parts);
-    return scan->parts ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+    return scan->parts ? DTI_OK : dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
 }
 
 enum dti_status dti_scan_run(struct dti_scan *scan, struct dti_error *reterr)

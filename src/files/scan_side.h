@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the elements of a tensor come from, and how they become the numbers that kernels look at:
- * what the scans of statistics and of differences share. */
+ * Where the elements of a tensor come from, and how they become the numbers that kernels process:
+ * shared by the scans of statistics and of differences. */
 #ifndef DTINFO_FILES_SCAN_SIDE_H
 #define DTINFO_FILES_SCAN_SIDE_H
 
@@ -23,12 +23,12 @@ struct dti_scan_side {
     const struct dti_format *format; /* of an element: complex ones are their parts */
     struct dti_layout layout;
     unsigned bits;               /* of an element in the file */
-    const struct dti_plan *plan; /* to numbers; NULL: they are numbers as they stand, or, if wide,
+    const struct dti_plan *plan; /* to numbers; NULL: they are numbers as stored, or, if wide,
                                   * codes are taken one by one */
     bool wide;
 };
 
-/* Plans from dtypes to numbers, one for each that was asked for. */
+/* Plans from dtypes to numbers, one for each that was requested. */
 struct dti_scan_plans {
     struct dti_scan_plan *first;
     enum dti_level level;
@@ -55,8 +55,8 @@ static inline size_t dti_scan_bytes(const struct dti_scan_side *side, uint64_t n
 enum dti_status dti_scan_read(const struct dti_scan_side *side, void *buffer, uint64_t first,
                               size_t n, void *scratch, struct dti_error *reterr);
 
-/* The numbers of a tile of n elements that stands at raw: there, or in buffer (of DTI_SCAN_NUMBERS
- * bytes). Returned on success only. */
+/* The numbers of a tile of n elements at raw: there, or in buffer (of DTI_SCAN_NUMBERS bytes).
+ * Returned on success only. */
 enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
                                  size_t n, uint64_t index, const void **ret_numbers,
                                  struct dti_error *reterr);

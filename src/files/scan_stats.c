@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The statistics of many tensors: each block is read, made numbers and looked at by one thread, and
- * then added to its tensor's. */
+ * The statistics of many tensors: one thread reads, decodes and counts a block, then adds it to its
+ * tensor's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void begin_tensor(struct dti_tensor_stats *tensor, const void *numbers, s
     tensor->stats.shift = tensor->rule.shift;
 }
 
-/* For whoever comes first to a tensor of several blocks, whichever block that is. */
+/* For the first thread at a tensor of several blocks, whichever block that is. */
 static enum dti_status begin_large(struct stats_scan *scan, size_t part,
                                    const struct dti_scan_buffers *buffers, struct dti_error *reterr)
 {
@@ -183,7 +183,7 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
     scan.sides = calloc(count, sizeof *scan.sides);
     scan.begun = calloc(count, sizeof *scan.begun);
     if (status == DTI_OK && (!scan.sides || !scan.begun))
-        status = dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
         status = prepare(&scan, container, reterr);
     if (status == DTI_OK)

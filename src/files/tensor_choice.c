@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors that patterns name, and that messages do. */
+ * Selecting tensors by patterns, and naming them in messages. */
 #include "files/tensor_choice.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of a container that patterns name, and that messages do. */
+ * Selecting tensors of a container by patterns, and naming them in messages. */
 #ifndef DTINFO_FILES_TENSOR_CHOICE_H
 #define DTINFO_FILES_TENSOR_CHOICE_H
 

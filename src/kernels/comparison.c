@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far two arrays are apart, by definition; every kernel gives the same, bit for bit.
+ * Defines the difference of two arrays; every kernel gives the same, bit for bit.
  *
  *   e   RN(|a - b|) in fp64, of pairs of finite numbers
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of a tile by portable code, in blocks of one pair a lane, whose loops a compiler
- * makes vectors of. That a tile has a NaN or an infinity shows in its sums; it is then gone through
- * again, pair by pair. */
+ * Comparisons of a tile by portable code, in blocks of one pair a lane, whose loops compilers
+ * vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed again,
+ * pair by pair. */
 #ifndef DTINFO_KERNELS_COMPARISON_LANES_H
 #define DTINFO_KERNELS_COMPARISON_LANES_H
 

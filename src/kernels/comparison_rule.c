@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * In which arithmetic two dtypes are compared, and in whose steps. */
+ * Chooses the arithmetic for comparing two dtypes, and whose ulps to use. */
 #include "dtinfo/comparison.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of all levels find out about a tile of pairs, and how that is added to the
+ * What the kernels of all levels compute for a tile of pairs, and how that is added to the
  * comparison of the arrays. */
 #ifndef DTINFO_KERNELS_COMPARISON_TILE_H
 #define DTINFO_KERNELS_COMPARISON_TILE_H
@@ -31,8 +31,8 @@ double dti_comparison_largest_ratio(const struct dti_comparison_rule *rule, cons
                                     const void *b, size_t n, double most);
 
 /* Places on the number line of rule->ulp are counted in fractions of a step, of which the hub's
- * mantissa has one for each code: magnitudes of 2^least and more by their bits, smaller ones,
- * which lie evenly, by those of their sum with 2^least. base: the bits of 2^least. */
+ * mantissa has one for each code: magnitudes of 2^least and more by their bits, smaller ones, which
+ * are evenly spaced, by those of their sum with 2^least. base: the bits of 2^least. */
 static inline uint32_t dti_comparison_base32(const struct dti_format *ulp)
 {
     return (uint32_t)(dti_format_min_exponent(ulp) + 127) << 23;

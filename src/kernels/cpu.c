@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * CPU levels by name, what the processor and the operating system allow, and how large the last
- * cache is. A level is there when all its instructions are and the operating system keeps the
- * registers they use. */
+ * cache is. A level is available when the CPU has all its instructions and the operating system
+ * saves the registers they use. */
 #include "dtinfo/cpu.h"
 
 #include <stdint.h>
@@ -105,7 +105,7 @@ enum dti_status dti_level_choose(const char *limit, enum dti_level *ret_level,
         if (!is_of_here(most, highest)) {
             (void)dti_fail(
                 reterr, DTI_UNAVAILABLE,
-                "DTINFO_CPU is '%s', a level of another CPU (%s); the highest here is %s",
+                "DTINFO_CPU is '%s', a level of other CPUs (%s); the highest level here is %s",
                 levels[most].name, levels[most].architecture, levels[highest].name);
             dti_error_argument(reterr, limit, strlen(limit));
             return DTI_UNAVAILABLE;
@@ -216,7 +216,7 @@ void dti_stores_order(void)
 }
 
 /* The largest cache of a level (0: of any) among the deterministic cache parameters, which Intel
- * and AMD lay out alike in two different leaves; 0 when the processor does not tell. */
+ * and AMD lay out alike in two different leaves; 0 when the processor does not report it. */
 static uint64_t x86_cache_bytes(unsigned level)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;

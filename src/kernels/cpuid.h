@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where cpu.c learns about an x86 processor: two instructions, behind a pointer, so that tests can
- * be other machines. */
+ * imitate other machines. */
 #ifndef DTINFO_KERNELS_CPUID_H
 #define DTINFO_KERNELS_CPUID_H
 
@@ -16,7 +16,7 @@ struct dti_cpuid_source {
     uint64_t (*xgetbv)(void); /* XCR0; asked only when CPUID says that it can be */
 };
 
-/* The processor at hand; NULL where there is no such instruction. */
+/* This processor; NULL where there is no such instruction. */
 extern const struct dti_cpuid_source *dti_cpuid_source;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) of arrays by portable code, of which the compiler makes vectors where it can. Results
- * of a piece are made beside the array, which may be that of the arguments. */
+ * exp(sin x) of arrays by portable code, which the compiler vectorizes where it can. Results of a
+ * piece are computed in a separate buffer, since the output may be the array of arguments. */
 #include "kernels/expsin_far.h"
 #include "kernels/expsin_kernels.h"
 #include "kernels/lanes_expsin.h"

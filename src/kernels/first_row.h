@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The choice among the rows of a table of kernels: the most demanding stand first, and the first
- * that is allowed and fits does the work. */
+ * The choice among the rows of a table of kernels: the most demanding come first, and the first
+ * that is allowed and matches is used. */
 #ifndef DTINFO_KERNELS_FIRST_ROW_H
 #define DTINFO_KERNELS_FIRST_ROW_H
 

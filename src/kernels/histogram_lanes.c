@@ -63,7 +63,7 @@ static struct bounds32 bounds32_of(const struct dti_stats_rule *rule)
     return b;
 }
 
-/* 2. How many lie at or above each; then what lies between. */
+/* 2. How many are at or above each; then those between. */
 struct above {
     uint64_t overflow[RANGES], nonzero[RANGES], normal[RANGES];
 };

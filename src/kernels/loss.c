@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a cast lost, by definition; every kernel gives the same, bit for bit.
+ * Defines what a cast lost; every kernel gives the same, bit for bit.
  *
  *   x, y   source and stored number, exact
  *   e      RN(y - x), RN being the rounding to nearest even in fp64; an element has an error when x

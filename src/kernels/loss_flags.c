@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The flags of a cast that its counts do not tell, for those who ask for them (--fail-on). What NaN
- * and infinities raise is asked of the scalar cast; underflow is told by source and result. */
+ * The flags of a cast that its counts do not give, when requested (--fail-on). The scalar cast
+ * decides what NaN and infinities raise; underflow follows from source and result. */
 #include "dtinfo/loss.h"
 
 #include <math.h>

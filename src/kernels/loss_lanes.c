@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops a
- * compiler makes vectors of; codes of any format by the definition. */
+ * The loss by portable code: fp32 and fp64 in blocks of one element a lane, most of whose loops
+ * compilers vectorize; codes of any format by the definition. */
 #include "kernels/lanes.h"
 #include "kernels/loss_kernels.h"
 #include "kernels/loss_tile.h"
@@ -132,7 +132,7 @@ static void add_block(const struct dti_loss_rule *rule, struct lane_numbers *b, 
     look_for_peaks(b, index, peak, loss);
 }
 
-/* Elements from `at` on, of which there are `count`; zeros behind them. */
+/* Elements from `at` on, of which there are `count`; zeros after them. */
 DTI_LANE void load_lanes(double ret[LANES], const unsigned char *from, size_t at, size_t count,
                          bool single)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a plan's loss is counted. Where sources overflow is asked of the scalar cast, by bisection
- * over all magnitudes of fp64, so that every rounding mode, sign and policy has its own answer. */
+ * How a plan's loss is counted. The scalar cast decides where sources overflow, by bisection over
+ * all magnitudes of fp64, so that every rounding mode, sign and policy has its own answer. */
 #include "dtinfo/loss.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static enum dti_loss_hub hub_of(const struct dti_format *src, const struct dti_f
     return DTI_LOSS_WIDE;
 }
 
-/* Whether numbers can be lost between the stages in a way that source and result do not tell: a
+/* Whether numbers can be lost between the stages in a way that source and result do not show: a
  * NaN made on the way for which a later stage has no code, a stage without fractions or negatives.
  */
 static bool loses_on_the_way(const struct dti_cast *cast)

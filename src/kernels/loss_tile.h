@@ -30,7 +30,7 @@ struct dti_loss_peak {
 };
 
 /* An error counts when it is above the largest so far; one equal to it as well where the tile
- * stands before the element that has it: the bar then lies one step below. */
+ * precedes the element that has it: the bar is then one step below. */
 static inline struct dti_loss_peak dti_loss_peak_start(const struct dti_loss *loss, uint64_t index)
 {
     struct dti_loss_peak peak = {loss->max_absolute, 0, false};

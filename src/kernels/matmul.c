@@ -8,8 +8,9 @@
  *             for each strip of rows: pack A, while what comes next is fetched
  *                 for each panel: a tile of C, in registers
  *
- * Members have a rectangle of C each and pack for themselves what it needs, so that nobody waits.
- * A single row of C takes B as it comes, without packing: reading B is all the time it takes. */
+ * Members have a rectangle of C each and pack for themselves what it needs, so that no member
+ * waits. A single row of C takes B as it comes, without packing: reading B is all the time it
+ * takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #include "kernels/matmul_tile.h"
 
 enum {
-    FIRST_CACHE = 32 * 1024, /* where the processor does not tell */
+    FIRST_CACHE = 32 * 1024, /* where the processor does not report it */
     SECOND_CACHE = 256 * 1024,
     PAGE = 4096,
 };
@@ -55,7 +56,7 @@ static const char *why_none(enum dti_dtype dtype)
     }
     if (dtype == DTI_TF32 || dtype == DTI_FP8_E4M3FN)
         return "no CPU has instructions for it";
-    return dtype == DTI_FP16 ? "no kernel; AVX512-FP16 would be needed" : "no kernel on this CPU";
+    return dtype == DTI_FP16 ? "no kernel; it would need AVX512-FP16" : "no kernel on this CPU";
 }
 
 const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,
@@ -160,11 +161,12 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                                struct dti_error *reterr)
 {
     if (m == 0 || n == 0 || k == 0)
-        return dti_fail(reterr, DTI_USAGE, "a product of %llux%llu and %llux%llu has no element",
+        return dti_fail(reterr, DTI_USAGE, "the product of %llux%llu and %llux%llu has no elements",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
                         (unsigned long long)n);
     if (!fits(kernel, m, n, k))
-        return dti_fail(reterr, DTI_NO_MEMORY, "matrices of %llux%llu and %llux%llu do not fit",
+        return dti_fail(reterr, DTI_NO_MEMORY,
+                        "matrices of %llux%llu and %llux%llu do not fit in memory",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
                         (unsigned long long)n);
     struct dti_matmul *const matmul = calloc(1, sizeof *matmul);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packing for matrix products, in plain loops that compilers make vector code of; each level
- * compiles its own. Widths are constants where they are called. */
+ * Packing for matrix products, in plain loops that compilers vectorize; each level compiles its
+ * own. Widths are constants where they are called. */
 #ifndef DTINFO_KERNELS_MATMUL_PACK_H
 #define DTINFO_KERNELS_MATMUL_PACK_H
 
@@ -76,8 +76,8 @@ MATMUL_INLINE int32_t matmul_wide_pair_at(const unsigned char *p)
     return value;
 }
 
-/* int8 as int16. What stands for elements that are missing at the end of a row does not matter here
- * and below, since integers meet zeros of B. */
+/* int8 as int16. The filler for missing elements at the end of a row does not matter here and
+ * below, since integers meet zeros of B. */
 MATMUL_INLINE void matmul_pack_rows_wide(unsigned char *strip, const unsigned char *a,
                                          size_t stride, size_t rows, size_t k)
 {
@@ -141,7 +141,7 @@ MATMUL_INLINE void matmul_step_fours(unsigned char *out, const unsigned char *co
     }
 }
 
-/* Panels of `width` columns, row by row, so that B is read as it lies. */
+/* Panels of `width` columns, row by row, so that B is read in memory order. */
 MATMUL_INLINE void matmul_pack_panels(unsigned char *panels, const unsigned char *b, size_t stride,
                                       size_t columns, size_t k, size_t panel_bytes, size_t width,
                                       size_t element, size_t group, size_t step, size_t lead,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels need to know of a format and a policy. Every special code is asked of dti_encode(),
- * so that the definition stands in one place. */
+ * What kernels need to know of a format and a policy. dti_encode() gives every special code, so
+ * that the definition is in one place. */
 #include "dtinfo/kernel.h"
 
 #include <string.h>
@@ -94,8 +94,8 @@ static bool integer_fits(const struct dti_format *format, unsigned precision)
     return dti_format_is_integer(format) && format->man_bits <= precision;
 }
 
-/* Whether the numbers of a float lie among those of an IEEE float: `least` is the exponent of its
- * smallest subnormal, `largest` that of its largest number. */
+/* Whether the numbers of a float are a subset of those of an IEEE float: `least` is the exponent of
+ * its smallest subnormal, `largest` that of its largest number. */
 static bool float_fits(const struct dti_format *format, unsigned man_bits, int32_t least,
                        int32_t largest)
 {
@@ -127,7 +127,7 @@ bool dti_encoder_takes_hub64(const struct dti_format *format)
 }
 
 /* Rounding to odd with p bits loses nothing that a later rounding to p - 2 bits could see: the last
- * bit kept tells whether anything was cut off. That holds for subnormals too, since those of what
+ * bit kept records whether anything was cut off. That holds for subnormals too, since those of what
  * dti_encoder_takes_hub32() allows end as far above fp32's as their precision is less. Integers:
  * the same up to 2^(p - 2), beyond which they must clamp rather than wrap. */
 static bool takes_odd(const struct dti_encoder *encoder, unsigned precision)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels of block formats need to know, asked of the scalar core; and ranges as a whole. */
+ * The parameters of kernels of block formats, computed by the scalar core; and ranges of whole
+ * arrays. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the portable kernels of quantization share. They go piece by piece through small arrays of
- * floats in the first cache, in loops that a compiler makes vectors of. Quotients and products are
- * single operations of fp32, whose results are stored as such before anything else is done with
- * them, so that wider registers change nothing. */
+ * floats in the first cache, in loops that compilers vectorize. Quotients and products are single
+ * operations of fp32, whose results are stored as such before anything else is done with them, so
+ * that wider registers change nothing. */
 #ifndef DTINFO_KERNELS_QUANT_LANES_H
 #define DTINFO_KERNELS_QUANT_LANES_H
 

@@ -39,7 +39,7 @@ static void load_tile(struct lane_blocks *t, const unsigned char *x, size_t n)
 }
 
 /* The exponent of an MX block's scale, by its largest magnitude. The exponents of subnormals below
- * 2^-127 are not told apart: all of them end at -127. max: the bits behind the leading one of the
+ * 2^-127 are not distinguished: all of them end at -127. max: the bits after the leading one of the
  * largest element. */
 static int32_t mx_exponent(enum dti_mx_scale rule, uint32_t amax, unsigned man_bits, uint32_t max)
 {

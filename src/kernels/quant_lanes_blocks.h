@@ -9,7 +9,7 @@
 
 enum { DTI_BLOCKS_AT_ONCE = DTI_PIECE / 16 };
 
-/* How codes and scales lie in memory. */
+/* The layout of codes and scales in memory. */
 struct dti_block_shape {
     size_t length, code_stride, scale_stride;
     unsigned bits, scale_bytes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of quant_kernels.def as a table, and which row does a piece of work: the first that
- * fits. */
+ * The rows of quant_kernels.def as a table, and the choice of a row: the first that matches. */
 #include "kernels/first_row.h"
 #include "kernels/quant_kernels.h"
 
@@ -49,16 +48,17 @@ static bool takes_codes(enum dti_quant_codes codes, const struct dti_format *for
     return true;
 }
 
-bool dti_quant_kernel_takes_affine(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_affine_args *args)
+static bool takes_affine(const struct dti_quant_kernel *kernel, bool back,
+                         const struct dti_affine_args *args)
 {
     return kernel->work == (back ? DTI_QUANT_AFFINE_BACK : DTI_QUANT_AFFINE) &&
            kernel->columns == (args->scales != NULL) &&
            takes_codes(kernel->codes, &args->affine->code);
 }
 
-bool dti_quant_kernel_takes_blocks(const struct dti_quant_kernel *kernel, bool back,
-                                   const struct dti_block_args *args)
+/* Rows for codes of 8 bits take any order. */
+static bool takes_blocks(const struct dti_quant_kernel *kernel, bool back,
+                         const struct dti_block_args *args)
 {
     const struct dti_block_format *const format = args->recipe->format;
     const bool bytes = dti_format_get(format->code)->width == 8;
@@ -81,11 +81,11 @@ const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed)
 {
-    RETURN_FIRST(dti_quant_kernel_takes_affine(&rows[i], back, args));
+    RETURN_FIRST(takes_affine(&rows[i], back, args));
 }
 
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
                                                      enum dti_level allowed)
 {
-    RETURN_FIRST(dti_quant_kernel_takes_blocks(&rows[i], back, args));
+    RETURN_FIRST(takes_blocks(&rows[i], back, args));
 }

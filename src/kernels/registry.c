@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of kernels.def as a table, and which row does a piece of work: the first that fits. */
+ * The rows of kernels.def as a table, and the choice of a row: the first that matches. */
 #include "dtinfo/kernel.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in an array, by definition; every kernel gives the same, bit for bit.
+ * Defines the statistics of an array; every kernel gives the same, bit for bit.
  *
  * Sums within a tile, over finite elements, in the lanes of tile_sum.h, all in fp64:
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of a tile of floats by portable code, in blocks of one element a lane, whose loops a
- * compiler makes vectors of. That a tile has a NaN or an infinity shows in its sums; it is then
- * gone through again, element by element. */
+ * Statistics of a tile of floats by portable code, in blocks of one element a lane, whose loops
+ * compilers vectorize. That a tile has a NaN or an infinity shows in its sums; it is then processed
+ * again, element by element. */
 #ifndef DTINFO_KERNELS_STATS_LANES_H
 #define DTINFO_KERNELS_STATS_LANES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How an array is counted. The thresholds of a histogram's ranges are asked of dti_encode(), by
- * bisection over all magnitudes of fp64. */
+ * How an array is counted. dti_encode() gives the thresholds of a histogram's ranges, by bisection
+ * over all magnitudes of fp64. */
 #include "dtinfo/stats.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@ static bool is_wide(const struct dti_format *format, enum dti_kind kind)
     return format->width == 64 && format->kind == kind;
 }
 
-enum dti_stats_hub dti_stats_hub_of(const struct dti_format *format)
+/* Which one a dtype (not complex) goes through. */
+static enum dti_stats_hub hub_of(const struct dti_format *format)
 {
     if (is_wide(format, DTI_KIND_INT))
         return DTI_STATS_I64;
@@ -81,7 +82,7 @@ void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *fo
 {
     *ret = (struct dti_stats_rule){
         .format = *format,
-        .hub = dti_stats_hub_of(format),
+        .hub = hub_of(format),
         .smallest_normal = dti_fp64_smallest_normal(format),
         .shift = shift,
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of all levels find out about a tile, and how that is added to the statistics of
- * the array. */
+ * What the kernels of all levels compute for a tile, and how that is added to the statistics of the
+ * array. */
 #ifndef DTINFO_KERNELS_STATS_TILE_H
 #define DTINFO_KERNELS_STATS_TILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The other byte order. */
+ * Byte swapping. */
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines that are too wide for the page, continued below. A line is read as pieces with gaps of two
- * blanks and more between them, "max abs error 0.05   SQNR 47.71 dB": a piece moves to the next
- * line as a whole, and wraps at single blanks only where it is too wide for one. */
+ * Continues lines that are too wide for the page. A line consists of pieces separated by two or
+ * more blanks, "max abs error 0.05   SQNR 47.71 dB": a piece moves to the next line as a whole, and
+ * wraps at single blanks only if it is wider than a line. */
 #include <string.h>
 
 #include "dtinfo/table.h"
 #include "dtinfo/utf8.h"
 #include "report/table_parts.h"
 
-enum { GAP = 3 /* blanks between pieces that stand for themselves */ };
+enum { GAP = 3 /* blanks between independent pieces */ };
 
 /* Columns of a text that may hold styles. */
 static size_t columns_of(const char *text, size_t length)
@@ -35,7 +35,7 @@ static size_t blanks_at(const char *text, size_t at, size_t length)
     return count;
 }
 
-/* The end of what begins there: the first gap of so many blanks, or the end of the line. */
+/* The end of a piece: the first gap of a given number of blanks, or the end of the line. */
 static size_t end_of(const char *text, size_t at, size_t length, size_t gap)
 {
     while (at < length) {
@@ -64,7 +64,7 @@ struct fitted {
     size_t width, hang, column;
 };
 
-/* Puts a piece behind so many blanks, or on the next line if it is too wide. */
+/* Puts a piece after a number of blanks, or on the next line if it is too wide. */
 static void put(struct fitted *line, size_t blanks, const char *text, size_t length)
 {
     const size_t columns = columns_of(text, length);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON documents, written as they are built: a member goes onto a buffer of bytes, ready for the
- * reader. Texts are escaped and numbers checked on their way in, so that nothing else has to be
- * looked at again. */
+ * JSON documents, written as they are built: a member is appended to a byte buffer in its final
+ * form. Texts are escaped and numbers checked on the way in, so nothing is inspected again. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "report/json_writer.h"
 #include "util/json_string.h"
 
-/* Characters that are seen by what they do. */
+/* Characters that are visible only by their effect. */
 static bool is_hidden(uint32_t point)
 {
     return (point >= 0x7F && point <= 0x9F) || point == 0x061C || point == 0x200E ||
@@ -21,9 +20,10 @@ static bool is_hidden(uint32_t point)
            (point >= 0x2066 && point <= 0x2069);
 }
 
-/* Spells one character of text as it stands in a JSON string and returns the bytes of text it took.
- * What RFC 8259 demands is escaped, and also DEL, C1, the line separators and what turns the
- * direction of text: to a reader they are the same, to a terminal and to JavaScript they are not.
+/* Spells one character of text for a JSON string and returns the bytes of text consumed. Escapes
+ * what RFC 8259 requires, and also DEL, C1, line separators and characters that change the
+ * direction of text: JSON readers treat the escape as the same character, but terminals and
+ * JavaScript do not see the raw one.
  */
 static size_t spell_character(char piece[8], const char *text, size_t length)
 {
@@ -55,7 +55,9 @@ static size_t spell_character(char piece[8], const char *text, size_t length)
     return size;
 }
 
-char *dti_json_put_escaped(char *out, const char *text, size_t length)
+/* Writes a text escaped as it stands within quotes and returns its end. */
+enum { ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
+static char *put_escaped(char *out, const char *text, size_t length)
 {
     for (size_t taken = 0; taken < length;) {
         char piece[8];
@@ -88,7 +90,7 @@ void dti_json_free(struct dti_json *json)
     free(json);
 }
 
-/* Keys are ours and plain; one that is not cannot end its string all the same. */
+/* Keys are static and plain; even one that is not cannot end its string. */
 static char *put_key(char *out, const char *key, size_t length)
 {
     *out++ = '"';
@@ -113,8 +115,8 @@ static char *begin_unkeyed(struct dti_json *json, const char *key, size_t size)
 }
 
 /* Begins a member or an element: a comma if it is not the first, its key, where dti_json_key() has
- * not written them. Returns where its value goes, which may have so many bytes, or NULL when memory
- * ran out. */
+ * not written them. Returns the place of its value, with room for a number of bytes, or NULL when
+ * out of memory. */
 static inline char *begin_value(struct dti_json *json, const char *key, size_t size)
 {
     if (json->place != DTI_JSON_BEHIND_KEY)
@@ -134,7 +136,7 @@ static void put_plain(struct dti_json *json, const char *key, const char *text, 
     dti_json_filled_to(json, out + length);
 }
 
-/* Back in the innermost of the containers that are open. */
+/* Returns to the innermost open container. */
 static void set_place(struct dti_json *json)
 {
     const bool object = json->objects >> (json->depth - 1) & 1;
@@ -206,8 +208,7 @@ void dti_json_array(struct dti_json *json, const char *key)
     open_container(json, key, false);
 }
 
-/* Nothing is written before the first element is there: an error until then leaves no half
- * document. */
+/* Nothing is written before the first element: an earlier error leaves no partial document. */
 void dti_json_stream(struct dti_json *json, FILE *out)
 {
     assert(json->depth > 0 && json->place == DTI_JSON_IN_ARRAY);
@@ -241,12 +242,7 @@ void dti_json_null(struct dti_json *json, const char *key)
     put_plain(json, key, "null", 4);
 }
 
-void dti_json_bool(struct dti_json *json, const char *key, bool value)
-{
-    put_plain(json, key, value ? "true" : "false", value ? 4 : 5);
-}
-
-/* The digits of value, in front of end; returns the first one. */
+/* Writes the digits of value before end; returns the first one. */
 static char *put_digits(char *end, uint64_t value)
 {
     do
@@ -275,14 +271,14 @@ void dti_json_int(struct dti_json *json, const char *key, int64_t value)
     put_integer(json, key, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
 }
 
-/* A text from where it has something to escape to its closing quote. */
+/* A text from its first character to escape up to the closing quote. */
 static void put_rest(struct dti_json *json, const char *text, size_t length)
 {
-    char *out = dti_json_space(json, length < SIZE_MAX / 8 ? length * DTI_JSON_ESCAPED_MAX + 1
-                                                           : SIZE_MAX / 2);
+    char *out =
+        dti_json_space(json, length < SIZE_MAX / 8 ? length * ESCAPED_MAX + 1 : SIZE_MAX / 2);
     if (!out)
         return;
-    out = dti_json_put_escaped(out, text, length);
+    out = put_escaped(out, text, length);
     *out++ = '"';
     dti_json_filled_to(json, out);
 }
@@ -293,7 +289,7 @@ void dti_json_text(struct dti_json *json, const char *key, const char *text, siz
         dti_json_null(json, key);
         return;
     }
-    char *out = begin_value(json, key, length + 2); /* in memory nothing is as long as SIZE_MAX */
+    char *out = begin_value(json, key, length + 2); /* nothing in memory is as long as SIZE_MAX */
     if (!out)
         return;
     *out++ = '"';

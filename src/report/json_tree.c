@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees of JSON by cJSON, which is given nothing but what the strict recogniser took. */
+ * Trees of JSON by cJSON, which only receives documents that the strict recogniser accepted. */
 #include "report/json_tree.h"
 
 #include <cjson/cJSON.h>
@@ -14,7 +14,7 @@ const char *dti_json_library_version(void)
     return cJSON_Version();
 }
 
-/* Whether cJSON is to have it; if not, why, or NULL where memory ran out. */
+/* Whether cJSON may parse it; if not, why, or NULL when out of memory. */
 static bool is_good(struct dti_json_reader *reader, const char **ret_problem)
 {
     enum dti_json_token token = DTI_JSON_NULL;

@@ -13,19 +13,19 @@
 /* A value: cJSON's. */
 struct cJSON;
 
-/* Reads a document that is strict JSON (dtinfo/json_read.h), has at most DTI_TREE_VALUES values
- * and no number of more than DTI_TREE_DIGITS characters. DTI_BAD_INPUT: *ret_problem (static, no
- * full stop) and *ret_at, the byte, say why it is none. Else fails with DTI_NO_MEMORY. */
+/* Reads a document that is strict JSON (dtinfo/json_read.h), has at most DTI_TREE_VALUES values and
+ * no number of more than DTI_TREE_DIGITS characters. DTI_BAD_INPUT: *ret_problem (static, no full
+ * stop) and *ret_at, the byte, describe the error. Else fails with DTI_NO_MEMORY. */
 enum { DTI_TREE_VALUES = 1 << 22, DTI_TREE_DIGITS = 60 };
 enum dti_status dti_tree_read(struct cJSON **ret, const char *text, size_t length,
                               const char **ret_problem, size_t *ret_at);
 void dti_tree_free(struct cJSON *tree);
 
-/* Of what is not there, or of another type, and so of NULL: NULL, 0, false. */
+/* For missing values, values of another type, and NULL: NULL, 0, false. */
 
 /* The last member of that name. */
 const struct cJSON *dti_tree_member(const struct cJSON *object, const char *key);
-/* Elements of an array one after another: the first, and what follows an element. */
+/* Elements of an array: the first, and the one after an element. */
 const struct cJSON *dti_tree_first(const struct cJSON *array);
 const struct cJSON *dti_tree_next(const struct cJSON *element);
 

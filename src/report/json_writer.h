@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The writer of JSON from the inside, for code that is made of rows: what is known when it is
- * compiled is copied as it stands. Others use dtinfo/json.h alone. */
+ * The internals of the JSON writer, for code generated from rows: text known at compile time is
+ * copied as is. Other code uses only dtinfo/json.h. */
 #ifndef DTINFO_REPORT_JSON_WRITER_H
 #define DTINFO_REPORT_JSON_WRITER_H
 
@@ -15,16 +15,16 @@
 enum dti_json_place { DTI_JSON_IN_ARRAY, DTI_JSON_IN_OBJECT, DTI_JSON_BEHIND_KEY };
 
 struct dti_json {
-    struct dti_buffer text; /* what is not written yet */
+    struct dti_buffer text; /* bytes not written yet */
     size_t depth;           /* containers that are open */
     uint64_t objects;       /* a bit for each of them: it is an object */
-    bool comma;             /* one comes before what follows */
+    bool comma;             /* a comma comes before the next item */
     enum dti_json_place place;
-    FILE *stream;        /* where finished elements of an array go, or NULL */
-    size_t stream_depth; /* of what is open inside that array, or 0 */
+    FILE *stream;        /* stream for finished elements of an array, or NULL */
+    size_t stream_depth; /* depth inside that array, or 0 */
 };
 
-/* Space for so many bytes more and a comma, or NULL when memory ran out. */
+/* Space for more bytes and a comma, or NULL when out of memory. */
 static inline char *dti_json_space(struct dti_json *json, size_t size)
 {
     struct dti_buffer *const text = &json->text;
@@ -38,10 +38,6 @@ static inline void dti_json_filled_to(struct dti_json *json, const char *end)
 {
     json->text.length = (size_t)(end - json->text.data);
 }
-
-/* Writes a text escaped as it stands within quotes and returns its end. */
-enum { DTI_JSON_ESCAPED_MAX = 6 }; /* bytes of one byte: \u001f; of an invalid one 3 */
-char *dti_json_put_escaped(char *out, const char *text, size_t length);
 
 /* The key of the next member, which then has none: a literal with its quotes and its colon, of so
  * many bytes. */

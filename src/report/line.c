@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: styles, and lines with tab stops. Blanks are written only once something follows
- * them, so that no line ends in blanks. */
+ * Text for people: styles, and lines with tab stops. Blanks are written only when something follows
+ * them, so no line ends in blanks. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,8 +13,16 @@
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 
 static const char *const style_codes[] = {
-    [DTI_STYLE_PLAIN] = "",  [DTI_STYLE_BOLD] = "1",  [DTI_STYLE_DIM] = "2",
-    [DTI_STYLE_GOOD] = "32", [DTI_STYLE_WARN] = "33", [DTI_STYLE_BAD] = "31",
+    [DTI_STYLE_PLAIN] = "",
+    [DTI_STYLE_BOLD] = "1",
+    [DTI_STYLE_DIM] = "2",
+    [DTI_STYLE_GOOD] = "32",
+    [DTI_STYLE_WARN] = "33",
+    [DTI_STYLE_BAD] = "31",
+    /* magenta, cyan and bright blue: the plain one is hard to read on black */
+    [DTI_STYLE_PART] = "35",
+    [DTI_STYLE_PART + 1] = "36",
+    [DTI_STYLE_PART + 2] = "94",
 };
 
 void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length)
@@ -63,7 +71,7 @@ void dti_line_text(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-/* What printf() would print. */
+/* The text printf() would print. */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures made of characters: the marks, and the rows, bars and axes that are made of them. */
+ * Pictures made of characters: marks, rows, bars and axes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "dtinfo/picture.h"
+#include "report/table_parts.h"
 
 enum { TICK_NAME = 24 };
 
@@ -153,15 +154,5 @@ void dti_axis_draw(const struct dti_axis *axis, struct dti_line *line, size_t co
 
 void dti_line_part(struct dti_line *line, unsigned part, const char *text, size_t length)
 {
-    /* magenta, cyan and bright blue: the plain one is hard to read on black */
-    static const char *const colours[] = {"35", "36", "94"};
-    const bool coloured = line->colour && length > 0;
-    if (coloured) {
-        (void)fprintf(line->out, "%*s\x1b[%sm", (int)line->owed, "", colours[part % 3]);
-        line->column += line->owed;
-        line->owed = 0;
-    }
-    dti_line_print(line, DTI_STYLE_PLAIN, "%.*s", (int)length, text);
-    if (coloured)
-        (void)fputs("\x1b[0m", line->out);
+    dti_line_print(line, dti_part_style(part), "%.*s", (int)length, text);
 }

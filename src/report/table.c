@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables: cells are kept as they come, and written when all are there. */
+ * Tables: cells are stored, and written when all are known. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { PRINTED_MAX = 4096 }; /* bytes of a printed cell: what is longer is cut */
 
-/* What printf() would print. */
+/* The text printf() would print. */
 static const char *printed(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) < 0)
@@ -88,6 +88,11 @@ void dti_table_cell(struct dti_table *table, enum dti_style style, const char *t
     widen(table, &cell);
 }
 
+void dti_table_parts(struct dti_table *table, unsigned part, const char *text)
+{
+    dti_table_cell(table, dti_part_style(part), text);
+}
+
 void dti_table_print(struct dti_table *table, enum dti_style style, const char *format, ...)
 {
     char text[PRINTED_MAX];
@@ -97,7 +102,7 @@ void dti_table_print(struct dti_table *table, enum dti_style style, const char *
     va_end(args);
 }
 
-/* The last cell takes what was added to the text. */
+/* Extends the last cell by the text just added. */
 static void extend_cell(struct dti_table *table)
 {
     struct dti_table_cell cell;
@@ -147,14 +152,6 @@ struct dti_table *dti_table_titled(const char *titles)
     }
     dti_table_heads(table, "");
     return table;
-}
-
-enum dti_status dti_table_end(struct dti_table *table, FILE *out, bool colour, size_t indent,
-                              struct dti_error *reterr)
-{
-    const bool written = dti_table_write(table, out, colour, indent);
-    dti_table_free(table);
-    return written ? DTI_OK : dti_no_memory(reterr);
 }
 
 void dti_table_free(struct dti_table *table)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which columns of a table are on the page, and how wide: those that were asked for, as far as they
- * fit. */
+ * Chooses the columns of a table and their widths: the requested ones, as far as they fit. */
 #include <string.h>
 
 #include "dtinfo/utf8.h"
 #include "report/table_parts.h"
 
-/* A last column wraps its words, and a name is shortened, down to so many columns. */
+/* The minimum width of a last column, which wraps, and of a name, which is shortened. */
 enum { WRAPPED_LEAST = 24, NAME_LEAST = 24, NAME_SHORTEST = 8 };
 
 struct span {
@@ -15,7 +14,7 @@ struct span {
     size_t length;
 };
 
-/* A column without a head is one of remarks. */
+/* A column without a heading holds remarks. */
 static struct span head_of(const struct dti_table *table, size_t column)
 {
     const struct dti_table_cell cell = dti_table_cell_at(table, column);
@@ -39,7 +38,7 @@ static bool is_same(struct span a, struct span b)
     return i == a.length && i == b.length;
 }
 
-/* The next of a list "a,b"; *at goes behind it. False when there is none. */
+/* The next of a list "a,b"; *at moves past it. False when there is none. */
 static bool next_of(const char **at, char separator, struct span *ret)
 {
     if (**at == '\0')
@@ -70,7 +69,7 @@ static void note_heads(const struct dti_table *table, struct dti_buffer *heads)
     }
 }
 
-/* Puts the columns that were asked for in their places. */
+/* Puts the requested columns in their places. */
 static void pick(struct dti_table *table)
 {
     struct dti_table_picks *const picks = table->picks;
@@ -138,7 +137,7 @@ static size_t longest_word(const struct dti_table *table, size_t column)
     return longest;
 }
 
-/* Narrows the last column by so much, if its words can wrap. */
+/* Narrows the last column, if its words can wrap. */
 static bool wrap_last(struct dti_table *table, size_t by)
 {
     size_t place = table->shown - 1;
@@ -161,7 +160,7 @@ static bool shorten_names(struct dti_table *table, size_t by, size_t least)
     return true;
 }
 
-/* Takes the column of the lowest rank off the page, the rightmost of equal ones. */
+/* Hides the column with the lowest rank, the rightmost of equals. */
 static bool leave_out(struct dti_table *table, unsigned highest)
 {
     struct dti_table_column *victim = NULL;
@@ -175,7 +174,7 @@ static bool leave_out(struct dti_table *table, unsigned highest)
     return victim != NULL;
 }
 
-/* Brings back what fits after all, the highest ranks first. */
+/* Shows columns again that fit after all, the highest ranks first. */
 static void bring_back(struct dti_table *table, size_t indent)
 {
     for (unsigned rank = DTI_RANK_ALWAYS; rank-- > 0;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table from the inside, for the files that fill it, lay it out and write it; and what they share
- * with lines. */
+ * The internals of a table, for the files that fill, lay out and write it; and code shared with
+ * lines. */
 #ifndef DTINFO_REPORT_TABLE_PARTS_H
 #define DTINFO_REPORT_TABLE_PARTS_H
 
@@ -16,7 +16,7 @@ struct dti_table_cell {
 struct dti_table_column {
     size_t width, most; /* of its cells; most: 0 for no limit */
     size_t fitted;      /* width on the page */
-    size_t at;          /* the column that stands in this place, of those that are shown */
+    size_t at;          /* the column shown at this place */
     unsigned char rank;
     bool right, hidden;
 };
@@ -41,8 +41,13 @@ static inline const char *dti_table_text(const struct dti_table *table,
     return table->text.data + cell->start;
 }
 
-/* Decides which columns are shown, in which order and how wide. */
+/* Decides which columns are shown, their order and widths. */
 void dti_table_lay_out(struct dti_table *table, size_t indent);
+
+static inline enum dti_style dti_part_style(unsigned part)
+{
+    return (enum dti_style)(DTI_STYLE_PART + part % (DTI_STYLE_PARTS_END - DTI_STYLE_PART));
+}
 
 /* In a style (ANSI SGR) when colour is on, else plainly. */
 void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length);

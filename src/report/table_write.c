@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables as they are written: cells in their places, names shortened and words wrapped where the
- * layout says that they do not fit. */
+ * Writing tables: cells in their places, with names shortened and words wrapped if the layout
+ * requires it. */
 #include <string.h>
 
 #include "dtinfo/utf8.h"
@@ -15,7 +15,7 @@ struct dti_table_cell dti_table_cell_at(const struct dti_table *table, size_t in
     return cell;
 }
 
-/* The bytes of so many columns from the front, whole characters. */
+/* The bytes of the first columns of a text, in whole characters. */
 static size_t front(const char *text, size_t length, size_t columns)
 {
     size_t bytes = 0;
@@ -30,7 +30,7 @@ static size_t front(const char *text, size_t length, size_t columns)
     return bytes;
 }
 
-/* A name that is too long loses its middle: both its ends tell it from others. */
+/* A name that is too long loses its middle, because both ends distinguish it from others. */
 static void put_shortened(FILE *out, bool colour, enum dti_style style, const char *text,
                           size_t length, size_t width)
 {
@@ -47,7 +47,7 @@ static void put_shortened(FILE *out, bool colour, enum dti_style style, const ch
     dti_put_styled(out, colour, style, text + end, length - end);
 }
 
-/* The bytes of the words that stand on one line of that width, one at least. */
+/* The bytes of the words that fit on a line of a given width, at least one. */
 static size_t words_that_fit(const char *text, size_t length, size_t width)
 {
     size_t fit = 0;
@@ -61,13 +61,30 @@ static size_t words_that_fit(const char *text, size_t length, size_t width)
     return fit;
 }
 
+/* In the style of the cell; words that are parts have one style each. The style of what follows. */
+static enum dti_style put_text(FILE *out, bool colour, enum dti_style style, const char *text,
+                               size_t length)
+{
+    const char *const end = text + length;
+    while (style >= DTI_STYLE_PART && text < end) {
+        const char *const blank = memchr(text, ' ', (size_t)(end - text));
+        const char *const next = blank ? blank + 1 : end;
+        dti_put_styled(out, colour, style, text, (size_t)((blank ? blank : end) - text));
+        dti_put_blanks(out, blank != NULL);
+        style = dti_part_style((unsigned)(style - DTI_STYLE_PART) + 1);
+        text = next;
+    }
+    dti_put_styled(out, colour, style, text, (size_t)(end - text));
+    return style;
+}
+
 /* Words below each other in a column that begins there. */
 static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char *text,
                         size_t length, size_t begin, size_t width)
 {
     for (;;) {
         const size_t line = words_that_fit(text, length, width);
-        dti_put_styled(out, colour, style, text, line);
+        style = put_text(out, colour, style, text, line);
         text += line, length -= line;
         while (length > 0 && text[0] == ' ')
             text++, length--;
@@ -81,7 +98,7 @@ static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char
 struct row {
     FILE *out;
     bool colour;
-    size_t column, owed; /* written, and blanks that are written once something follows */
+    size_t column, owed; /* columns written, and blanks pending until something follows */
     size_t spare;        /* columns of the page beyond the table, for cells that are too wide */
 };
 
@@ -109,7 +126,7 @@ static void put_cell(const struct dti_table *table, struct row *row,
         put_wrapped(row->out, row->colour, cell->style, text, cell->length, row->column,
                     column->fitted + row->spare);
     } else {
-        dti_put_styled(row->out, row->colour, cell->style, text, cell->length);
+        (void)put_text(row->out, row->colour, cell->style, text, cell->length);
     }
     if (taken > column->fitted)
         row->spare -= taken - column->fitted < row->spare ? taken - column->fitted : row->spare;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * File descriptors: such as cannot be mistaken for the standard streams, and disk space for them.
+ * File descriptors: opening them above the standard streams, and reserving disk space.
  */
 #ifndef DTINFO_UTIL_DESCRIPTOR_H
 #define DTINFO_UTIL_DESCRIPTOR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filling errors, and what statuses and remedies mean to the outside. */
+ * Fills in errors, and maps statuses and remedies to codes and texts. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

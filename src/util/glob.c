@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A set such as [a-z] or [!abc] at `at`: its end, or NULL when it is not closed and '[' stands for
- * itself. *ret_fits tells whether it has the byte. */
+ * itself. *ret_fits is whether it has the byte. */
 static const char *match_set(const char *at, const char *end, unsigned char byte, bool *ret_fits)
 {
     bool fits = false;
@@ -32,7 +32,7 @@ static const char *match_set(const char *at, const char *end, unsigned char byte
     return p + 1;
 }
 
-/* Whether the pattern's first item, which is no '*', takes the byte; *ret_next is behind it. */
+/* Whether the pattern's first item, which is no '*', takes the byte; *ret_next points after it. */
 static bool match_one(const char *at, const char *end, unsigned char byte, const char **ret_next)
 {
     bool fits;

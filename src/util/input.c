@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading: short counts, interruptions, files that change meanwhile. No mapping: a file that
- * becomes shorter is an error here and would be a signal there. */
+ * Reads files: handles short counts, interruptions and files that change while being read.
+ * Files are not mapped: reading a truncated file is an error, but a mapping would raise a signal.
+ */
 #include "dtinfo/input.h"
 
 #include <errno.h>
@@ -35,7 +36,9 @@ enum dti_status dti_input_fail(const struct dti_input *input, int error, struct 
 {
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_BAD_INPUT;
     char label[DTI_QUOTE_SIZE];
-    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label), strerror(error));
+    const bool remote = error == ENOENT && strstr(input->name, "://");
+    dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
+             remote ? "URLs are not read; download the file first" : strerror(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -116,14 +119,14 @@ static bool stopped(const struct dti_input *input)
     return input->stop && atomic_load_explicit(input->stop, memory_order_relaxed);
 }
 
-/* Waits until there is something to read; false when told to stop. */
+/* Waits until there is something to read; false when asked to stop. */
 static bool wait_readable(const struct dti_input *input)
 {
     struct pollfd wanted = {.fd = input->fd, .events = POLLIN};
     while (!stopped(input)) {
         const int ready = poll(&wanted, 1, input->stop ? STOP_CHECK_MS : -1);
         if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
-            return true; /* read() tells what is wrong */
+            return true; /* read() reports what is wrong */
     }
     return false;
 }
@@ -165,7 +168,7 @@ enum dti_status dti_input_read_all(struct dti_input *input, size_t most, const c
         ret->length += got;
         if (ret->length - start > most) {
             char label[DTI_QUOTE_SIZE];
-            return dti_fail(reterr, DTI_BAD_INPUT, "%s has more than %zu bytes, too many for %s",
+            return dti_fail(reterr, DTI_BAD_INPUT, "%s is larger than %zu bytes, the limit for %s",
                             dti_input_label(input, label), most, purpose);
         }
     }
@@ -187,7 +190,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
         } else if (got == 0) {
             char label[DTI_QUOTE_SIZE];
             return dti_fail(reterr, DTI_BAD_INPUT,
-                            "%s became shorter while it was read: nothing at byte %llu of %llu",
+                            "%s shrank while being read: it ends at byte %llu of %llu",
                             dti_input_label(input, label), (unsigned long long)(offset + done),
                             (unsigned long long)input->size);
         } else if (errno != EINTR) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The recogniser. Its state is what may come next, and a bit per open level. */
+ * The recogniser. Its state is what may come next, and one bit per open level. */
 #include "dtinfo/json_read.h"
 
 #include <assert.h>
@@ -66,7 +66,7 @@ static bool read_string(struct dti_json_reader *reader)
     if (!reader->escaped)
         return true;
     dti_json_string_decode(&reader->string, start, reader->token_length);
-    return !reader->string.failed || fail(reader, start, "memory ran out");
+    return !reader->string.failed || fail(reader, start, "out of memory");
 }
 
 static bool read_number(struct dti_json_reader *reader)
@@ -122,7 +122,7 @@ static bool read_value(struct dti_json_reader *reader, enum dti_json_token *ret_
     bool ok;
     reader->expects = EXPECTS_MORE; /* unless a level is opened, or it fails */
     if (reader->at == reader->end)
-        return fail(reader, reader->at, "the text ends where a value is missing");
+        return fail(reader, reader->at, "the text ends where a value is expected");
     switch (*reader->at) {
     case '{':
         token = DTI_JSON_OBJECT, ok = open_level(reader, true);
@@ -199,7 +199,7 @@ bool dti_json_next(struct dti_json_reader *reader, enum dti_json_token *ret_toke
 
     if (reader->depth == 0) {
         if (!at_end)
-            return fail(reader, reader->at, "something stands behind the value");
+            return fail(reader, reader->at, "unexpected text after the value");
         *ret_token = DTI_JSON_END;
         return true;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of JSON: most are short, plain and ASCII, so that is what is fast. */
+ * The strings of JSON. Most are short, plain and ASCII, so that case is fast. */
 #include "util/json_string.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ const char *dti_json_number_end(const char *at, const char *end, const char **re
     at += at < end && *at == '-';
     const char *next = digits_end(at, end);
     if (next == at || (*at == '0' && next - at > 1)) {
-        *ret_problem = next == at ? missing : "a number begins with 0";
+        *ret_problem = next == at ? missing : "a number has a leading zero";
         return at;
     }
     at = next;
@@ -104,7 +104,7 @@ static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
 {
     static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, character */
     const size_t left = (size_t)(end - at);
-    *ret_problem = "an escape that JSON does not have";
+    *ret_problem = "an invalid escape";
     for (size_t i = 0; left >= 2 && i + 1 < sizeof named; i += 2) {
         if (named[i] == at[1]) {
             *ret_point = (unsigned char)named[i + 1];
@@ -118,7 +118,7 @@ static size_t read_escape(const char *at, const char *end, uint32_t *ret_point,
         *ret_point = unit;
         return 6;
     }
-    *ret_problem = "half of a surrogate pair";
+    *ret_problem = "an unpaired surrogate";
     if (is_low(unit) || left < 12 || at[6] != '\\' || at[7] != 'u' || !read_hex(at + 8, &second) ||
         !is_low(second))
         return 0;

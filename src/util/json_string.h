@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of JSON: where one ends and what it says. */
+ * The strings of JSON: where one ends and what it contains. */
 #ifndef DTINFO_UTIL_JSON_STRING_H
 #define DTINFO_UTIL_JSON_STRING_H
 
@@ -63,7 +63,7 @@ static inline size_t dti_json_copy_plain(char *out, const char *text, size_t len
 /* The end of the number at `at`; or, with *ret_problem set, the place where a digit is wrong. */
 const char *dti_json_number_end(const char *at, const char *end, const char **ret_problem);
 
-/* From behind the opening quote: the closing one. Or, with *ret_problem set, the place that no
+/* From after the opening quote: the closing one. Or, with *ret_problem set, the place that no
  * string of JSON has. */
 const char *dti_json_string_end(const char *at, const char *end, bool *ret_escaped,
                                 const char **ret_problem);

@@ -33,7 +33,7 @@ static enum dti_status fail_long(const struct dti_lines *lines, struct dti_error
                     (unsigned long long)lines->number + 1, DTI_LINE_MAX >> 20);
 }
 
-/* Makes room behind what is not yet consumed, then reads once. */
+/* Makes room after what is not yet consumed, then reads once. */
 static enum dti_status fill(struct dti_lines *lines, struct dti_error *reterr)
 {
     if (lines->start > 0) {

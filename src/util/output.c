@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing: a new file under another name until it is complete, or a pipe as it comes. */
+ * Writes a new file under a temporary name until it is complete, or a pipe directly. */
 #define _GNU_SOURCE /* sync_file_range() */
 #include "dtinfo/output.h"
 
@@ -89,7 +89,8 @@ enum dti_status dti_output_find(struct dti_output_file *output, const char *path
     if (status != DTI_OK)
         return status;
     if (target->exists && !S_ISREG(target->old.st_mode))
-        return dti_fail(reterr, DTI_USAGE, "%s is no file that could be replaced", output->label);
+        return dti_fail(reterr, DTI_USAGE, "%s is not a regular file, so it cannot be replaced",
+                        output->label);
     return target->exists && !output->force ? dti_output_fail_exists(output->label, reterr)
                                             : DTI_OK;
 }
@@ -101,7 +102,7 @@ enum dti_status dti_output_prepare(struct dti_output_file *output, struct dti_er
         return dti_output_fail(reterr, output->label, error);
     const int full = dti_descriptor_reserve(output->fd, output->size);
     if (full != 0)
-        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, for its %llu bytes",
+        return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s (it needs %llu bytes)",
                         output->label, strerror(full), (unsigned long long)output->size);
     return DTI_OK;
 }
@@ -169,7 +170,8 @@ static enum dti_status begin(struct dti_output_file *output, const char *path,
         return dti_output_fail(reterr, output->label, errno);
     struct stat opened = {0};
     if (fstat(output->fd, &opened) != 0 || opened.st_dev != st.st_dev || opened.st_ino != st.st_ino)
-        return dti_fail(reterr, DTI_WRITE_FAILED, "%s was replaced meanwhile", output->label);
+        return dti_fail(reterr, DTI_WRITE_FAILED, "%s was replaced while being opened",
+                        output->label);
     return begin_in_place(output, reterr);
 }
 
@@ -313,7 +315,7 @@ static enum dti_status commit_replacement(struct dti_output_file *output, struct
     dti_output_temp_forget(&output->temp);
     error = dti_output_sync_folder(output->target.folder);
     if (error != 0)
-        return dti_fail(reterr, DTI_WRITE_FAILED, "%s is written, but its folder is not synced: %s",
+        return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
                         output->label, strerror(error));
     return DTI_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that get their names together: a folder of new files, which becomes the output itself where
- * there was none, and which is emptied into place where there was. */
+ * Renames several files together: the folder of new files becomes the output itself where there was
+ * none, or else its files are moved into the existing folder. */
 #include "dtinfo/output_group.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static enum dti_status find_files(struct dti_output_group *group,
     return DTI_OK;
 }
 
-/* A new folder gets the permissions that it will keep; another one is nobody else's business. */
+/* A new folder gets the permissions that it will keep; other users have no access to it. */
 static enum dti_status make_staging(struct dti_output_group *group, size_t lead,
                                     struct dti_error *reterr)
 {
@@ -89,9 +89,9 @@ static enum dti_status open_file(const struct dti_output_group *group, size_t at
     if (!group->is_new && fstat(file->target.folder, &st) != 0)
         return dti_output_fail(reterr, file->label, errno);
     if (!group->is_new && st.st_dev != device)
-        return dti_fail_remedy(
-            reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
-            "%s is a link to another file system than the files that belong to it", file->label);
+        return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REMOVE_LINK,
+                               "%s links to a different file system than the other output files",
+                               file->label);
     const char *const name = dti_output_base(group->paths[at]);
     if (strlen(name) > NAME_MAX)
         return dti_output_fail(reterr, file->label, ENAMETOOLONG);
@@ -149,7 +149,8 @@ struct dti_output_file *dti_output_group_file(const struct dti_output_group *gro
     return group->files[at];
 }
 
-/* The new folder takes its name: 0 or an errno value; EEXIST where another one has it meanwhile. */
+/* The new folder takes its name: 0 or an errno value; EEXIST where another process has created it
+ * in the meantime. */
 static int publish_folder(struct dti_output_group *group)
 {
     int error = dti_output_sync_folder(group->inside);
@@ -176,7 +177,7 @@ static int enter_folder(struct dti_output_group *group)
     return error;
 }
 
-/* Says what stands after `done` of the files have their names. */
+/* Reports the state after `done` of the files have their names. */
 static enum dti_status fail_between(const struct dti_output_group *group, size_t done, int error,
                                     struct dti_error *reterr)
 {
@@ -250,7 +251,7 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
     const int error = renamed ? dti_output_sync_folder(group->target.folder) : sync_folders(group);
     if (error == 0)
         return DTI_OK;
-    return dti_fail(reterr, DTI_WRITE_FAILED, "%s is written, but its folder is not synced: %s",
+    return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
                     group->is_new ? group->label : group->files[group->count - 1]->label,
                     strerror(error));
 }

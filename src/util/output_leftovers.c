@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding and removing what killed runs have left. A run at work holds a lock on what is its own.
+ * Finds and removes files that killed runs have left. A running process holds a lock on its own
+ * files.
  */
 #define _GNU_SOURCE /* flock() */
 #include "dtinfo/output_leftovers.h"

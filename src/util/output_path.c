@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finding an output's real folder, for files and for folders. Links are read here, not by the
- * kernel, because new files must lie beside what the last of them points to, which need not exist,
- * and because the kernel follows other people's links unless it is told not to. Each step is
- * relative to a folder that is held open, so that a folder renamed meanwhile changes nothing. */
+ * kernel, because new files must be in the same folder as what the last link points to, which need
+ * not exist, and because the kernel by default follows other users' links. Each step is relative to
+ * a folder that is held open, so that renaming the folder in the meantime changes nothing. */
 #define _GNU_SOURCE /* O_PATH */
 #include "util/output_path.h"
 
@@ -27,7 +27,9 @@ struct path_walk {
 enum dti_status dti_output_fail(struct dti_error *reterr, const char *label, int error)
 {
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED;
-    return dti_fail(reterr, status, "cannot write %s: %s", label, strerror(error));
+    return dti_fail_remedy(reterr, status,
+                           error == EISDIR ? DTI_REMEDY_OUTPUT_FILE : DTI_REMEDY_NONE,
+                           "cannot write %s: %s", label, strerror(error));
 }
 
 int dti_output_folder_open(int from, const char *path)
@@ -53,8 +55,8 @@ static int enter(struct dti_output_path *at, const char *name)
     return 0;
 }
 
-/* Where everybody may make links, somebody else's could lead anywhere. Linux has the same rule
- * (fs.protected_symlinks) for links that it follows itself. */
+/* Where everybody may create links, another user's link could lead anywhere. Linux has the same
+ * rule (fs.protected_symlinks) for links that it follows itself. */
 static int check_link(struct path_walk *walk)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
@@ -88,7 +90,7 @@ static int follow(struct path_walk *walk, bool slash)
     return 0;
 }
 
-/* Takes the next name off the rest; whether a slash was behind it. */
+/* Takes the next name off the rest; whether a slash followed it. */
 static bool take_name(struct path_walk *walk, size_t length)
 {
     const size_t slashes = strspn(walk->rest + length, "/");
@@ -146,12 +148,12 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
         (void)close(walk.at.folder);
     if (walk.trap)
         return dti_fail(reterr, DTI_WRITE_FAILED,
-                        "%s goes through another user's link in a folder open to all; name what "
-                        "it points to",
+                        "%s goes through another user's symbolic link in a world-writable folder; "
+                        "give the path that it points to",
                         label);
     if (error == EEXIST && as_folder) {
-        (void)dti_fail(reterr, DTI_USAGE, "%s is no folder; give the name of one, or a new name",
-                       label);
+        (void)dti_fail(reterr, DTI_USAGE,
+                       "%s is not a folder; give an existing folder or a new name", label);
         dti_error_argument(reterr, path, length);
         return DTI_USAGE;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where an output goes: a folder, held open, and a name in it that is no symbolic link. */
+ * Where an output goes: a folder, held open, and a name in it that is not a symbolic link. */
 #ifndef DTINFO_UTIL_OUTPUT_PATH_H
 #define DTINFO_UTIL_OUTPUT_PATH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of an output: it reaches the disk, and gets its name. */
+ * The end of an output: it is synced and renamed. */
 #define _GNU_SOURCE /* renameat2() */
 #include <errno.h>
 #include <fcntl.h>

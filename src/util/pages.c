@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages from the C library, and the wish for huge ones, which the system may not grant. */
+ * Pages from the C library, with a request for huge ones, which the system may ignore. */
 #define _DEFAULT_SOURCE /* madvise() */
 #include "util/pages.h"
 

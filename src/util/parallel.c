@@ -2,7 +2,7 @@
  *
  * A team of threads. Work is handed out by a generation number: a member that sees a new one does
  * the job once and reports back. Sleeping members wait for it under a mutex, spinning ones watch
- * it; the number and the job it stands for are the same for both. */
+ * it; the generation number and its job are the same for both. */
 #define _GNU_SOURCE /* thread affinity: Linux only, and optional */
 #include "dtinfo/parallel.h"
 
@@ -246,10 +246,10 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
                              bool pinned, struct dti_error *reterr)
 {
     if (threads < 1 || threads > DTI_THREADS_MAX)
-        return dti_fail(reterr, DTI_BUG, "a team of %zu threads was asked for", threads);
+        return dti_fail(reterr, DTI_BUG, "a team cannot have %zu threads", threads);
     struct dti_team *const team = calloc(1, sizeof *team + threads * sizeof team->member[0]);
     if (!team)
-        return dti_fail(reterr, DTI_NO_MEMORY, "memory ran out");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     team->size = threads;
     team->waiting = waiting;
     pthread_mutex_init(&team->mutex, NULL);
@@ -266,8 +266,8 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
         const size_t had = team->started + 1;
         dti_team_free(team);
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "only %zu of %zu threads could be started (%s); ask for fewer", had,
-                        threads, strerror(error));
+                        "only %zu of %zu threads could be started (%s); use fewer", had, threads,
+                        strerror(error));
     }
     *ret_team = team;
     return DTI_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quoting text that is not ours for a message: what a terminal would act on instead of showing
- * becomes an escape, so that a file name cannot recolour, reorder or clear the screen. */
+ * Quotes untrusted text for a message: what a terminal would interpret instead of showing becomes
+ * an escape, so that a file name cannot recolour, reorder or clear the screen. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -25,11 +25,10 @@ static enum dti_status fail(const char *name, const char *why, struct dti_error 
 {
     const struct dti_input input = {.name = name};
     char label[DTI_QUOTE_SIZE], place[DTI_QUOTE_SIZE];
-    return dti_fail(reterr, DTI_WRITE_FAILED,
-                    "%s needs a temporary file, which %s does not take: %s; TMPDIR names another "
-                    "folder",
-                    dti_input_label(&input, label), dti_quote(place, folder(), strlen(folder())),
-                    why);
+    return dti_fail(
+        reterr, DTI_WRITE_FAILED,
+        "%s needs a temporary file, but writing one in %s failed: %s; set TMPDIR to another folder",
+        dti_input_label(&input, label), dti_quote(place, folder(), strlen(folder())), why);
 }
 
 /* No signal comes between its creation and the moment that it has no name. */
@@ -119,7 +118,7 @@ enum dti_status dti_scratch_write_at(const struct dti_input *scratch, const void
                                      uint64_t offset, struct dti_error *reterr)
 {
     if (offset > scratch->size || size > scratch->size - offset)
-        return dti_fail(reterr, DTI_BUG, "bytes were to be written behind a temporary file");
+        return dti_fail(reterr, DTI_BUG, "a write past the end of a temporary file");
     return write_at(scratch, data, size, offset, reterr);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decoding UTF-8, strictly: names of files and operands are not ours, and go to terminals and to
+ * Decoding UTF-8, strictly: names of files and operands are untrusted, and go to terminals and to
  * JSON. */
 #include "dtinfo/utf8.h"
 

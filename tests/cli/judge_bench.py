@@ -101,11 +101,11 @@ def judge_gate_without_samples(document):
         candidate["low_seconds"] = candidate["high_seconds"] = None
     write("few.json", fast)
     code, out, err = bench(*case, "--baseline", "few.json", "--time", "0.01")
-    check(code == 0 and "1 of 1 results cannot be judged" in err and "--time" in err, "no interval", code, err)
+    check(code == 0 and "1 of 1 results cannot be compared" in err and "--time" in err, "no interval", code, err)
     fast["results"] *= 1000
     write("many.json", fast)
     code, out, err = bench(*case, "--compare", "many.json", "--time", "0.01")
-    check(code == 0 and out.count("measured before only") == 21 and ": 979 more\n" in out and err == "",
+    check(code == 0 and out.count("only in the earlier run") == 21 and ": 979 more\n" in out and err == "",
           "results of a long document", code, out, err)
 
 
@@ -140,7 +140,7 @@ def judge_matching(document):
           "warnings", err)
     write("other.json", other)
     code, out, err = bench(*case, "--baseline", "other.json", "--time", "0.05", "-q")
-    check(code == 3 and "has nothing that was measured now" in err, "nothing in common", code, err)
+    check(code == 3 and "have no measurement in common" in err, "nothing in common", code, err)
 
 
 def judge_interrupt():

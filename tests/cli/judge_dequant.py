@@ -277,22 +277,22 @@ def refused():
         ("packed codes need a tensor '..._shape'", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one}),
         ("'a_scale': its shape [1] does not fit", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one,
                                                    "a_shape": ("I64", [2], struct.pack("<2q", 4, 33))}),
-        ("'a_shape': it should hold the 2 dimensions", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one,
+        ("'a_shape': expected the 2 dimensions", {"a_packed": ("I32", [4, 1], bytes(16)), "a_scale": one,
                                                         "a_shape": ("I64", [3], bytes(24))}),
         ("'a_scale': holds uint8", {"a": ("I16", [4], bytes(8)), "a_scale": ("U8", [4], bytes(4))}),
-        ("'x.weight_scale': the codes that it belongs to are not there", {"x.weight_scale": one}),
-        ("'a_global_scale': a tensor's scale is a finite number above 0",
+        ("'x.weight_scale': its codes are missing", {"x.weight_scale": one}),
+        ("'a_global_scale': a tensor's scale must be a finite number above 0",
          {"a_packed": ("U8", [1, 8], bytes(8)), "a_scale": ("F8_E4M3", [1, 1], bytes(1)),
           "a_global_scale": ("F32", [1], bytes(4))}),
-        ("'a_global_scale': it should hold one", {"a_packed": ("U8", [1, 8], bytes(8)),
+        ("'a_global_scale': expected one", {"a_packed": ("U8", [1, 8], bytes(8)),
                                                   "a_scale": ("F8_E4M3", [1, 1], bytes(1)),
                                                   "a_global_scale": ("F32", [2], bytes(8))}),
-        ("by several layouts", {"a": ("U8", [1, 8], bytes(8)), "a_scale": ("F8_E4M3", [1, 1], bytes(1)),
+        ("of several layouts", {"a": ("U8", [1, 8], bytes(8)), "a_scale": ("F8_E4M3", [1, 1], bytes(1)),
                                 "a_global_scale": one, "a_scale_2": one}),
-        ("belong to groups as a tensor", {"a": i8, "a_scale": one, "a_g_idx": ("I32", [6], bytes(24))}),
+        ("assigns its columns to groups", {"a": i8, "a_scale": one, "a_g_idx": ("I32", [6], bytes(24))}),
         ("'a' would be written twice", {"a": ("F32", [1], bytes(4)), "a_packed": ("U8", [1, 16], bytes(16)),
                          "a_scale": ("U8", [1, 1], bytes(1))}),
-        ("nothing that is quantized was found", {"a": ("F32", [1], bytes(4))}),
+        ("no quantized tensors found", {"a": ("F32", [1], bytes(4))}),
     ]
     for words_wanted, tensors in cases:
         write_file("bad.safetensors", tensors)
@@ -304,7 +304,7 @@ def refused():
         # whoever only looks is shown the parts, and why
         file = json.loads(ask("inspect", "bad.safetensors", "--stats", "--json"))["files"][0]
         shown = [t["name"] for t in file["tensors"]]
-        if "are not there" in words_wanted or "nothing that" in words_wanted or "twice" in words_wanted:
+        if "are missing" in words_wanted or "nothing that" in words_wanted or "twice" in words_wanted:
             judge("nothing is said: " + words_wanted, file["notes"], [])
             continue
         judge("shown as stored: " + words_wanted, (sorted(shown), [words_wanted in n["message"] for n in file["notes"]]),
@@ -316,7 +316,7 @@ def refused():
     run("bad.gguf", "fp32", "--dequant", "-o", "out.safetensors", "--force", "-q", "--select", "q")
     judge("the rest", list(read_file("out.safetensors")), ["q"])
     _, said = run("bad.gguf", "fp32", "--dequant", "-o", "never.safetensors", "--select", "q", "--keep", "q", code=2)
-    judge("kept blocks", "no file but GGUF can keep" in said, True)
+    judge("kept blocks", "only GGUF files can hold" in said, True)
     _, said = run("bad.gguf", "int8", "--dequant", "-o", "never.safetensors", code=2)
     judge("no float", "--dequant makes floats" in said, True)
     _, said = run("bad.gguf", "bf16", "--dequant", "--pad", "-o", "never.safetensors", code=2)

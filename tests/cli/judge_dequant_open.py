@@ -37,7 +37,7 @@ def open_shapes():
 
     def by(n):
         return [x for a, b in ((0.5, 2.0), (4.0, 8.0)) for x in [a] * n + [b] * (62 - n)]
-    ask("groups of 31 or 32", groups, "a scale is for 31 or for 32 places along axis 1", [2, 62],
+    ask("groups of 31 or 32", groups, "allows groups of 31 or 32 elements along axis 1", [2, 62],
         [(["--block", "31"], None, by(31)), (["--block", "32"], None, by(32)), ([], one("int4 low 32"), by(32)),
          ([], one("int4 low 31"), by(31))])
     write_file("in.safetensors", groups, {"dtinfo.quant.w": "int4 low 24"})
@@ -50,7 +50,7 @@ def open_shapes():
     name = {"w.weight": ("F8_E4M3", [200, 1], bytes(codes)), "w.scale": ("F32", [2, 1], struct.pack("<2f", 1, 2))}
     write_file("in.safetensors", name)
     _, said = run("in.safetensors", "fp32", "--dequant", "-o", "never.safetensors", code=3)
-    judge("rectangles", "a scale is for 128 or for 100 places along axis 0" in said, True)
+    judge("rectangles", "allows groups of 128 or 100 elements along axis 0" in said, True)
     _, _, raw = numbers_of("rectangles of 100", "out.safetensors", name, None, ["--block", "100"], "w.weight")
     judge("rectangles of 100", struct.unpack("<200f", raw), (1.0,) * 100 + (2.0,) * 100)
 
@@ -92,12 +92,12 @@ def configured():
                          (config({"g": weights(num_bits=8, group_size=64)}), "contradicts config.json: num_bits 8"),
                          (config({"g": weights(num_bits=8, type="float", strategy="channel")}), "contradicts config.json"),
                          (config({"g": weights(num_bits=8, symmetric=False, strategy="channel")}), "says symmetric false"),
-                         (config({"g": group8}, "marlin-24"), "of the format 'marlin-24', which is not read"),
+                         (config({"g": group8}, "marlin-24"), "format is 'marlin-24', which is not supported"),
                          (config({"g": weights(num_bits="8")}), "its \"num_bits\" is not a count"),
                          ("{\"quantization_config\": {\"format\": \"a\",}}", "config.json' is not JSON"),
                          ("{\"a\": " + "[" * 200, "config.json' is not JSON: "), ("[]", "config.json' is not a JSON object"),
-                         (config({str(i): weights(num_bits=4, group_size=i + 1) for i in range(40)}), "in more than 32 ways"),
-                         ("{\"a\": \"" + "x" * (17 << 20) + "\"}", "a configuration at most")):
+                         (config({str(i): weights(num_bits=4, group_size=i + 1) for i in range(40)}), "have more than 32 schemes"),
+                         ("{\"a\": \"" + "x" * (17 << 20) + "\"}", "a configuration may have at most")):
         said = with_config(text, 3)
         judge("refusal: " + wanted, wanted in said, True)
     os.mkfifo("config.json")

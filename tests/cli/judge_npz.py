@@ -166,7 +166,7 @@ def sums_are_those_of_zlib():
         write("bad.npz", bad)
         crc = [zlib.crc32(part[begin:end]) for part in (bad, data)]
         error = run("inspect", "--stats", "bad.npz").stderr.decode()
-        require(f"damaged: its CRC-32 is {crc[0]:08x}, the directory says {crc[1]:08x}" in error, error)
+        require(f"damaged: its CRC-32 is {crc[0]:08x}, but the directory says {crc[1]:08x}" in error, error)
 
 
 def headers_count_as_well():

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No line is wider than the page: every command of every golden case again, with --width 80 and --width 120.
+"""No line is wider than the page: every command of every golden case again, with --width 80 and, in the long suite,
+with --width 120.
 
 A line may be wider only if it is a single word, which is never broken, or if it is for programs: JSON, sha256sums,
 completion scripts. And a number of a narrow page stands in the full answer, in one piece.
 
-    judge_widths.py build/dtinfo [--pretend FOLDER] [cases]
+    judge_widths.py build/dtinfo [--pretend FOLDER] [--long] [cases]
 """
 import argparse
 import collections
@@ -19,7 +20,6 @@ import unicodedata
 
 import run
 
-WIDTHS = (80,) if "DTI_TEST_QUICK" in os.environ else (80, 120)
 # What is printed for programs, and the line on columns that are missing.
 FOR_PROGRAMS = re.compile(rb"(\{|\[?\"|[0-9a-f]{64}  | *not shown: )")
 SCRIPTS = ("completion", "__complete", "__introspect")
@@ -28,7 +28,7 @@ FOLDERS = re.compile(rb"/tmp/dtinfo-case-\w+")
 STYLES = re.compile(rb"\x1b\[[0-9;]*m")
 
 WRAPPER = """#!/bin/sh
-at=$(mktemp "%(log)s/XXXXXXXX")
+at="%(log)s/$$"
 printf '%%s\\n' "$@" >"$at.args"
 "%(program)s" %(option)s "$@" >"$at.out"
 code=$?
@@ -93,12 +93,12 @@ def judge(name, words, full, narrow, width, of_machine):
     return wrong, len(lines)
 
 
-def judge_case(script, program, pretend):
+def judge_case(script, program, pretend, widths):
     name = "%s/%s" % (script.parent.name, script.stem)
     of_machine = script.parent.name == "bench" or run.sibling(script, ".stdout.glob").exists()
     full = answers(script, program, "--wide", pretend)
     wrong, lines = [], 0
-    for width in WIDTHS:
+    for width in widths:
         for words, pages in answers(script, program, "--width %d" % width, pretend).items():
             for whole, page in zip(full.get(words, []), pages):
                 found, count = judge(name, words, whole, page, width, of_machine)
@@ -112,7 +112,9 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("filters", nargs="*", help="the cases whose name contains one of these")
     parser.add_argument("--pretend", type=pathlib.Path, help="the folder of the pretend libraries")
+    parser.add_argument("--long", action="store_true", help="120 columns as well")
     options = parser.parse_args()
+    widths = (80, 120) if options.long else (80,)
     scripts = [script for script in sorted(run.HERE.glob("*/*.sh"))
                if not run.lacks(script, options.pretend)
                and not re.search(r"--wid(e|th)|/dev/full", script.read_text())
@@ -120,7 +122,8 @@ def main():
                                                for word in options.filters))]
     wrong, lines = [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found, count in pool.map(lambda s: judge_case(s, options.program.resolve(), options.pretend), scripts):
+        for found, count in pool.map(lambda s: judge_case(s, options.program.resolve(), options.pretend, widths),
+                                     scripts):
             wrong += found
             lines += count
     for line in wrong:

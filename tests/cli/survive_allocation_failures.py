@@ -118,7 +118,7 @@ def is_json(text):
 def require_complete(words, done, made):
     """Only the report is missing, and does not look like one."""
     line = require_one_line(done, 0)
-    require("-o" in words and "is complete, but the report on it is not: out of memory" in line,
+    require("-o" in words and "is complete, but its report is not: out of memory" in line,
             "another answer:", words, line)
     require(output(words) == made, "it is not complete:", words, sorted(output(words) or ()))
     require(not is_json(done.stdout), "half a report looks whole:", words, done.stdout[-100:])

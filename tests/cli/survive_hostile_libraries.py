@@ -89,7 +89,7 @@ def nothing_is_loaded_with_privileges_of_another_user():
             print("        skipped: setuid has no effect here")
             return
         require(not os.path.exists(marker), "a library was loaded with another user's privileges")
-        require(b"privileges of another user" in done.stdout, "not told:", done.stdout)
+        require(b"another user's privileges" in done.stdout, "not reported:", done.stdout)
 
 
 @check
@@ -141,7 +141,7 @@ def what_is_no_file_is_no_library():
             file.write(bytes(4096))
         words = ["cast", source, "bf16", "--from", "fp32", "-o", result, "--device"]
         done = run(words + ["cuda"], env=environment(DTINFO_LIBCUDA=pipe))
-        require("not a library" in require_one_line(done, 5), "not told:", done.stderr)
+        require("not a regular file" in require_one_line(done, 5), "not told:", done.stderr)
         done = run(words + ["auto"], env=environment(DTINFO_LIBCUDA=pipe))
         require(done.code == 0 and os.path.getsize(result) == 2048, "no answer of the CPU:", done.stderr)
 

@@ -90,8 +90,8 @@ def standard_input_is_read_from_where_it_stands():
 def what_is_left_over_is_refused_before_anything_is_written():
     with folder():
         write("out.bin", b"old")
-        for size, parts in ((7, ("7 bytes", "1 fp32", "3 bytes left over")),
-                            (len(SMALL) - 3, ("1 byte left over",))):
+        for size, parts in ((7, ("7 bytes", "1 fp32", "3 extra bytes")),
+                            (len(SMALL) - 3, ("1 extra byte",))):
             write("in.bin", SMALL[:size])
             require_failure(cast("in.bin", "out.bin", "--force"), 3, "in.bin", *parts)
             require_failure(cast("-", "out.bin", "--force", input=SMALL[:size]), 3,

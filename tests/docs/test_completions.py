@@ -170,6 +170,12 @@ def questions(facts, blocks):
     yield ["cast", "1", "bf16,fp8_e8"], {"bf16,fp8_e8m0"}
     yield ["quant", "1", "int8,mxfp"], {"int8,mxfp4", "int8,mxfp8_e4m3"}
     yield ["cast", "--fail-on", "inexact,ov"], {"inexact,overflow"}
+    yield ["finfo", "--field", "max,ep"], {"max,eps", "max,epsneg"}
+    yield ["iinfo", "--field=si"], {"--field=signed"}
+    yield ["info", "--field", "si"], {"sign_bits", "signed"}
+    yield ["iinfo", "--field", ""], {"dtype", "bits", "kind", "signed", "min", "max", "names"}
+    yield ["list", "--field", "max"], {"max"}
+    yield ["bits", "--field", "valu"], {"value"}
 
 
 def check_hostile_names(judge, program):

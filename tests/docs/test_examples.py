@@ -35,8 +35,14 @@ def programs(command):
 
 
 def outputs(example, environment):
-    """What each step prints, standard error included; steps share a shell, so that $? works."""
-    script = "".join(f"{command}\nstatus=$?\necho '{MARK}'\n(exit $status)\n"
+    """What each step prints, standard error included; steps share a shell, so that $? works. Man pages
+    show what fits a terminal of 80 columns, indented by 4; programs in a pipe get everything."""
+    def width(command):
+        piped = re.search(r"dtinfo[^|]*\|", command)
+        narrow = example.path.suffix == ".scd" and not piped
+        return 'dtinfo() { command dtinfo --width 76 "$@"; }\n' if narrow else "unset -f dtinfo\n"
+
+    script = "".join(f"{width(command)}{command}\nstatus=$?\necho '{MARK}'\n(exit $status)\n"
                      for command, _ in example.steps)
     done = subprocess.run(["bash", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, encoding="utf-8", env=environment, timeout=60)

@@ -9,7 +9,6 @@
  *     container_probe safetensors   standard input: files, each behind its length in 4 bytes, low
  *                                   byte first; head is what a file of the same tensors, in their
  *                                   order and with all metadata, would begin with
- *     container_probe files         standard input: paths, one a line; no head
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,33 +144,12 @@ static void judge_frames(void)
     }
 }
 
-static void judge_files(void)
-{
-    char path[4096];
-    while (fgets(path, sizeof path, stdin)) {
-        struct dti_container *container;
-        struct dti_error error;
-        path[strcspn(path, "\n")] = '\0';
-        if (dti_container_open(&container, path, NULL, &error) == DTI_OK) {
-            put_found(container);
-            puts("}");
-            dti_container_free(container);
-        } else {
-            put_error(&error);
-        }
-        (void)fflush(stdout);
-    }
-}
-
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "safetensors") == 0) {
-        judge_frames();
-    } else if (argc == 2 && strcmp(argv[1], "files") == 0) {
-        judge_files();
-    } else {
-        (void)fprintf(stderr, "usage: %s safetensors|files\n", argv[0]);
+    if (argc != 2 || strcmp(argv[1], "safetensors") != 0) {
+        (void)fprintf(stderr, "usage: %s safetensors\n", argv[0]);
         return 2;
     }
+    judge_frames();
     return ferror(stdout) ? 1 : 0;
 }

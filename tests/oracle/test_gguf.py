@@ -36,10 +36,10 @@ LATER = {"Q2_0"}    # of ggml, after the package's release
 # ggml's checks, and that the data must be there, by our words for them
 STRICTER = [
     r"truncated", r"a string at byte", r"is empty$", r"its offset", r"dimensions", r"2\^63",
-    r"64 bits", r"arrays within arrays", r"no multiple of the", r"there is no type",
+    r"64 bits", r"arrays nested deeper", r"multiple of the", r"unknown value type",
 ]
 # counts beyond the file, over which the package loops without end
-ENDLESS = r"the file is too short for an array|an array may have|do not fit into"
+ENDLESS = r"the file is too short for an array|array longer than the limit|do not fit into"
 INTERESTING = [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 16, 31, 32, 33, 39, 42, 63, 64, 128, 148, 255, 256,
                2**16, 2**24 - 1, 2**30, 2**30 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1,
                2**63, 2**64 - 32, 2**64 - 1]

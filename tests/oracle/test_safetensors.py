@@ -282,7 +282,7 @@ def is_odd_on_purpose(data, error):
         return "\0twins" in header or "\0twins" in metadata
     if "must be an object" in error:
         return any(isinstance(t, list) for t in tensors)
-    if "dtype is no string" in error:
+    if "dtype is not a string" in error:
         return any(isinstance(t, dict) and isinstance(t.get("dtype"), dict) for t in tensors)
     if "out of range" in error:     # between 1e308 and the end of fp64
         return any(1e308 <= abs(float(x)) < float("inf") for x in numbers(tensors))

@@ -117,7 +117,7 @@ static void a_file_that_becomes_shorter_is_an_error(void)
         CHECK(dti_output_open(&output, "out", true, 0, &error) == DTI_OK);
         CHECK(run_two(&input, output, to_bf16, n, way % TEAMS) == DTI_BAD_INPUT);
         snprintf(wanted, sizeof wanted,
-                 "'in' became shorter while it was read: nothing at byte %llu of %llu",
+                 "'in' shrank while being read: it ends at byte %llu of %llu",
                  (unsigned long long)(4 * n + 10), (unsigned long long)(8 * n));
         CHECK_STR(error.text, wanted);
         dti_output_discard(output);

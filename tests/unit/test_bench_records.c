@@ -108,10 +108,12 @@ static void tables_are_told_by_dtype_engine_and_size(void)
     CHECK(read_as(&records, text, &dti_schema_bench_table, "matmul") == DTI_OK);
     CHECK_SIZE(records.count, 3);
     CHECK_STR(records.rows[0].label,
-              "matmul bf16, 1x2048x1024, cuda:1, 1 thread, with memory, onednn");
-    CHECK_STR(records.rows[1].label, "matmul copy, 64 bytes, 1 thread, with memory, string move");
-    CHECK_STR(records.rows[2].label, "matmul first touch, 3 elements, 4 threads near, with memory, "
-                                     "4 KiB pages");
+              "matmul bf16, 1x2048x1024, cuda:1, 1 thread, with allocation, onednn");
+    CHECK_STR(records.rows[1].label,
+              "matmul copy, 64 bytes, 1 thread, with allocation, string move");
+    CHECK_STR(records.rows[2].label,
+              "matmul first touch, 3 elements, 4 threads near, with allocation, "
+              "4 KiB pages");
     dti_bench_records_free(&records);
 }
 
@@ -121,12 +123,12 @@ static void a_document_of_another_kind_is_refused(void)
         const char *text, *message;
     } rows[] = {
         {"{\"schema\":\"dtinfo.finfo/1\"}",
-         "'f': its schema is 'dtinfo.finfo/1'; wanted is dtinfo.bench/1"},
-        {"[]", "'f': its schema is not told; wanted is dtinfo.bench/1"},
-        {"{\"schema\":7}", "'f': its schema is not told; wanted is dtinfo.bench/1"},
+         "'f': expected the schema dtinfo.bench/1, got 'dtinfo.finfo/1'"},
+        {"[]", "'f': expected the schema dtinfo.bench/1, got none"},
+        {"{\"schema\":7}", "'f': expected the schema dtinfo.bench/1, got none"},
         {"{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"x\\u001b\"}",
-         "'f': its benchmark is 'x\\x1b'; wanted is cast"},
-        {"", "'f' is not a JSON document: byte 0: the text ends where a value is missing"},
+         "'f': expected the benchmark cast, got 'x\\x1b'"},
+        {"", "'f' is not a JSON document: byte 0: the text ends where a value is expected"},
         {"{\"schema\"", NULL},
         {"{}x", NULL},
         {HEAD "\"results\":[]}\n{\"schema\n", NULL},
@@ -308,7 +310,7 @@ static void documents_and_structs_agree(void)
     CHECK_SIZE(direct.count, 1);
     CHECK_SIZE(read.count, 1);
     CHECK_STR(direct.rows[0].label,
-              "matmul bf16, 1x2048x1024, cuda:1, 3 threads, cold, with memory, onednn");
+              "matmul bf16, 1x2048x1024, cuda:1, 3 threads, cold, with allocation, onednn");
     CHECK_STR(read.rows[0].label, direct.rows[0].label);
     const struct dti_bench_figure *const a = &direct.rows[0].time, *const b = &read.rows[0].time;
     CHECK(a->median == b->median && a->low == b->low && a->high == b->high);

@@ -68,8 +68,6 @@ static void instruction_sets_have_names_of_their_own(void)
     for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
         const enum dti_instruction a = (enum dti_instruction)i;
         CHECK(dti_instruction_name(a)[0] != '\0' && dti_instruction_meaning(a)[0] != '\0');
-        CHECK(dti_instruction_isa(a) == DTI_ISA_X86_64 ||
-              dti_instruction_isa(a) == DTI_ISA_AARCH64);
         for (unsigned j = 0; j < i; j++)
             CHECK(strcmp(dti_instruction_name(a), dti_instruction_name((enum dti_instruction)j)) !=
                   0);

@@ -71,8 +71,7 @@ static void the_content_tells_the_kind(void)
 static void what_is_not_read_is_told(void)
 {
     static const char unrecognized[] =
-        "'x' is none of the kinds that are known by their content (safetensors, npy, npz, gguf, an "
-        "index)";
+        "'x' has an unknown file format (known: safetensors, npy, npz, gguf, an index)";
     static const char pickle[] =
         "'x' is a Python pickle, which could run code and is never read; load it with "
         "torch.load(weights_only=True) or numpy and save it with Python's safetensors";
@@ -115,7 +114,7 @@ static void what_is_not_read_is_told(void)
             ".npy or safetensors, with the onnx package for example");
     make_text("x", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
     refused("x", DTI_BAD_INPUT,
-            "'x' is a Git LFS pointer, not the file that it stands for; fetch that with \"git lfs "
+            "'x' is a Git LFS pointer, not the file itself; fetch the file with \"git lfs "
             "pull\"");
     make_text("x", "{\"a\": 1}");
     refused("x", DTI_BAD_INPUT, "'x' is not an index: it has no \"weight_map\"");
@@ -161,13 +160,13 @@ static void operands_that_are_no_files(void)
     CHECK(mkfifo("pipe", 0644) == 0);
     CHECK(!dti_container_is("pipe")); /* and does not wait */
     refused("pipe", DTI_BAD_INPUT,
-            "'pipe' is not a regular file, and tensors are found by seeking; copy it to a file "
+            "'pipe' is not seekable, which reading tensors requires; copy it to a regular file "
             "first"); /* nor here, though nobody writes */
     const int both = open("pipe", O_RDWR);
     CHECK(both >= 0);
-    refused("pipe", DTI_BAD_INPUT,
-            "'pipe' is not a regular file, and tensors are found by seeking; copy it to a file "
-            "first");
+    refused(
+        "pipe", DTI_BAD_INPUT,
+        "'pipe' is not seekable, which reading tensors requires; copy it to a regular file first");
     close(both);
     folder_leave();
 }
@@ -233,8 +232,7 @@ static void raw_files_are_one_tensor(void)
     raw.shaped = false;
     file_make("x", bytes, 20);
     open_raw(&raw,
-             "'x': 20 bytes are 2 complex64 and 4 bytes left over; is it of another dtype, or "
-             "cut off?");
+             "'x': 20 bytes are 2 complex64 plus 4 extra bytes; wrong dtype, or truncated file?");
     file_make("x", bytes, 0);
     container = open_raw(&raw, NULL);
     if (container) {
@@ -264,14 +262,14 @@ static void raw_files_of_packed_codes_end_in_zeros(void)
         dti_container_free(container);
     }
     raw.layout.packing = DTI_PACKING_HIGH;
-    open_raw(&raw, "'x': its last 6 bits are too few for another fp6_e2m3 and not zero");
+    open_raw(&raw, "'x': the last 6 bits are too few for another fp6_e2m3 and are not zero");
     raw.layout.packing = DTI_PACKING_LOW;
     raw.shape = eight;
     file_make("x", bytes, 7);
     open_raw(&raw, "'x': the shape has 8 elements, which are 6 bytes of fp6_e2m3; the file has 7");
     raw.shaped = false;
     file_make("x", bytes + 1, 4); /* 32 bits: 5 elements and 2 bits */
-    open_raw(&raw, "'x': its last 2 bits are too few for another fp6_e2m3 and not zero");
+    open_raw(&raw, "'x': the last 2 bits are too few for another fp6_e2m3 and are not zero");
     raw.layout.packing = DTI_PACKING_BYTES;
     container = open_raw(&raw, NULL);
     if (container) {

@@ -163,15 +163,15 @@ static void reviewed_aliases_mean_what_the_table_says(void)
 static void ambiguous_names_list_their_meanings(void)
 {
     check_fails("fp8", DTI_AMBIGUOUS_DTYPE,
-                "'fp8' names several dtypes; say fp8_e4m3fn or fp8_e5m2");
+                "'fp8' names several dtypes; use fp8_e4m3fn or fp8_e5m2");
     check_fails("Float8", DTI_AMBIGUOUS_DTYPE,
-                "'Float8' names several dtypes; say fp8_e4m3fn or fp8_e5m2");
+                "'Float8' names several dtypes; use fp8_e4m3fn or fp8_e5m2");
     check_fails("|V1", DTI_AMBIGUOUS_DTYPE,
-                "'|V1' names several dtypes; say fp8_e4m3fn, fp8_e8m0, fp4_e2m1 or int4");
+                "'|V1' names several dtypes; use fp8_e4m3fn, fp8_e8m0, fp4_e2m1 or int4");
     check_fails("numpy.uint", DTI_AMBIGUOUS_DTYPE,
-                "'numpy.uint' names several dtypes; say uint64 or uint32");
+                "'numpy.uint' names several dtypes; use uint64 or uint32");
     check_fails("np.float", DTI_AMBIGUOUS_DTYPE,
-                "'np.float' names several dtypes; say fp64 or fp32");
+                "'np.float' names several dtypes; use fp64 or fp32");
 
     static const char *const names[] = {"fp8", "fp6",  "fp4",  "f8",    "float4",    "V1",
                                         "<V1", "uint", "int_", "p3109", "np.complex"};

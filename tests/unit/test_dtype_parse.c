@@ -106,26 +106,25 @@ static void impossible_formats_say_why(void)
     check_fails("e04m3", DTI_UNKNOWN_DTYPE,
                 "dtype 'e04m3' has a number with leading zeros; write 'e4m3'");
     check_fails("e0m3", DTI_UNKNOWN_DTYPE,
-                "dtype 'e0m3' has no exponent bits; fixed-point numbers are the intN and uintN");
+                "dtype 'e0m3' has no exponent bits; use intN or uintN for fixed-point numbers");
     check_fails("e20m3", DTI_UNKNOWN_DTYPE,
                 "dtype 'e20m3': exponent fields wider than 19 bits (binary256's) are not "
-                "supported; take fewer");
+                "supported; use fewer");
     check_fails("E15M112", DTI_UNKNOWN_DTYPE,
-                "dtype 'E15M112' is wider than 64 bits; take at most 48 mantissa bits");
-    check_fails("e4m99999999999999999999", DTI_UNKNOWN_DTYPE,
-                "dtype 'e4m99999999999999999999' is wider than 64 bits; take at most 59 mantissa "
-                "bits");
+                "dtype 'E15M112' is wider than 64 bits; use at most 48 mantissa bits");
+    check_fails(
+        "e4m99999999999999999999", DTI_UNKNOWN_DTYPE,
+        "dtype 'e4m99999999999999999999' is wider than 64 bits; use at most 59 mantissa bits");
     check_fails("e4m3b524289", DTI_UNKNOWN_DTYPE,
-                "dtype 'e4m3b524289': the bias is out of range; it goes from 0 to 524288");
+                "dtype 'e4m3b524289': the bias is out of range (0 to 524288)");
     check_fails("e1m0", DTI_UNKNOWN_DTYPE,
-                "dtype 'e1m0' has no finite number but zero; give it another mantissa or "
-                "exponent bit");
+                "dtype 'e1m0' has no finite value except zero; add a mantissa or exponent bit");
     check_fails("binary2p1se", DTI_UNKNOWN_DTYPE,
-                "dtype 'binary2p1se': P3109 formats have 3 to 16 bits here; take such a width");
+                "dtype 'binary2p1se': only P3109 formats of 3 to 16 bits are supported");
     check_fails("binary8p8se", DTI_UNKNOWN_DTYPE,
-                "dtype 'binary8p8se': the precision of 8 bits goes from p1 to p7");
+                "dtype 'binary8p8se': the precision of a 8-bit format ranges from p1 to p7");
     check_fails("binary8p0se", DTI_UNKNOWN_DTYPE,
-                "dtype 'binary8p0se': the precision of 8 bits goes from p1 to p7");
+                "dtype 'binary8p0se': the precision of a 8-bit format ranges from p1 to p7");
 }
 
 UNIT_MAIN(spelled_out_encodings_become_their_rows, formats_without_a_row_are_parsed,

@@ -110,13 +110,13 @@ static void patterns_choose(void)
     finish(&asked);
     request.only = "i,none";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_USAGE);
-    CHECK_STR(asked.error.text, "'none' fits no tensor");
+    CHECK_STR(asked.error.text, "'none' matches no tensor");
     CHECK_STR(asked.error.argument, "none");
     CHECK(asked.error.remedy == DTI_REMEDY_ALLOW_CAST);
     dti_container_free(asked.container);
     request.allow_unmatched = true;
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_OK && asked.warnings == 1);
-    CHECK_STR(asked.last, "idle_pattern: 'none' fits no tensor");
+    CHECK_STR(asked.last, "idle_pattern: 'none' matches no tensor");
     CHECK(asked.remedy == DTI_REMEDY_CORRECT_CAST);
     finish(&asked);
     request.cast.ints = false;
@@ -127,7 +127,7 @@ static void patterns_choose(void)
     finish(&asked);
     request.select = "none";
     CHECK(ask(&asked, &request, DTI_FP16) == DTI_USAGE);
-    CHECK_STR(asked.error.text, "'none' fits none of 5 tensors");
+    CHECK_STR(asked.error.text, "'none' matches none of 5 tensors");
     CHECK(asked.error.remedy == DTI_REMEDY_CORRECT_SELECT);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);
@@ -155,7 +155,7 @@ static void what_the_output_cannot_hold_is_named(void)
     request.cast.packing_given = true;
     request.select = "f";
     CHECK(ask(&asked, &request, DTI_FP4_E2M1) == DTI_WRONG_KIND);
-    CHECK(strstr(asked.error.text, "3 elements of fp4_e2m1 end within a byte"));
+    CHECK(strstr(asked.error.text, "3 elements of fp4_e2m1 do not fill whole bytes"));
     finish(&asked);
     request = plain;
     request.kind = DTI_CONTAINER_NPY;
@@ -164,7 +164,7 @@ static void what_the_output_cannot_hold_is_named(void)
     finish(&asked);
     request.select = "f,b";
     CHECK(ask(&asked, &request, DTI_BF16) == DTI_USAGE);
-    CHECK_STR(asked.error.text, "'in' has 2 tensors, and an npy file holds one");
+    CHECK_STR(asked.error.text, "'in' has 2 tensors, but an npy file holds only one");
     CHECK(asked.error.remedy == DTI_REMEDY_SELECT_ONE);
     finish(&asked);
     CHECK_U64(folder_leave(), 1);

@@ -101,7 +101,7 @@ static void tensors_are_described(void)
         CHECK(t[1].rank == 0 && t[1].elements == 1 && t[1].bytes == 1 && !t[1].layout.swapped);
         CHECK(t[2].format == NULL && t[2].bytes == 68 && t[2].elements == 64);
         CHECK(t[2].block && strcmp(t[2].block->name, "q8_0") == 0);
-        CHECK_STR(t[2].refusal, "holds blocks of Q8_0, which are not read here");
+        CHECK_STR(t[2].refusal, "holds blocks of Q8_0, which are not supported");
         CHECK(t[3].block == NULL && t[3].format == NULL && t[3].bytes == 144);
         CHECK_STR(t[3].stored_as, "Q4_K");
         CHECK(t[4].elements == 0 && t[4].bytes == 0 && t[4].rank == 3 && t[4].shape[0] == 0);
@@ -167,13 +167,12 @@ static void odd_files_are_taken_with_notes(void)
     if (CHECK(open_made(&container, &error) == DTI_OK)) {
         const struct dti_tensor *const t = container->tensors;
         CHECK_STR(t[1].stored_as, "unknown type 148");
-        CHECK_STR(t[1].refusal, "is of a type that ggml does not have");
+        CHECK_STR(t[1].refusal, "has a type that ggml does not define");
         CHECK(t[1].bytes == 96 && t[1].elements == 4 && !t[1].format && !t[1].block);
         CHECK_SIZE(container->note_count, 2);
         CHECK_STR(container->notes[0].code, "unknown_types");
-        CHECK_STR(container->notes[0].text,
-                  "1 of 3 tensors are of types that ggml does not have; their bytes are counted up "
-                  "to the next tensor");
+        CHECK_STR(container->notes[0].text, "1 of 3 tensors have types that ggml does not define; "
+                                            "their bytes are counted up to the next tensor");
         CHECK_STR(container->notes[1].code, "long_names");
         CHECK_STR(container->notes[1].text, "1 of 3 names are longer than the 63 bytes of ggml");
         dti_container_free(container);
@@ -191,7 +190,7 @@ static void odd_files_are_taken_with_notes(void)
     put_data(5, 32);
     if (CHECK(open_made(&container, &error) == DTI_OK)) {
         CHECK_SIZE(container->note_count, 1);
-        CHECK_STR(container->notes[0].text, "5 bytes stand behind the data");
+        CHECK_STR(container->notes[0].text, "5 bytes follow the data");
         dti_container_free(container);
     }
     folder_leave();
@@ -214,7 +213,8 @@ static void long_texts_are_cut(void)
         file_make("x.gguf", text, made_length + LENGTH);
         if (CHECK(dti_container_open(&container, "x.gguf", NULL, &error) == DTI_OK)) {
             CHECK_SIZE(container->metadata[0].value_length, (1 << 20) - 2);
-            CHECK_STR(container->notes[0].text, "the text of key 'k' is cut: it has 1048577 bytes");
+            CHECK_STR(container->notes[0].text,
+                      "the value of key 'k' is truncated: it has 1048577 bytes");
             dti_container_free(container);
         }
     }

@@ -20,20 +20,20 @@ static void headers_that_cannot_be(void)
 {
     folder_enter();
     start(1, 0, 0);
-    refused("'x.gguf' is GGUF version 1; 2 and 3 are read");
+    refused("'x.gguf' is GGUF version 1; only versions 2 and 3 are supported");
     start(0, 0, 0);
-    refused("'x.gguf' is GGUF version 0; 2 and 3 are read");
+    refused("'x.gguf' is GGUF version 0; only versions 2 and 3 are supported");
     start(4, 0, 0);
-    refused("'x.gguf' is GGUF version 4; 2 and 3 are read");
+    refused("'x.gguf' is GGUF version 4; only versions 2 and 3 are supported");
     start(0x40000, 0, 0);
-    refused("'x.gguf' is GGUF version 1024; 2 and 3 are read");
+    refused("'x.gguf' is GGUF version 1024; only versions 2 and 3 are supported");
     start(3, UINT64_MAX, 0);
-    refused("'x.gguf': 18446744073709551615 tensors do not fit into the 0 bytes behind them");
+    refused("'x.gguf': 18446744073709551615 tensors do not fit into the 0 bytes that remain");
     start(3, 0, UINT64_C(1) << 60);
-    refused("'x.gguf': 1152921504606846976 key-values do not fit into the 0 bytes behind them");
+    refused("'x.gguf': 1152921504606846976 key-values do not fit into the 0 bytes that remain");
     start(3, 1, 0);
     put_number(0, 8), put_number(0, 8), put_number(0, 4);
-    refused("'x.gguf': 1 tensors do not fit into the 20 bytes behind them");
+    refused("'x.gguf': 1 tensors do not fit into the 20 bytes that remain");
     memcpy(made, "GGUf", 4);
     refused("'x.gguf' does not begin with \"GGUF\"");
     folder_leave();
@@ -47,7 +47,7 @@ static void pairs_that_cannot_be(void)
     refused("'x.gguf': the key before byte 32 is empty");
     start(3, 0, 1);
     put_pair("k", 13, 1, 4);
-    refused("'x.gguf': key 'k': there is no type 13");
+    refused("'x.gguf': key 'k': unknown value type 13");
     start(3, 0, 2);
     put_pair("k\x1b", 4, 1, 4);
     put_pair("k\x1b", 5, 1, 4);
@@ -73,7 +73,7 @@ static void pairs_that_cannot_be(void)
     start(3, 0, 1);
     put_text("k");
     put_number(9, 4), put_number(13, 4), put_number(0, 8);
-    refused("'x.gguf': key 'k': there is no type 13");
+    refused("'x.gguf': key 'k': unknown value type 13");
     start(3, 0, 1);
     put_text("k");
     put_number(9, 4), put_number(10, 4), put_number(UINT64_C(1) << 30, 8), put_number(0, 8);
@@ -81,7 +81,8 @@ static void pairs_that_cannot_be(void)
     start(3, 0, 1);
     put_text("k");
     put_number(9, 4), put_number(0, 4), put_number(UINT64_MAX, 8), put_number(0, 8);
-    refused("'x.gguf': key 'k': an array may have 1073741824 elements, not 18446744073709551615");
+    refused("'x.gguf': key 'k': array longer than the limit of 1073741824 elements: "
+            "18446744073709551615");
     for (unsigned depth = 8; depth <= 9; depth++) {
         start(3, 0, 1);
         put_text("k");
@@ -91,7 +92,7 @@ static void pairs_that_cannot_be(void)
         put_number(0, 4), put_number(0, 8);
         struct dti_container *container;
         if (depth == 9)
-            refused("'x.gguf': key 'k': arrays within arrays, more than 8");
+            refused("'x.gguf': key 'k': arrays nested deeper than 8");
         else if (CHECK(open_made(&container, NULL) == DTI_OK))
             dti_container_free(container);
     }
@@ -139,7 +140,7 @@ static void tensors_that_cannot_be(void)
     refused("'x.gguf': tensor 't': its dimensions make 2^63 elements or more");
     start(3, 1, 0);
     put_tensor("t", 1, (const uint64_t[]){UINT64_C(1) << 62}, 28, 0);
-    refused("'x.gguf': tensor 't': its bytes do not fit in 64 bits");
+    refused("'x.gguf': tensor 't': its size does not fit in 64 bits");
     start(3, 1, 0);
     put_tensor("t", 1, (const uint64_t[]){UINT64_C(1) << 60}, 28, 0);
     refused("'x.gguf': tensor 't': truncated: it has 9223372036854775808 bytes from byte 0 of the "
@@ -147,40 +148,40 @@ static void tensors_that_cannot_be(void)
     start(3, 1, 0);
     put_tensor("t", 2, (const uint64_t[]){48, 32}, 2, 0);
     put_data(1000, 32);
-    refused("'x.gguf': tensor 't': its rows of 48 elements are no multiple of the 32 in a block of "
-            "Q4_0");
+    refused("'x.gguf': tensor 't': its rows of 48 elements are not a multiple of the 32 in a block "
+            "of Q4_0");
     start(3, 1, 0);
     put_tensor("t", 0, NULL, 39, 0);
     put_data(100, 32);
-    refused("'x.gguf': tensor 't': its rows of 1 elements are no multiple of the 32 in a block of "
-            "MXFP4");
+    refused("'x.gguf': tensor 't': its rows of 1 elements are not a multiple of the 32 in a block "
+            "of MXFP4");
     start(3, 2, 0);
     put_tensor("t", 1, four, 0, 0);
     put_tensor("t", 1, four, 0, 32);
     put_data(48, 32);
-    refused("'x.gguf': tensor 't': there are two of that name");
+    refused("'x.gguf': tensor 't' occurs twice");
     start(3, 1, 0);
     put_tensor("t", 1, four, 0, 32);
     put_data(48, 32);
-    refused("'x.gguf': tensor 't': its offset is 32, and the tensors before it end at 0");
+    refused("'x.gguf': tensor 't': its offset is 32, but the tensors before it end at 0");
     start(3, 2, 0);
     put_tensor("a", 1, four, 0, 0);
     put_tensor("b", 1, four, 0, 16); /* not padded */
     put_data(48, 32);
-    refused("'x.gguf': tensor 'b': its offset is 16, and the tensors before it end at 32");
+    refused("'x.gguf': tensor 'b': its offset is 16, but the tensors before it end at 32");
     start(3, 2, 0);
     put_tensor("a", 1, four, 148, 0);
     put_tensor("b", 1, four, 0, 33);
     put_data(80, 32);
-    refused("'x.gguf': tensor 'b': its offset 33 is below 0, where the tensor before it begins, or "
-            "no multiple of 32");
+    refused("'x.gguf': tensor 'b': its offset 33 is below 0, where the previous tensor begins, or "
+            "not a multiple of 32");
     start(3, 3, 0);
     put_tensor("a", 1, four, 0, 0);
     put_tensor("u", 1, four, 148, 32);
     put_tensor("b", 1, four, 0, 0);
     put_data(80, 32);
-    refused("'x.gguf': tensor 'b': its offset 0 is below 32, where the tensor before it begins, or "
-            "no multiple of 32");
+    refused("'x.gguf': tensor 'b': its offset 0 is below 32, where the previous tensor begins, or "
+            "not a multiple of 32");
     folder_leave();
 }
 
@@ -236,7 +237,7 @@ static void limits_hold_in_large_files(void)
         CHECK(pwrite(fd, "\0\0\0\0\0\0\0\0", 8, (off_t)made_length) == 8 && close(fd) == 0);
         CHECK(dti_container_open(&container, "x.gguf", NULL, &error) == DTI_BAD_INPUT);
         CHECK_STR(error.text,
-                  "'x.gguf': tensor '': its offset is 0, and the tensors before it end at 32");
+                  "'x.gguf': tensor '': its offset is 0, but the tensors before it end at 32");
     }
     folder_leave();
 }

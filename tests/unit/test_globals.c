@@ -92,13 +92,13 @@ static void nonsense_in_the_environment_is_named(void)
     CHECK(check("DTINFO_CPU=avx3", &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text,
               "environment variable DTINFO_CPU takes one of none, scalar, avx2, avx512, "
-              "avx512vbmi, avx512bf16, neon; 'avx3' is none of them");
+              "avx512vbmi, avx512bf16, neon; got 'avx3'");
     CHECK_STR(error.argument, "avx3");
     CHECK_STR(error.suggestions[0], "avx2");
     CHECK(check("DTINFO_CPU=", &error) == DTI_BAD_ENVIRONMENT);
     CHECK(check("DTINFO_FOO=avx2", &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text,
-              "unknown environment variable 'DTINFO_FOO'; the known ones are DTINFO_CPU, "
+              "unknown environment variable 'DTINFO_FOO'; the variables are DTINFO_CPU, "
               "DTINFO_CUDA_TIMEOUT, DTINFO_LIBCUDA, DTINFO_LIBGMP, DTINFO_LIBMPFR, "
               "DTINFO_LIBNVML");
     CHECK(check("DTINFO_", &error) == DTI_BAD_ENVIRONMENT);

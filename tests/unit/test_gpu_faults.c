@@ -35,12 +35,12 @@ static void no_device_can_be_had(void)
 {
     check_run("", "/nowhere/libcuda.so.1", false, "unavailable: LIBRARY: not found");
     check_run("", FAKE_CUDA_OLD_PATH, false,
-              "unavailable: LIBRARY (CUDA 13.2): has no function cuStreamQuery; a "
-              "driver for CUDA 10.0 or newer is needed");
-    check_run("stub", NULL, false,
-              "unavailable: LIBRARY: the stub library of the CUDA toolkit, not a "
-              "driver: CUDA error 34 (stub library); install NVIDIA's driver, or name its library "
-              "in DTINFO_LIBCUDA");
+              "unavailable: LIBRARY (CUDA 13.2): has no function cuStreamQuery; CUDA 10.0 or newer "
+              "is required");
+    check_run(
+        "stub", NULL, false,
+        "unavailable: LIBRARY: the stub library of the CUDA toolkit, not a driver: CUDA error 34 "
+        "(stub library); install NVIDIA's driver, or set DTINFO_LIBCUDA to its library");
     check_run("devices=0", NULL, false,
               "unavailable: LIBRARY: no CUDA device: CUDA error 100 (no device)");
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
@@ -49,19 +49,18 @@ static void no_device_can_be_had(void)
               "CUDA_VISIBLE_DEVICES is '', which may hide some");
     unsetenv("CUDA_VISIBLE_DEVICES");
     check_run("fail=cuInit:1:803", NULL, false,
-              "unavailable: LIBRARY: the library is for CUDA 13.2 and does not fit "
-              "the kernel's driver: CUDA error 803 (system driver mismatch); restart, or install "
-              "the two anew");
+              "unavailable: LIBRARY: the library is for CUDA 13.2 and does not match the kernel's "
+              "driver: CUDA error 803 (system driver mismatch); reboot, or reinstall both");
     check_run("fail=cuInit:1:999", NULL, false,
               "unavailable: LIBRARY (CUDA 13.2): cuInit: CUDA error 999 (unknown)");
     check_run("fail=cuInit:1:35", NULL, false,
               "unavailable: LIBRARY (CUDA 13.2): cuInit: CUDA error 35");
     check_run("fail=cuDevicePrimaryCtxRetain:1:46", NULL, false,
-              "unavailable: cuda:0: busy, or for the use of another process alone: "
+              "unavailable: cuda:0: busy, or reserved by another process: "
               "cuDevicePrimaryCtxRetain: CUDA error 46 (device unavailable)");
     check_run("fail=cuDevicePrimaryCtxRetain:1:2", NULL, false,
-              "no_memory: cuda:0: its memory does not suffice to begin: cuDevicePrimaryCtxRetain: "
-              "CUDA error 2 (out of memory)");
+              "no_memory: cuda:0: not enough memory to start: cuDevicePrimaryCtxRetain: CUDA error "
+              "2 (out of memory)");
 }
 
 static void kernels_do_not_suit(void)
@@ -73,13 +72,13 @@ static void kernels_do_not_suit(void)
     check_run("version=9020", NULL, true,
               "unavailable: cuda:0: the kernels need a driver of CUDA 10.0 or later");
     check_run("fail=cuModuleLoadDataEx:1:209", NULL, true,
-              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) refuses: "
+              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) rejects: "
               "cuModuleLoadDataEx: CUDA error 209 (no binary for gpu)");
     check_run("fail=cuModuleLoadDataEx:1:222", NULL, true,
-              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) refuses: "
+              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) rejects: "
               "cuModuleLoadDataEx: CUDA error 222 (unsupported ptx version)");
     check_run("fail=cuModuleGetFunction:2:500", FAKE_CUDA_PLAIN_PATH, true,
-              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) refuses: "
+              "unavailable: cuda:0: the kernels are PTX 6.3, which the driver (CUDA 13.2) rejects: "
               "cuModuleGetFunction: CUDA error 500: 'dti_gpu_fp32_to_fp16'");
     check_run("fail=cuModuleLoadDataEx:1:2", NULL, true,
               "no_memory: cuda:0: cuModuleLoadDataEx: CUDA error 2 (out of memory)");
@@ -92,11 +91,11 @@ static void work_goes_wrong(void)
     static const struct {
         const char *script, *want;
     } rows[] = {
-        {"fail=cuMemAlloc_v2:2:2", "no_memory: cuda:0: out of memory: 3000 bytes are wanted, "
-                                   "150323852360 are free"},
-        {"memory=4K", "no_memory: cuda:0: out of memory: 3000 bytes are wanted, 1096 are free"},
-        {"fail=cuMemHostAlloc:1:2", "no_memory: cuda:0: 3000 bytes of host memory cannot be made "
-                                    "reachable for it"},
+        {"fail=cuMemAlloc_v2:2:2",
+         "no_memory: cuda:0: out of memory: 3000 bytes needed, 150323852360 free"},
+        {"memory=4K", "no_memory: cuda:0: out of memory: 3000 bytes needed, 1096 free"},
+        {"fail=cuMemHostAlloc:1:2",
+         "no_memory: cuda:0: cannot allocate 3000 bytes of pinned host memory"},
         {"fail=cuMemcpyHtoDAsync_v2:1:719",
          "device_failed: cuda:0: cuMemcpyHtoDAsync_v2: CUDA error 719 (launch failed)"},
         {"fail=cuStreamQuery:1:214",
@@ -167,15 +166,15 @@ static void what_hangs_is_told(void)
     struct child_result result;
     struct run run = {.script = "hang=cuInit:1", .timeout = "0.2"};
     CHECK_STR(run_child(&result, &run), "device_failed: the CUDA driver did not answer within 0.2 "
-                                        "s; DTINFO_CUDA_TIMEOUT sets how long it may take");
+                                        "s; DTINFO_CUDA_TIMEOUT sets the limit");
     run.script = "hang=cuMemAlloc_v2:2";
     CHECK_STR(run_child(&result, &run), "device_failed: cuda:0: the driver did not answer within "
-                                        "0.2 s; DTINFO_CUDA_TIMEOUT sets how long it may take");
+                                        "0.2 s; DTINFO_CUDA_TIMEOUT sets the limit");
     run.script = "hang=kernel:1";
     run.launch = true;
     if (has_kernels())
         CHECK_STR(run_child(&result, &run), "device_failed: cuda:0 did not finish its work within "
-                                            "0.2 s; DTINFO_CUDA_TIMEOUT sets how long it may take");
+                                            "0.2 s; DTINFO_CUDA_TIMEOUT sets the limit");
 }
 
 UNIT_MAIN(without_a_fault_it_is_right, no_device_can_be_had, kernels_do_not_suit, work_goes_wrong,

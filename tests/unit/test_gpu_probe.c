@@ -133,24 +133,24 @@ static void missing_functions_are_missing_facts(void)
                 "l2=62914560 clock=1980000000 peak=4916736000000 link=? lanes=? link_max=? "
                 "lanes_max=? numa=0 ecc=1 power=? engines=5\n");
     check_probe(&(struct probe_case){.script = "devices=1,fail=cuDeviceGet:1:999"},
-                "version=13020 driver= why=the CUDA devices have gone\n");
+                "version=13020 driver= why=the CUDA devices are no longer available\n");
 }
 
 static void no_device_is_an_answer(void)
 {
     check_probe(&(struct probe_case){.library = "/nowhere/libcuda.so.1"},
                 "version=0 driver= why=LIBRARY: not found\n");
-    check_probe(&(struct probe_case){.library = "libcuda.so"},
-                "version=0 driver= why=DTINFO_LIBCUDA is LIBRARY, which is no path: it has no "
-                "slash\n");
+    check_probe(
+        &(struct probe_case){.library = "libcuda.so"},
+        "version=0 driver= why=DTINFO_LIBCUDA is LIBRARY, which is not a path: it has no slash\n");
     check_probe(&(struct probe_case){.script = "devices=0,version=12080"},
                 "version=12080 driver= why=LIBRARY: no CUDA device: CUDA error 100 (no device)\n");
     check_probe(&(struct probe_case){.script = "hang=cuInit:1", .timeout = "0.1"},
                 "version=0 driver= why=the CUDA driver did not answer within 0.1 s; "
-                "DTINFO_CUDA_TIMEOUT sets how long it may take\n");
+                "DTINFO_CUDA_TIMEOUT sets the limit\n");
     check_probe(&(struct probe_case){.library = FAKE_CUDA_OLD_PATH, .script = "version=9010"},
-                "version=9010 driver= why=LIBRARY (CUDA 9.1): has no function cuStreamQuery; a "
-                "driver for CUDA 10.0 or newer is needed\n");
+                "version=9010 driver= why=LIBRARY (CUDA 9.1): has no function cuStreamQuery; CUDA "
+                "10.0 or newer is required\n");
 }
 
 static void a_count_beyond_reason_is_no_lack_of_memory(void)

@@ -70,7 +70,7 @@ static void a_file_that_shrinks_is_an_error(void)
         memset(&error, 0, sizeof error);
         CHECK(dti_input_read_at(&input, buffer, 4, 2, &error) == DTI_OK);
         CHECK(dti_input_read_at(&input, buffer, 5, 2, &error) == DTI_BAD_INPUT);
-        CHECK_STR(error.text, "'in' became shorter while it was read: nothing at byte 6 of 10");
+        CHECK_STR(error.text, "'in' shrank while being read: it ends at byte 6 of 10");
         dti_input_close(&input);
     }
     folder_leave();

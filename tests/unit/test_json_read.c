@@ -68,11 +68,11 @@ static void blanks_are_four_characters_and_no_more(void)
     GOOD(" \t\r\n{ \t\r\n\"a\" \t\r\n: \t\r\n1 \t\r\n, \"b\" : [ 1 , 2 ] } \t\r\n");
     BAD("\v1", 0, "a value is missing");
     BAD("\f1", 0, "a value is missing");
-    BAD("1\f", 1, "something stands behind the value");
+    BAD("1\f", 1, "unexpected text after the value");
     BAD("[1\0]", 2, "a comma is missing");
     BAD("{\0}", 1, "the name of a member is missing");
     BAD("\0{}", 0, "a value is missing");
-    BAD("{}\0", 2, "something stands behind the value");
+    BAD("{}\0", 2, "unexpected text after the value");
     BAD("\xC2\xA0{}", 0, "a value is missing");                     /* no-break space */
     BAD("\xEF\xBB\xBF{}", 0, "a value is missing");                 /* byte order mark */
     BAD("{\0\"\0a\0\"\0:\0", 1, "the name of a member is missing"); /* UTF-16 */
@@ -80,12 +80,12 @@ static void blanks_are_four_characters_and_no_more(void)
 
 static void nothing_but_blanks_follows_the_value(void)
 {
-    BAD("{}{}", 2, "something stands behind the value");
-    BAD("{} x", 3, "something stands behind the value");
-    BAD("1 2", 2, "something stands behind the value");
-    BAD("[],", 2, "something stands behind the value");
-    BAD("{}}", 2, "something stands behind the value");
-    BAD("{}/**/", 2, "something stands behind the value");
+    BAD("{}{}", 2, "unexpected text after the value");
+    BAD("{} x", 3, "unexpected text after the value");
+    BAD("1 2", 2, "unexpected text after the value");
+    BAD("[],", 2, "unexpected text after the value");
+    BAD("{}}", 2, "unexpected text after the value");
+    BAD("{}/**/", 2, "unexpected text after the value");
 }
 
 static void numbers_are_those_of_the_rfc(void)
@@ -97,8 +97,8 @@ static void numbers_are_those_of_the_rfc(void)
     GOOD("1E-400");
     GOOD("1e400");
     GOOD("123456789012345678901234567890");
-    BAD("01", 0, "a number begins with 0");
-    BAD("[-01]", 2, "a number begins with 0");
+    BAD("01", 0, "a number has a leading zero");
+    BAD("[-01]", 2, "a number has a leading zero");
     BAD("1.", 2, "a digit is missing");
     BAD("[1.]", 3, "a digit is missing");
     BAD("1.e5", 2, "a digit is missing");
@@ -107,10 +107,10 @@ static void numbers_are_those_of_the_rfc(void)
     BAD("+1", 0, "a value is missing");
     BAD("1e", 2, "a digit is missing");
     BAD("1e+", 3, "a digit is missing");
-    BAD("1e5.5", 3, "something stands behind the value");
-    BAD("0x10", 1, "something stands behind the value");
-    BAD("1_000", 1, "something stands behind the value");
-    BAD("1a", 1, "something stands behind the value");
+    BAD("1e5.5", 3, "unexpected text after the value");
+    BAD("0x10", 1, "unexpected text after the value");
+    BAD("1_000", 1, "unexpected text after the value");
+    BAD("1a", 1, "unexpected text after the value");
     BAD("--1", 1, "a digit is missing");
     BAD("NaN", 0, "a value is missing");
     BAD("nan", 0, "a value is missing");
@@ -124,7 +124,7 @@ static void words_are_spelled_in_full_and_in_small_letters(void)
     BAD("NULL", 0, "a value is missing");
     BAD("tru", 0, "a value is missing");
     BAD("nul", 0, "a value is missing");
-    BAD("truex", 4, "something stands behind the value");
+    BAD("truex", 4, "unexpected text after the value");
     BAD("[nulll]", 5, "a comma is missing");
     BAD("undefined", 0, "a value is missing");
     BAD("'a'", 0, "a value is missing");
@@ -158,15 +158,15 @@ static void commas_stand_between_and_nowhere_else(void)
 
 static void text_that_ends_too_soon_is_told(void)
 {
-    BAD("", 0, "the text ends where a value is missing");
-    BAD("  ", 2, "the text ends where a value is missing");
-    BAD("[", 1, "the text ends where a value is missing");
+    BAD("", 0, "the text ends where a value is expected");
+    BAD("  ", 2, "the text ends where a value is expected");
+    BAD("[", 1, "the text ends where a value is expected");
     BAD("[1", 2, "the text ends within an array");
-    BAD("[1,", 3, "the text ends where a value is missing");
+    BAD("[1,", 3, "the text ends where a value is expected");
     BAD("{", 1, "the text ends within an object");
     BAD("{\"a", 3, "the text ends within a string");
     BAD("{\"a\"", 4, "a colon is missing");
-    BAD("{\"a\":", 5, "the text ends where a value is missing");
+    BAD("{\"a\":", 5, "the text ends where a value is expected");
     BAD("{\"a\":1", 6, "the text ends within an object");
     BAD("{\"a\":1,", 7, "the text ends within an object");
     BAD("\"", 1, "the text ends within a string");
@@ -201,7 +201,7 @@ static void every_byte_of_a_string_is_looked_at(void)
             CHECK_STR(judge(text, length + 2, &at), "not UTF-8");
             CHECK_SIZE(at, 1 + place);
             text[1 + place] = '"';
-            CHECK_STR(judge(text, length + 2, &at), "something stands behind the value");
+            CHECK_STR(judge(text, length + 2, &at), "unexpected text after the value");
             CHECK_SIZE(at, 2 + place);
         }
     }
@@ -210,31 +210,31 @@ static void every_byte_of_a_string_is_looked_at(void)
 static void escapes_are_those_of_the_rfc(void)
 {
     GOOD("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\"");
-    BAD("\"\\x41\"", 1, "an escape that JSON does not have");
-    BAD("\"\\a\"", 1, "an escape that JSON does not have");
-    BAD("\"\\'\"", 1, "an escape that JSON does not have");
-    BAD("\"\\0\"", 1, "an escape that JSON does not have");
-    BAD("\"\\U0041\"", 1, "an escape that JSON does not have");
-    BAD("\"\\u004\"", 1, "an escape that JSON does not have");
-    BAD("\"\\u00G1\"", 1, "an escape that JSON does not have");
-    BAD("\"\\u+041\"", 1, "an escape that JSON does not have");
-    BAD("\"\\", 1, "an escape that JSON does not have");
+    BAD("\"\\x41\"", 1, "an invalid escape");
+    BAD("\"\\a\"", 1, "an invalid escape");
+    BAD("\"\\'\"", 1, "an invalid escape");
+    BAD("\"\\0\"", 1, "an invalid escape");
+    BAD("\"\\U0041\"", 1, "an invalid escape");
+    BAD("\"\\u004\"", 1, "an invalid escape");
+    BAD("\"\\u00G1\"", 1, "an invalid escape");
+    BAD("\"\\u+041\"", 1, "an invalid escape");
+    BAD("\"\\", 1, "an invalid escape");
     BAD("\"\\\"", 3, "the text ends within a string");
-    BAD("\"\\\n\"", 1, "an escape that JSON does not have");
+    BAD("\"\\\n\"", 1, "an invalid escape");
 }
 
 static void surrogates_come_in_pairs(void)
 {
     GOOD("\"\\ud83d\\ude00\"");
     GOOD("\"\\uD800\\uDC00\\uDBFF\\uDFFF\"");
-    BAD("\"\\ud800\"", 1, "half of a surrogate pair");
-    BAD("\"\\udc00\"", 1, "half of a surrogate pair");
-    BAD("\"\\ud800\\u0041\"", 1, "half of a surrogate pair");
-    BAD("\"\\ud800\\ud800\"", 1, "half of a surrogate pair");
-    BAD("\"\\ud800\\n\"", 1, "half of a surrogate pair");
-    BAD("\"\\ud800x\"", 1, "half of a surrogate pair");
-    BAD("\"\\ude00\\ud83d\"", 1, "half of a surrogate pair");
-    BAD("\"\\ud83d\\ude0\"", 1, "half of a surrogate pair");
+    BAD("\"\\ud800\"", 1, "an unpaired surrogate");
+    BAD("\"\\udc00\"", 1, "an unpaired surrogate");
+    BAD("\"\\ud800\\u0041\"", 1, "an unpaired surrogate");
+    BAD("\"\\ud800\\ud800\"", 1, "an unpaired surrogate");
+    BAD("\"\\ud800\\n\"", 1, "an unpaired surrogate");
+    BAD("\"\\ud800x\"", 1, "an unpaired surrogate");
+    BAD("\"\\ude00\\ud83d\"", 1, "an unpaired surrogate");
+    BAD("\"\\ud83d\\ude0\"", 1, "an unpaired surrogate");
 }
 
 static void strings_are_utf8(void)

@@ -52,7 +52,8 @@ static void variable_names_another_one(void)
     dti_library_close(library);
     setenv("DTINFO_TEST_LIBRARY", "libc.so.6", 1);
     CHECK(dti_library_open(&library, none, "DTINFO_TEST_LIBRARY", &error) == DTI_UNAVAILABLE);
-    CHECK_STR(error.text, "DTINFO_TEST_LIBRARY is 'libc.so.6', which is no path: it has no slash");
+    CHECK_STR(error.text,
+              "DTINFO_TEST_LIBRARY is 'libc.so.6', which is not a path: it has no slash");
     setenv("DTINFO_TEST_LIBRARY", "/nowhere/\x1b[2J.so", 1);
     CHECK(dti_library_open(&library, none, "DTINFO_TEST_LIBRARY", &error) == DTI_UNAVAILABLE);
     CHECK_STR(error.text, "'/nowhere/\\x1b[2J.so': not found");

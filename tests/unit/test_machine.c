@@ -288,7 +288,7 @@ static void what_is_no_recording_is_named(void)
     CHECK(strncmp(error.text, "'none': ", 8) == 0);
     CHECK(dti_machine_read(&machine, ".", &error) == DTI_BAD_INPUT);
     CHECK_STR(error.text,
-              "'.' is no recording of a machine: it has neither 'cpuid' nor 'proc/cpuinfo'");
+              "'.' is not a recording of a machine: it has neither 'cpuid' nor 'proc/cpuinfo'");
     CHECK(mkfifo("cpuid", 0644) == 0 && mkdir("proc", 0755) == 0 &&
           mkdir("proc/cpuinfo", 0755) == 0);
     CHECK(dti_machine_read(&machine, ".", &error) == DTI_BAD_INPUT);

@@ -173,7 +173,7 @@ static void rows_are_found_by_dtype_and_level(void)
     CHECK(!dti_matmul_find(DTI_TF32, DTI_LEVEL_AVX512BF16, &why));
     CHECK_STR(why, "no CPU has instructions for it");
     CHECK(!dti_matmul_find(DTI_FP16, DTI_LEVEL_AVX512BF16, &why));
-    CHECK_STR(why, "no kernel; AVX512-FP16 would be needed");
+    CHECK_STR(why, "no kernel; it would need AVX512-FP16");
     if (dti_matmul_find(DTI_BF16, DTI_LEVEL_AVX512BF16, &why)) {
         CHECK(!dti_matmul_find(DTI_BF16, DTI_LEVEL_AVX512VBMI, &why));
         CHECK_STR(why, "needs the CPU level avx512bf16");
@@ -190,7 +190,7 @@ static void products_without_elements_and_too_large_ones_are_refused(void)
     }
     const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[0];
     CHECK(dti_matmul_new(&matmul, kernel, 0, 2, 3, 1, &error) == DTI_USAGE);
-    CHECK_STR(error.text, "a product of 0x3 and 3x2 has no element");
+    CHECK_STR(error.text, "the product of 0x3 and 3x2 has no elements");
     CHECK(dti_matmul_new(&matmul, kernel, 1, 2, 0, 1, &error) == DTI_USAGE);
     CHECK(dti_matmul_new(&matmul, kernel, UINT64_MAX, 2, 3, 1, &error) == DTI_NO_MEMORY);
     CHECK(dti_matmul_new(&matmul, kernel, UINT64_C(1) << 40, 2, UINT64_C(1) << 40, 1, &error) ==

@@ -161,19 +161,21 @@ static void what_cannot_be_read_says_why(void)
     expect_refusal("'<V1'", NULL, "is 1-byte void, the dtype is lost", DTI_REMEDY_ASSUME_1_BYTE);
     expect_refusal("'|V4'", NULL, "is 4-byte void, the dtype is lost", DTI_REMEDY_ASSUME_4_BYTES);
     expect_refusal("'|V8'", NULL, "is 8-byte void, the dtype is lost", DTI_REMEDY_ASSUME_8_BYTES);
-    expect_refusal("'|V1'", "bf16", "is 1-byte void, the dtype is lost, and bf16 has 2 bytes",
+    expect_refusal("'|V1'", "bf16", "is 1-byte void (the dtype is lost), but bf16 has 2 bytes",
                    DTI_REMEDY_NONE);
-    expect_refusal("'|V3'", "bf16", "is 3-byte void, the size of no dtype", DTI_REMEDY_NONE);
+    expect_refusal("'|V3'", "bf16", "is 3-byte void, and no dtype has that size", DTI_REMEDY_NONE);
     expect_refusal("'O'", NULL, "holds Python objects (pickle), which is never read",
                    DTI_REMEDY_NONE);
-    expect_refusal("'<U5'", NULL, "holds text, which is not read", DTI_REMEDY_NONE);
-    expect_refusal("'<M8[D]'", NULL, "holds dates, which are not read", DTI_REMEDY_NONE);
-    expect_refusal("'<m8[generic]'", NULL, "holds time spans, which are not read", DTI_REMEDY_NONE);
+    expect_refusal("'<U5'", NULL, "holds text, which is not supported", DTI_REMEDY_NONE);
+    expect_refusal("'<M8[D]'", NULL, "holds dates, which are not supported", DTI_REMEDY_NONE);
+    expect_refusal("'<m8[generic]'", NULL, "holds time spans, which are not supported",
+                   DTI_REMEDY_NONE);
     expect_refusal("'<c32'", NULL,
-                   "is numpy's long double, which differs between machines, and is not read",
+                   "is numpy's long double, which differs between machines and is not supported",
                    DTI_REMEDY_NONE);
     expect_refusal("[('x', '<f4'), ('y', '<f4')]", NULL,
-                   "has fields, [('x', '<f4'), ('y', '<f4')], which are not read", DTI_REMEDY_NONE);
+                   "has fields, [('x', '<f4'), ('y', '<f4')], which are not supported",
+                   DTI_REMEDY_NONE);
     expect_refusal("[('x', [('y', '|O')])]", NULL,
                    "holds Python objects (pickle), which is never read", DTI_REMEDY_NONE);
     expect_refusal("[('x', '|O'), ('y', '<f4')]", NULL,
@@ -235,10 +237,10 @@ static void bad_headers_are_refused(void)
         {"{'descr': '<f4', 'shape': (1,)}", "bad header: the key 'fortran_order' is missing"},
         {"{'descr': '<f4', 'fortran_order': False}", "bad header: the key 'shape' is missing"},
         {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
-         "bad header: a key is there twice"},
+         "bad header: a key occurs twice"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}",
-         "bad header: there is a key that is not descr, fortran_order or shape"},
-        {"{'descr' '<f4'}", "bad header: a colon is missing behind a key"},
+         "bad header: a key is not descr, fortran_order or shape"},
+        {"{'descr' '<f4'}", "bad header: a colon is missing after a key"},
         {"{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}",
          "bad header: a comma is missing"},
         {"{, }", "bad header: a string is missing"},
@@ -247,52 +249,46 @@ static void bad_headers_are_refused(void)
          "bad header: 'fortran_order' is neither True nor False"},
         {"{'descr': '<f4', 'fortran_order': Tru", "bad header: 'fortran_order' is neither True "
                                                   "nor False"},
-        {DICT("'<f4'", "False", "(1,)") " x", "bad header: there is text behind the dictionary"},
-        {DICT("'<f4'", "False", "(1,)") "#", "bad header: there is text behind the dictionary"},
-        {DICT("'<f4'", "False", "[1]"), "bad header: 'shape' is no tuple"},
-        {DICT("'<f4'", "False", "3"), "bad header: 'shape' is no tuple"},
+        {DICT("'<f4'", "False", "(1,)") " x", "bad header: unexpected text after the dictionary"},
+        {DICT("'<f4'", "False", "(1,)") "#", "bad header: unexpected text after the dictionary"},
+        {DICT("'<f4'", "False", "[1]"), "bad header: 'shape' is not a tuple"},
+        {DICT("'<f4'", "False", "3"), "bad header: 'shape' is not a tuple"},
         {DICT("'<f4'", "False", "(3)"), "bad header: a comma is missing in a tuple"},
         {DICT("'<f4'", "False", "(2, 3 4)"), "bad header: a comma is missing in a tuple"},
         {DICT("'<f4'", "False", "(2 3,)"), "bad header: a comma is missing in a tuple"},
         {DICT("'<f4", "False", "(2,)"), "bad header: a comma is missing"},
-        {DICT("'<f4\x01'", "False", "(2,)"), "bad header: a control character stands in a string"},
-        {DICT("'<f4\\q'", "False", "(2,)"),
-         "bad header: a string has an escape that Python does not know"},
-        {DICT("'\\xg0'", "False", "(2,)"),
-         "bad header: a string has an escape that Python does not know"},
-        {DICT("'\\U00110000'", "False", "(2,)"),
-         "bad header: a string has an escape that Python does not know"},
-        {"{'descr': '<f4", "bad header: a string has no end"},
-        {"{'descr': '<f4\\", "bad header: a string has an escape that Python does not know"},
-        {DICT("''", "False", "(2,)"), "bad header: descr '' is none of numpy's types"},
-        {DICT("'<'", "False", "(2,)"), "bad header: descr '<' is none of numpy's types"},
-        {DICT("'<f04'", "False", "(2,)"), "bad header: descr '<f04' is none of numpy's types"},
-        {DICT("'|S03'", "False", "(2,)"), "bad header: descr '|S03' is none of numpy's types"},
-        {DICT("'<f4 '", "False", "(2,)"), "bad header: descr '<f4 ' is none of numpy's types"},
-        {DICT("'z4'", "False", "(2,)"), "bad header: descr 'z4' is none of numpy's types"},
-        {DICT("'<E2'", "False", "(2,)"), "bad header: descr '<E2' is none of numpy's types"},
-        {DICT("'<f3'", "False", "(2,)"), "bad header: descr '<f3' is none of numpy's types"},
-        {DICT("'<i16'", "False", "(2,)"), "bad header: descr '<i16' is none of numpy's types"},
-        {DICT("'<M4'", "False", "(2,)"), "bad header: descr '<M4' is none of numpy's types"},
-        {DICT("'<M8[xs]'", "False", "(2,)"),
-         "bad header: descr '<M8[xs]' is none of numpy's types"},
+        {DICT("'<f4\x01'", "False", "(2,)"), "bad header: a string contains a control character"},
+        {DICT("'<f4\\q'", "False", "(2,)"), "bad header: a string has an invalid escape"},
+        {DICT("'\\xg0'", "False", "(2,)"), "bad header: a string has an invalid escape"},
+        {DICT("'\\U00110000'", "False", "(2,)"), "bad header: a string has an invalid escape"},
+        {"{'descr': '<f4", "bad header: a string is not terminated"},
+        {"{'descr': '<f4\\", "bad header: a string has an invalid escape"},
+        {DICT("''", "False", "(2,)"), "bad header: descr '' is not a numpy type"},
+        {DICT("'<'", "False", "(2,)"), "bad header: descr '<' is not a numpy type"},
+        {DICT("'<f04'", "False", "(2,)"), "bad header: descr '<f04' is not a numpy type"},
+        {DICT("'|S03'", "False", "(2,)"), "bad header: descr '|S03' is not a numpy type"},
+        {DICT("'<f4 '", "False", "(2,)"), "bad header: descr '<f4 ' is not a numpy type"},
+        {DICT("'z4'", "False", "(2,)"), "bad header: descr 'z4' is not a numpy type"},
+        {DICT("'<E2'", "False", "(2,)"), "bad header: descr '<E2' is not a numpy type"},
+        {DICT("'<f3'", "False", "(2,)"), "bad header: descr '<f3' is not a numpy type"},
+        {DICT("'<i16'", "False", "(2,)"), "bad header: descr '<i16' is not a numpy type"},
+        {DICT("'<M4'", "False", "(2,)"), "bad header: descr '<M4' is not a numpy type"},
+        {DICT("'<M8[xs]'", "False", "(2,)"), "bad header: descr '<M8[xs]' is not a numpy type"},
         {DICT("'|V99999999999'", "False", "(2,)"),
-         "bad header: descr '|V99999999999' is none of numpy's types"},
-        {DICT("'np.byte'", "False", "(2,)"),
-         "bad header: descr 'np.byte' is none of numpy's types"},
-        {DICT("'<f4, <f4'", "False", "(2,)"),
-         "bad header: descr '<f4, <f4' is none of numpy's types"},
+         "bad header: descr '|V99999999999' is not a numpy type"},
+        {DICT("'np.byte'", "False", "(2,)"), "bad header: descr 'np.byte' is not a numpy type"},
+        {DICT("'<f4, <f4'", "False", "(2,)"), "bad header: descr '<f4, <f4' is not a numpy type"},
         {DICT("[('a')]", "False", "(2,)"), "bad header: a field has no type"},
-        {DICT("['<f4']", "False", "(2,)"), "bad header: a field is no tuple"},
+        {DICT("['<f4']", "False", "(2,)"), "bad header: a field is not a tuple"},
         {DICT("[(1, '<f4')]", "False", "(2,)"), "bad header: a string is missing"},
         {DICT("[('a', '<f4')('b', '<f4')]", "False", "(2,)"),
          "bad header: a comma is missing in a list"},
         {DICT("[('a', '<f4', 'b')]", "False", "(2,)"),
-         "bad header: a dimension is no whole number from 0 to 9223372036854775807"},
+         "bad header: a dimension is not a whole number from 0 to 9223372036854775807"},
         {DICT("[('a', '<f4', 2]", "False", "(2,)"), "bad header: a bracket is missing"},
         {DICT("[('a', '<q9q')]", "False", "(2,)"),
-         "bad header: the type of a field is none of numpy's"},
-        {DICT("('<f4')", "False", "(2,)"), "bad header: an array of a type has no extent"},
+         "bad header: the type of a field is not a numpy type"},
+        {DICT("('<f4')", "False", "(2,)"), "bad header: an array type has no dimensions"},
         {DICT("[('a', '|V2147483647'), ('b', '|u1')]", "False", "(0,)"),
          "bad header: an item takes more than 2147483647 bytes"},
         {DICT("[('a', '<f8', (65536, 65536))]", "False", "(0,)"),
@@ -341,7 +337,7 @@ static void dimensions_are_whole_numbers_that_fit(void)
             "an array of shape (4611686018427387904,) and type '<u2' is too large");
     refused(DICT("'|u1'", "False", "(9223372036854775807,)"),
             "truncated: 9223372036854775807 elements of type |u1 need 9223372036854775807 bytes, "
-            "there are 64");
+            "but there are 64");
     folder_leave();
 }
 

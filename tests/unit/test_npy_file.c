@@ -43,7 +43,7 @@ static void version_3_must_be_utf8(void)
     make(npy.data, npy.length);
     if (container_opens("x.npy", NULL)) {
         CHECK_STR(container->tensors[0].refusal,
-                  "has fields, [('\\xe9', '<f4')], which are not read");
+                  "has fields, [('\\xe9', '<f4')], which are not supported");
         dti_container_free(container);
     }
     npy = npy_make(3, latin1, strlen(latin1), 4);
@@ -66,12 +66,13 @@ static void every_prefix_is_refused(void)
     }
     make(npy.data, 9);
     container_is_refused("x.npy",
-                         "'x.npy': truncated: a .npy file begins with 10 bytes, there are 9");
+                         "'x.npy': truncated: a .npy file begins with 10 bytes, but there are 9");
     make(npy.data, 40);
-    container_is_refused("x.npy", "'x.npy': truncated: the header needs 69 bytes, there are 40");
+    container_is_refused("x.npy",
+                         "'x.npy': truncated: the header needs 69 bytes, but there are 40");
     make(npy.data, npy.length - 1);
-    container_is_refused("x.npy", "'x.npy': truncated: 6 elements of type <f4 need 24 bytes, there "
-                                  "are 23");
+    container_is_refused(
+        "x.npy", "'x.npy': truncated: 6 elements of type <f4 need 24 bytes, but there are 23");
     folder_leave();
 }
 
@@ -80,10 +81,11 @@ static void lengths_are_checked_before_anything_is_taken(void)
     folder_enter();
     make("\x93NUMPY\2\0\xff\xff\xff\xff", 12);
     container_is_refused("x.npy",
-                         "'x.npy': truncated: the header needs 4294967307 bytes, there are 12");
+                         "'x.npy': truncated: the header needs 4294967307 bytes, but there are 12");
     make("\x93NUMPY\2\0\1\0\0", 11);
-    container_is_refused("x.npy", "'x.npy': truncated: a .npy file of version 2.0 begins with 12 "
-                                  "bytes, there are 11");
+    container_is_refused(
+        "x.npy",
+        "'x.npy': truncated: a .npy file of version 2.0 begins with 12 bytes, but there are 11");
     make("\x93NUMPY\2\0\1\0\x10\0", 12);
     CHECK(truncate("x.npy", 2000000) == 0);
     container_is_refused("x.npy", "'x.npy': the header has 1048577 bytes, more than 1048576");
@@ -98,13 +100,13 @@ static void other_versions_are_refused(void)
     folder_enter();
     make("\x93NUMPY\0\0\0\0\0\0", 12);
     container_is_refused("x.npy",
-                         "'x.npy': version 0.0 of .npy is not known; 1.0, 2.0 and 3.0 are");
+                         "'x.npy': unsupported .npy version 0.0; 1.0, 2.0 and 3.0 are supported");
     make("\x93NUMPY\4\0\0\0\0\0", 12);
     container_is_refused("x.npy",
-                         "'x.npy': version 4.0 of .npy is not known; 1.0, 2.0 and 3.0 are");
+                         "'x.npy': unsupported .npy version 4.0; 1.0, 2.0 and 3.0 are supported");
     make("\x93NUMPY\1\1\0\0\0\0", 12);
     container_is_refused("x.npy",
-                         "'x.npy': version 1.1 of .npy is not known; 1.0, 2.0 and 3.0 are");
+                         "'x.npy': unsupported .npy version 1.1; 1.0, 2.0 and 3.0 are supported");
     make("\x93NUMPX\1\0\0\0\0\0", 12);
     container_is_refused("x.npy", "'x.npy': its first bytes are not those of .npy");
     folder_leave();
@@ -119,7 +121,7 @@ static void notes_tell_what_is_odd(void)
     if (container_opens("x.npy", NULL)) {
         CHECK_U64(container->note_count, 1);
         CHECK_STR(container->notes[0].code, "trailing_bytes");
-        CHECK_STR(container->notes[0].text, "7 bytes behind the data are ignored");
+        CHECK_STR(container->notes[0].text, "7 bytes after the data are ignored");
         dti_container_free(container);
     }
     npy = npy_make(1, e5m2, strlen(e5m2), 3);

@@ -100,7 +100,7 @@ static void a_comment_may_follow(void)
     put(&zip.file, "hello", 5);
     expect_two();
     put(&zip.file, "!", 1);
-    refused(": truncated: a zip archive without its end record, or with bytes behind it");
+    refused(": truncated: a zip archive without its end record, or with bytes after it");
     folder_leave();
 }
 
@@ -113,7 +113,7 @@ static void other_members_are_noted(void)
         CHECK_U64(container->tensor_count, 2);
         CHECK_U64(container->note_count, 1);
         CHECK_STR(container->notes[0].code, "other_members");
-        CHECK_STR(container->notes[0].text, "1 member is no .npy file: 'read\\x1bme.txt'");
+        CHECK_STR(container->notes[0].text, "1 member is not a .npy file: 'read\\x1bme.txt'");
         dti_container_free(container);
     }
     folder_leave();
@@ -141,7 +141,7 @@ static void archives_of_other_things_are_refused(void)
     zip.count = zip.file.length = 0;
     zip_add(&zip, "word/document.xml", &a);
     zip_finish(&zip, false);
-    refused(" is a zip archive without any .npy member");
+    refused(" is a zip archive without .npy members");
     zip.count = zip.file.length = 0;
     zip_add(&zip, "x/version", &a);
     zip_add(&zip, "x/data.pkl", &a);
@@ -173,7 +173,7 @@ static void names_that_repeat_are_named(void)
     zip_add(&zip, "b.npy", &a);
     zip_add(&zip, "a.npy", &a);
     zip_finish(&zip, false);
-    refused(": member 'a.npy' is there twice");
+    refused(": member 'a.npy' occurs twice");
     folder_leave();
 }
 
@@ -183,8 +183,8 @@ static void members_must_be_arrays_of_their_size(void)
         size_t data_size;
         const char *want;
     } sizes[] = {
-        {23, ": member 'a.npy': truncated: 6 elements of type <f4 need 24 bytes, there are 23"},
-        {25, ": member 'a.npy': 6 elements of type <f4 need 24 bytes, and the member has 25"},
+        {23, ": member 'a.npy': truncated: 6 elements of type <f4 need 24 bytes, but there are 23"},
+        {25, ": member 'a.npy': 6 elements of type <f4 need 24 bytes, but the member has 25"},
     };
     folder_enter();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -199,7 +199,7 @@ static void members_must_be_arrays_of_their_size(void)
     zip.count = zip.file.length = 0;
     zip_add(&zip, "a.npy", &other);
     zip_finish(&zip, false);
-    refused(": member 'a.npy': truncated: a .npy file begins with 10 bytes, there are 6");
+    refused(": member 'a.npy': truncated: a .npy file begins with 10 bytes, but there are 6");
     other.length = 0;
     put(&other, "\x80\x04pickle", 8);
     zip.count = zip.file.length = 0;

@@ -124,8 +124,8 @@ static void streams_must_hold_what_was_announced(void)
     folder_enter();
     other.length -= 1; /* unpacks to less */
     make(&a, deflate_stored(&other));
-    unpacking_is_refused(0, "'x.npz': member 'a.npy': damaged: it unpacks to 92 bytes, the "
-                            "directory says 93");
+    unpacking_is_refused(
+        0, "'x.npz': member 'a.npy': damaged: it unpacks to 92 bytes, but the directory says 93");
     other.length += 2; /* to more */
     make(&a, deflate_stored(&other));
     unpacking_is_refused(1, "'x.npz': member 'b.npy': damaged: it unpacks to more than the 93 "
@@ -138,13 +138,13 @@ static void streams_must_hold_what_was_announced(void)
     deflate_stored(&a);
     packed.data[packed.length - 1] ^= 1;
     make(&a, &packed);
-    unpacking_is_refused(0, "'x.npz': member 'a.npy': damaged: its CRC-32 is 73956711, the "
+    unpacking_is_refused(0, "'x.npz': member 'a.npy': damaged: its CRC-32 is 73956711, but the "
                             "directory says 04925787");
     deflate_stored(&a);
     packed.length -= 1;
     make(&a, &packed);
-    unpacking_is_refused(0, "'x.npz': member 'a.npy': truncated: its compressed data stop in the "
-                            "middle");
+    unpacking_is_refused(0,
+                         "'x.npz': member 'a.npy': truncated: its compressed data end too early");
     folder_leave();
 }
 
@@ -158,13 +158,14 @@ static void damaged_streams_are_refused_when_they_are_met(void)
     container_is_refused("x.npz", "'x.npz': member 'a.npy': its compressed data are damaged");
     packed.length = 0;
     make(&a, &packed);
-    container_is_refused("x.npz", "'x.npz': member 'a.npy': truncated: its compressed data stop in "
-                                  "the middle");
+    container_is_refused("x.npz",
+                         "'x.npz': member 'a.npy': truncated: its compressed data end too early");
     struct bytes few = a;
     few.length = 40;
     make(&a, deflate_stored(&few));
-    container_is_refused("x.npz", "'x.npz': member 'a.npy': damaged: it unpacks to 40 bytes, the "
-                                  "directory says 93");
+    container_is_refused(
+        "x.npz",
+        "'x.npz': member 'a.npy': damaged: it unpacks to 40 bytes, but the directory says 93");
     folder_leave();
 }
 
@@ -179,7 +180,7 @@ static void the_size_must_be_that_of_the_header(void)
     }
     file_make("x.npz", zip.file.data, zip.file.length);
     container_is_refused("x.npz", "'x.npz': member 'a.npy': 6 elements of type <f4 need 24 bytes, "
-                                  "and the member has 4294967225");
+                                  "but the member has 4294967225");
     folder_leave();
 }
 

@@ -60,9 +60,9 @@ static size_t place_of(enum record record)
 static void every_field_is_checked(void)
 {
     static const char split[] = ": the zip archive is split over several files";
-    static const char a_differs[] = ": member 'a.npy' has other sizes, another CRC or another "
-                                    "method in its own header than in the directory";
-    static const char reaches[] = ": member 'a.npy' reaches into what comes behind it";
+    static const char a_differs[] = ": member 'a.npy' has different sizes, CRCs or methods in its "
+                                    "own header and in the directory";
+    static const char reaches[] = ": member 'a.npy' overlaps what follows it";
     static const struct change changes[] = {
         {false, END, 4, 2, 1, split},
         {false, END, 6, 2, 1, split},
@@ -70,20 +70,19 @@ static void every_field_is_checked(void)
         {false, END, 8, 4, 0x30003,
          ": damaged: the directory of the zip archive has 107 bytes, too few for 3 members"},
         {false, END, 8, 4, 0x10001,
-         ": damaged: the directory of the zip archive holds more than "
-         "the members that it counts"},
+         ": damaged: the directory of the zip archive has data after the members that it counts"},
         {false, END, 8, 4, 0xFFFEFFFE,
          ": damaged: the directory of the zip archive has 107 bytes, "
          "too few for 65534 members"},
         {false, END, 12, 4, 106,
-         ": damaged: the directory of the zip archive has 106 bytes from "
-         "byte 261 on, and its end stands at byte 368"},
+         ": damaged: the directory of the zip archive has 106 bytes from byte 261 on, but its end "
+         "record is at byte 368"},
         {false, END, 16, 4, 262,
-         ": damaged: the directory of the zip archive has 107 bytes from "
-         "byte 262 on, and its end stands at byte 368"},
+         ": damaged: the directory of the zip archive has 107 bytes from byte 262 on, but its end "
+         "record is at byte 368"},
         {false, END, 16, 4, UINT32_MAX,
-         ": damaged: the directory of the zip archive has 107 bytes from byte 4294967295 on, and "
-         "its end stands at byte 368"},
+         ": damaged: the directory of the zip archive has 107 bytes from byte 4294967295 on, but "
+         "its end record is at byte 368"},
         {true, END, 8, 4, 0x10001, ": damaged: the two end records of the zip archive disagree"},
         {true, END, 12, 4, 7, ": damaged: the two end records of the zip archive disagree"},
         {true, END, 16, 4, 7, ": damaged: the two end records of the zip archive disagree"},
@@ -92,56 +91,50 @@ static void every_field_is_checked(void)
         {true, LOCATOR, 8, 8, UINT64_MAX,
          ": damaged: the 64-bit end record of the zip archive is "
          "not where its locator says"},
-        {true, END64, 0, 1, 'Q', ": damaged: the 64-bit end record of the zip archive is not one"},
-        {true, END64, 4, 8, 45, ": damaged: the 64-bit end record of the zip archive is not one"},
+        {true, END64, 0, 1, 'Q', ": damaged: the 64-bit end record of the zip archive is invalid"},
+        {true, END64, 4, 8, 45, ": damaged: the 64-bit end record of the zip archive is invalid"},
         {true, END64, 16, 4, 1, split},
         {true, END64, 20, 4, 1, split},
         {true, END64, 24, 8, 1, split},
         {true, END64, 40, 8, UINT64_MAX - 10,
          ": damaged: the directory of the zip archive has 18446744073709551605 bytes from byte 261 "
-         "on, and its end stands at byte 424"},
+         "on, but its end record is at byte 424"},
         {false, ENTRY_0, 0, 1, 'Q',
-         ": damaged: the directory of the zip archive holds something "
-         "else than members"},
+         ": damaged: an entry in the directory of the zip archive is not a member"},
         {false, ENTRY_0, 6, 1, 64, ": member 'a.npy' needs a newer version of the zip format"},
         {false, ENTRY_0, 8, 2, 1, ": member 'a.npy' is encrypted"},
         {false, ENTRY_0, 8, 2, 0x40, ": member 'a.npy' is encrypted"},
         {false, ENTRY_0, 8, 2, 0x20, ": member 'a.npy' is a patch of another file"},
         {false, ENTRY_0, 10, 2, 12,
-         ": member 'a.npy' is compressed by method 12; only stored (0) "
-         "and deflated (8) are read"},
+         ": member 'a.npy' uses compression method 12; only stored (0) and deflated (8) are "
+         "supported"},
         {false, ENTRY_0, 10, 2, 8, a_differs},
         {false, ENTRY_0, 16, 4, 7, a_differs},
         {false, ENTRY_0, 20, 8, UINT64_C(94) << 32 | 94, reaches},
         {false, ENTRY_0, 20, 8, UINT64_C(92) << 32 | 92, a_differs},
         {false, ENTRY_0, 24, 4, 94,
-         ": member 'a.npy' is stored as it is, but its sizes differ: 93 "
-         "and 94 bytes"},
+         ": member 'a.npy' is stored uncompressed, but its sizes differ: 93 and 94 bytes"},
         {false, ENTRY_0, 28, 2, 500,
-         ": damaged: the directory of the zip archive stops in the "
-         "middle of a member"},
+         ": damaged: the directory of the zip archive ends in the middle of a member"},
         {false, ENTRY_0, 34, 2, 1, split},
         {false, ENTRY_0, 42, 4, 1, ": there are bytes before the first member of the zip archive"},
         {false, ENTRY_1, 42, 4, 0, reaches},
         {false, ENTRY_1, 42, 4, 127, reaches},
-        {false, ENTRY_1, 42, 4, 129, ": member 'b/../c.npy' reaches into what comes behind it"},
+        {false, ENTRY_1, 42, 4, 129, ": member 'b/../c.npy' overlaps what follows it"},
         {false, ENTRY_1, 42, 4, 1000000,
-         ": member 'b/../c.npy' begins behind the end of the "
-         "members"},
-        {false, ENTRY_1, 46 + 2, 1, 0, ": member 'b/\\x00./c.npy' has NUL in its name"},
+         ": member 'b/../c.npy' begins after the end of the members"},
+        {false, ENTRY_1, 46 + 2, 1, 0, ": member 'b/\\x00./c.npy' has a NUL in its name"},
         {true, ENTRY_0, 51 + 2, 2, 25, ": member 'a.npy' has a damaged extra field"},
         {true, ENTRY_0, 51 + 2, 2, 16, ": member 'a.npy' has a damaged extra field"},
         {true, ENTRY_0, 51, 2, 2, ": there are bytes before the first member of the zip archive"},
         {true, ENTRY_0, 51 + 4, 8, UINT64_MAX,
-         ": member 'a.npy' is stored as it is, but its sizes differ: 93 and 18446744073709551615 "
-         "bytes"},
+         ": member 'a.npy' is stored uncompressed, but its sizes differ: 93 and "
+         "18446744073709551615 bytes"},
         {true, ENTRY_0, 51 + 12, 8, UINT64_MAX, reaches},
         {true, ENTRY_1, 56 + 20, 8, UINT64_MAX,
-         ": member 'b/../c.npy' begins behind the end of "
-         "the members"},
+         ": member 'b/../c.npy' begins after the end of the members"},
         {false, LOCAL_0, 0, 4, 0x06054b50,
-         ": member 'a.npy' is not where the directory says: "
-         "there is no header of it"},
+         ": member 'a.npy' is not where the directory says: its header is not there"},
         {false, LOCAL_0, 6, 2, 1, a_differs},
         {false, LOCAL_0, 6, 2, 8, a_differs},
         {false, LOCAL_0, 8, 2, 8, a_differs},
@@ -150,13 +143,11 @@ static void every_field_is_checked(void)
         {false, LOCAL_0, 18, 8, 0, a_differs},
         {false, LOCAL_0, 22, 4, 0, a_differs},
         {false, LOCAL_0, 26, 2, 4,
-         ": member 'a.npy' is not where the directory says: there is no "
-         "header of it"},
+         ": member 'a.npy' is not where the directory says: its header is not there"},
         {false, LOCAL_0, 28, 2, 1, reaches},
         {false, LOCAL_0, 30, 1, 'b',
-         ": member 'a.npy' has another name in its own header than in "
-         "the directory"},
-        {false, LOCAL_1, 28, 2, 65535, ": member 'b/../c.npy' reaches into what comes behind it"},
+         ": member 'a.npy' has different names in its own header and in the directory"},
+        {false, LOCAL_1, 28, 2, 65535, ": member 'b/../c.npy' overlaps what follows it"},
     };
     folder_enter();
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

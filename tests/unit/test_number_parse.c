@@ -16,19 +16,19 @@ static void says_what_is_wrong(void)
          "'70,000' is not a number; write 70000, or 70.000 if the comma is the decimal point"},
         {"70000,", "'70000,' is not a number; leave out the commas, as in 70000"},
         {"70.000,5", "'70.000,5' is not a number; the decimal point is '.', as in 70000.5"},
-        {"1,2,3", "'1,2,3' is not a number; write several with blanks between them, as in 1 2 3"},
+        {"1,2,3", "'1,2,3' is not a number; separate several numbers with spaces, as in 1 2 3"},
         {"7B", "'7B' is not a number; write 7e9"},
         {"-1.5k", "'-1.5k' is not a number; write -1.5e3"},
         {"50%", "'50%' is not a number; write 50/100"},
         {"1.5f", "'1.5f' is not a number; write 1.5"},
-        {"1e5B", "'1e5B' is not a number; 'B' is left over"},
-        {"2^10",
-         "'2^10' is not a number; '^10' is left over: only one quotient is computed, as in 1/3"},
-        {"12abc", "'12abc' is not a number; 'abc' is left over"},
-        {"1.2.3", "'1.2.3' is not a number; '.3' is left over"},
-        {"1e5.5", "'1e5.5' is not a number; '.5' is left over"},
-        {"0x", "'0x' is not a number; 'x' is left over"},
-        {"0b102", "'0b102' is not a number; '2' is left over"},
+        {"1e5B", "'1e5B' is not a number; unexpected 'B'"},
+        {"2^10", "'2^10' is not a number; unexpected '^10': the only arithmetic supported is one "
+                 "division, as in 1/3"},
+        {"12abc", "'12abc' is not a number; unexpected 'abc'"},
+        {"1.2.3", "'1.2.3' is not a number; unexpected '.3'"},
+        {"1e5.5", "'1e5.5' is not a number; unexpected '.5'"},
+        {"0x", "'0x' is not a number; unexpected 'x'"},
+        {"0b102", "'0b102' is not a number; unexpected '2'"},
         {"1,000,000", "'1,000,000' is not a number; leave out the commas, as in 1000000"},
         {"1//2", "'1//2' is not a number; what follows '/' must be a decimal or a hexfloat"},
         {"1/", "'1/' is not a number; what follows '/' must be a decimal or a hexfloat"},
@@ -41,9 +41,9 @@ static void says_what_is_wrong(void)
         {"1_", "'1_' is not a number; '_' may only stand between two digits"},
         {"1_.5", "'1_.5' is not a number; '_' may only stand between two digits"},
         {"1e_5", "'1e_5' is not a number; '_' may only stand between two digits"},
-        {" 1", "' 1' is not a number; remove the blanks around it"},
-        {"1 ", "'1 ' is not a number; remove the blanks around it"},
-        {"", "an empty text is not a number"},
+        {" 1", "' 1' is not a number; remove the white space around it"},
+        {"1 ", "'1 ' is not a number; remove the white space around it"},
+        {"", "an empty string is not a number"},
         {"+", "'+' is not a number; numbers are written as 70000, 1e-3 or 1/3"},
         {".", "'.' is not a number; numbers are written as 70000, 1e-3 or 1/3"},
         {"0x.p1", "'0x.p1' is not a number; numbers are written as 70000, 1e-3 or 1/3"},
@@ -70,7 +70,7 @@ static void does_not_stop_at_a_nul(void)
     struct dti_error error;
     struct dti_value value;
     CHECK(dti_value_parse(&value, "1\0", 2, &error) == DTI_BAD_VALUE);
-    CHECK_STR(error.text, "'1\\x00' is not a number; '\\x00' is left over");
+    CHECK_STR(error.text, "'1\\x00' is not a number; unexpected '\\x00'");
     CHECK(dti_value_parse(&value, "15", 1, &error) == DTI_OK);
     CHECK_U64(value.hi, UINT64_C(1) << 63);
 }

@@ -126,7 +126,7 @@ static void what_is_no_folder_is_named(void)
     static const char *const paths[] = {"file", "to_file", "to_file/", "pipe"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         CHECK(begin(paths[i], two, 2, true) == DTI_USAGE);
-        CHECK(strstr(error.text, paths[i]) && strstr(error.text, "is no folder"));
+        CHECK(strstr(error.text, paths[i]) && strstr(error.text, "is not a folder"));
         CHECK_STR(error.argument, paths[i]);
         CHECK(dti_output_folder_check(paths[i], &there, &error) == DTI_USAGE && there);
     }
@@ -145,7 +145,7 @@ static void what_is_no_folder_is_named(void)
     }
     const struct dti_output_member pipes[] = {{.path = "a"}, {.path = "pipe"}};
     CHECK(begin(NULL, pipes, 2, true) == DTI_USAGE);
-    CHECK_STR(error.text, "'pipe' is no file that could be replaced");
+    CHECK_STR(error.text, "'pipe' is not a regular file, so it cannot be replaced");
     CHECK_U64(folder_leave(), 4);
 }
 

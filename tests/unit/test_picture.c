@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bars, marks and axes, in box characters and in ASCII, as they stand on the page. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "dtinfo/picture.h"
-#include "unit.h"
-
-static char *page;
-static size_t page_length;
-
-static FILE *page_open(void)
-{
-    free(page);
-    page = NULL;
-    return open_memstream(&page, &page_length);
-}
-
-static void check_page(FILE *stream, const char *want)
-{
-    fclose(stream);
-    CHECK_STR(page, want);
-    free(page);
-    page = NULL;
-}
+#include "written_page.h"
 
 static void bars_show_every_share_above_nothing(void)
 {

@@ -29,9 +29,9 @@ static void words_stand_behind_before_or_in_place_of_the_text(void)
     char buffer[DTI_REMEDY_WORDS];
     CHECK_STR(dti_remedy_words(buffer, none, "100% %s"), "100% %s");
     CHECK_STR(dti_remedy_words(buffer, DTI_REMEDY_KEEP, "100% %s"),
-              "100% %s; --keep leaves it as it is");
-    CHECK_STR(dti_remedy_words(buffer, DTI_REMEDY_CORRECT_CAST, "'x' fits no tensor"),
-              "--cast-only 'x' fits no tensor");
+              "100% %s; --keep leaves it unchanged");
+    CHECK_STR(dti_remedy_words(buffer, DTI_REMEDY_CORRECT_CAST, "'x' matches no tensor"),
+              "--cast-only 'x' matches no tensor");
     CHECK_STR(dti_remedy_words(buffer, DTI_REMEDY_DROP_PACKING, "text"),
               "--packing is for codes of less than 8 bits, and there are none: leave it out");
 }

@@ -36,7 +36,7 @@ static void a_device_that_is_not_there_is_refused(void)
     const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = 7};
     struct dti_runner *runner;
     CHECK(dti_runner_open(&runner, &wish, &error) == DTI_UNAVAILABLE);
-    CHECK_STR(error.text, "cuda:7 is not there; there are 2 devices, cuda:0 to cuda:1");
+    CHECK_STR(error.text, "cuda:7 does not exist; there are 2 devices, cuda:0 to cuda:1");
 }
 
 static void devices_are_told_apart(void)

@@ -48,19 +48,19 @@ static void takes_what_the_reference_takes(void)
 
 static void refuses_what_is_no_json(void)
 {
-    VERDICT("", 0, JSON_AT(8, "the text ends where a value is missing"));
+    VERDICT("", 0, JSON_AT(8, "the text ends where a value is expected"));
     VERDICT("{", 0, JSON_AT(9, "the text ends within an object"));
-    VERDICT("{}{}", 0, JSON_AT(10, "something stands behind the value"));
-    VERDICT("{}\0", 0, JSON_AT(10, "something stands behind the value"));
+    VERDICT("{}{}", 0, JSON_AT(10, "unexpected text after the value"));
+    VERDICT("{}\0", 0, JSON_AT(10, "unexpected text after the value"));
     VERDICT("\xEF\xBB\xBF{}", 0, JSON_AT(8, "a value is missing"));
     VERDICT("{\"a\xFF\":1}", 0, JSON_AT(11, "not UTF-8"));
     VERDICT("{\"a\xED\xA0\x80\":1}", 0, JSON_AT(11, "not UTF-8"));
     VERDICT("{\"a\n\":1}", 0, JSON_AT(11, "a control character in a string is not escaped"));
-    VERDICT("{\"\\ud800\":1}", 0, JSON_AT(10, "half of a surrogate pair"));
+    VERDICT("{\"\\ud800\":1}", 0, JSON_AT(10, "an unpaired surrogate"));
     TENSOR("\"dtype\":\"F32\",\"shape\":[2,],\"data_offsets\":[0,8]",
            JSON_AT(39, "a value is missing"));
     TENSOR("\"dtype\":\"F32\",\"shape\":[02],\"data_offsets\":[0,8]",
-           JSON_AT(37, "a number begins with 0"));
+           JSON_AT(37, "a number has a leading zero"));
     TENSOR("\"dtype\":\"F32\",\"shape\":[2.],\"data_offsets\":[0,8]",
            JSON_AT(39, "a digit is missing"));
     TENSOR("\"dtype\":\"F32\",\"shape\":[NaN],\"data_offsets\":[0,8]",
@@ -73,17 +73,17 @@ static void refuses_what_is_no_json(void)
 
 static void refuses_a_wrong_shape_of_the_json(void)
 {
-    VERDICT("[]", 0, "the header is no JSON object");
-    VERDICT("null", 0, "the header is no JSON object");
+    VERDICT("[]", 0, "the header is not a JSON object");
+    VERDICT("null", 0, "the header is not a JSON object");
     VERDICT("{\"a\":1}", 0, "tensor 'a': it must be an object");
     VERDICT("{\"a\":null}", 0, "tensor 'a': it must be an object");
     VERDICT("{\"a\":[\"F32\",[2],[0,8]]}", 8, "tensor 'a': it must be an object");
     VERDICT("{\"a\":{}}", 0, "tensor 'a': dtype is missing");
     VERDICT("{\"__metadata__\":[]}", 0, "__metadata__ must be an object of strings");
     VERDICT("{\"__metadata__\":{\"n\":1}}", 0,
-            "metadata 'n' is no string, which is all that safetensors allows");
+            "metadata 'n' is not a string; safetensors allows only strings");
     VERDICT("{\"__metadata__\":{\"n\":null}}", 0,
-            "metadata 'n' is no string, which is all that safetensors allows");
+            "metadata 'n' is not a string; safetensors allows only strings");
     VERDICT("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "the header has __metadata__ twice");
     VERDICT("{\"__metadata__\":null,\"\\u005f_metadata__\":{}}", 0,
             "the header has __metadata__ twice");
@@ -97,27 +97,27 @@ static void refuses_wrong_members_of_a_tensor(void)
     TENSOR("\"dtype\":\"F32\",\"dtype\":\"F32\"", WHAT("it has dtype twice"));
     TENSOR("\"shape\":[2],\"\\u0073hape\":[2]", WHAT("it has shape twice"));
     TENSOR("\"data_offsets\":[0,8],\"data_offsets\":[0,8]", WHAT("it has data_offsets twice"));
-    TENSOR("\"dtype\":null", WHAT("its dtype is no string"));
-    TENSOR("\"dtype\":{\"F32\":null}", WHAT("its dtype is no string"));
+    TENSOR("\"dtype\":null", WHAT("its dtype is not a string"));
+    TENSOR("\"dtype\":{\"F32\":null}", WHAT("its dtype is not a string"));
     TENSOR("\"dtype\":\"f32\"", WHAT("unknown dtype 'f32'"));
     TENSOR("\"dtype\":\"F32 \"", WHAT("unknown dtype 'F32 '"));
     TENSOR("\"dtype\":\"float32\"", WHAT("unknown dtype 'float32'"));
     TENSOR("\"dtype\":\"\x1b[2J\"", JSON_AT(23, "a control character in a string is not escaped"));
-    TENSOR("\"shape\":2", WHAT("its shape is no array"));
-    TENSOR("\"shape\":[\"2\"]", WHAT("shape must hold integers from 0 on, not '2'"));
-    TENSOR("\"shape\":[2.0]", WHAT("shape must hold integers from 0 on, not '2.0'"));
-    TENSOR("\"shape\":[1e2]", WHAT("shape must hold integers from 0 on, not '1e2'"));
-    TENSOR("\"shape\":[-0]", WHAT("shape must hold integers from 0 on, not '-0'"));
-    TENSOR("\"shape\":[-2]", WHAT("shape must hold integers from 0 on, not '-2'"));
+    TENSOR("\"shape\":2", WHAT("its shape is not an array"));
+    TENSOR("\"shape\":[\"2\"]", WHAT("shape must hold non-negative integers, not '2'"));
+    TENSOR("\"shape\":[2.0]", WHAT("shape must hold non-negative integers, not '2.0'"));
+    TENSOR("\"shape\":[1e2]", WHAT("shape must hold non-negative integers, not '1e2'"));
+    TENSOR("\"shape\":[-0]", WHAT("shape must hold non-negative integers, not '-0'"));
+    TENSOR("\"shape\":[-2]", WHAT("shape must hold non-negative integers, not '-2'"));
     TENSOR("\"shape\":[18446744073709551616]",
-           WHAT("shape must hold integers from 0 on, not '18446744073709551616'"));
-    TENSOR("\"shape\":[[2]]", WHAT("shape must hold integers from 0 on, not '['"));
-    TENSOR("\"data_offsets\":8", WHAT("its data_offsets are no array"));
+           WHAT("shape must hold non-negative integers, not '18446744073709551616'"));
+    TENSOR("\"shape\":[[2]]", WHAT("shape must hold non-negative integers, not '['"));
+    TENSOR("\"data_offsets\":8", WHAT("its data_offsets are not an array"));
     TENSOR("\"data_offsets\":[]", WHAT("data_offsets must be two numbers"));
     TENSOR("\"data_offsets\":[0]", WHAT("data_offsets must be two numbers"));
     TENSOR("\"data_offsets\":[0,8,8]", WHAT("data_offsets must be two numbers"));
     TENSOR("\"data_offsets\":[0,8.0]",
-           WHAT("data_offsets must hold integers from 0 on, not '8.0'"));
+           WHAT("data_offsets must hold non-negative integers, not '8.0'"));
     VERDICT("{\"a\":{\"x\":1e308}}", 0,
             "the header holds the number '1e308', which is out of range");
     VERDICT("{\"a\":{\"x\":[{\"y\":-1e400}]}}", 0,
@@ -154,16 +154,16 @@ static void refuses_ranges_that_do_not_fit(void)
             "\"b\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[5,8]}}",
             8, "tensor 'b': data_offsets [5, 8] leave a hole; they should begin at 4");
     TENSOR("\"dtype\":\"F4\",\"shape\":[3,5],\"data_offsets\":[0,8]",
-           "tensor 'a': F4[3,5] takes 60 bits, which are no whole bytes");
+           "tensor 'a': F4[3,5] takes 60 bits, which is not a whole number of bytes");
     TENSOR("\"dtype\":\"F6_E2M3\",\"shape\":[3],\"data_offsets\":[0,8]",
-           "tensor 'a': F6_E2M3[3] takes 18 bits, which are no whole bytes");
+           "tensor 'a': F6_E2M3[3] takes 18 bits, which is not a whole number of bytes");
 }
 
 static void products_do_not_wrap(void)
 {
 #define TOO_MANY(shape)                                                     \
     TENSOR("\"dtype\":\"U8\",\"shape\":[" shape "],\"data_offsets\":[0,8]", \
-           "tensor 'a': U8[" shape "] takes more bits than 64 bits can count")
+           "tensor 'a': U8[" shape "] is too large: its size in bits exceeds 64 bits")
     TOO_MANY("2,18446744073709551614");
     TOO_MANY("2,9223372036854775807");
     TOO_MANY("18446744073709551615");
@@ -175,7 +175,7 @@ static void products_do_not_wrap(void)
            "\"data_offsets\":[0,2305843009213693951]",
            "truncated: the header needs 2305843009213694048 bytes, the file has 105");
     TENSOR("\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]",
-           "tensor 'a': F64[2305843009213693952] takes more bits than 64 bits can count");
+           "tensor 'a': F64[2305843009213693952] is too large: its size in bits exceeds 64 bits");
 }
 
 static void the_data_ends_with_the_file(void)
@@ -191,7 +191,7 @@ static void the_data_ends_with_the_file(void)
     CHECK_STR(verdict(&pool, header, sizeof header - 1, 10, &lenient, &found), "");
     if (CHECK_SIZE(found.note_count, 1)) {
         CHECK_STR(found.notes[0].code, "trailing_bytes");
-        CHECK_STR(found.notes[0].text, "2 bytes behind the data are ignored");
+        CHECK_STR(found.notes[0].text, "2 bytes after the data are ignored");
     }
     CHECK_STR(verdict(&pool, header, sizeof header - 1, 7, &lenient, &found),
               "truncated: the header needs 70 bytes, the file has 69");
@@ -224,11 +224,11 @@ static void check_length(const void *first, size_t size, uint64_t file_size, con
 static void the_length_of_the_header_is_checked_before_anything(void)
 {
     check_length("", 0, 0,
-                 "'m': truncated: a safetensors file begins with 8 bytes that tell the length of "
-                 "its header, this one has 0");
+                 "'m': truncated: a safetensors file begins with 8 bytes that give the length of "
+                 "its header, but this one has 0");
     check_length("1234567", 7, 7,
-                 "'m': truncated: a safetensors file begins with 8 bytes that tell the length of "
-                 "its header, this one has 7");
+                 "'m': truncated: a safetensors file begins with 8 bytes that give the length of "
+                 "its header, but this one has 7");
     check_length("\0\0\0\0\0\0\0", 8, 8, "");
     check_length("\2\0\0\0\0\0\0", 8, 10, "");
     check_length("\2\0\0\0\0\0\0", 8, 9,

@@ -142,10 +142,10 @@ static void refuses_names_that_no_reader_takes(void)
     check_refusal(tensors, 3, NULL, 0, DTI_BAD_INPUT, "tensor 'a' would be written twice");
     struct dti_new_tensor reserved = tensor("__metadata__", DTI_FP32, 0, NULL);
     check_refusal(&reserved, 1, NULL, 0, DTI_BAD_INPUT,
-                  "tensor '__metadata__' has a name that safetensors keeps for metadata");
+                  "tensor '__metadata__' has a name that safetensors reserves for metadata");
     struct dti_new_tensor invalid = tensor("a\xff", DTI_FP32, 0, NULL);
     check_refusal(&invalid, 1, NULL, 0, DTI_BAD_INPUT,
-                  "tensor 'a\\xff' has a name that is not UTF-8, as safetensors demands");
+                  "tensor 'a\\xff' has a name that is not UTF-8, as safetensors requires");
 }
 
 static void refuses_metadata_that_is_no_string_of_its_own(void)
@@ -154,14 +154,14 @@ static void refuses_metadata_that_is_no_string_of_its_own(void)
     check_refusal(NULL, 0, entries, 2, DTI_BAD_INPUT, "metadata 'k' would be written twice");
     entries[1] = metadata("l", "\xed\xa0\x80");
     check_refusal(NULL, 0, entries, 2, DTI_BAD_INPUT,
-                  "metadata 'l' is not UTF-8, as safetensors demands");
+                  "metadata 'l' is not UTF-8, as safetensors requires");
     entries[1] = metadata("\x80", "");
     check_refusal(NULL, 0, entries, 2, DTI_BAD_INPUT,
-                  "metadata '\\x80' is not UTF-8, as safetensors demands");
+                  "metadata '\\x80' is not UTF-8, as safetensors requires");
     entries[1] = metadata("n", "1");
     entries[1].kind = DTI_METADATA_TOKEN;
     check_refusal(NULL, 0, entries, 2, DTI_WRONG_KIND,
-                  "metadata 'n' is no string, which is all that safetensors holds");
+                  "metadata 'n' is not a string; safetensors holds only strings");
 }
 
 static void refuses_what_it_has_no_dtype_or_no_bytes_for(void)
@@ -171,10 +171,10 @@ static void refuses_what_it_has_no_dtype_or_no_bytes_for(void)
     check_refusal(&one, 1, NULL, 0, DTI_WRONG_KIND, "safetensors has no dtype int4 (tensor 'a')");
     one = tensor("a", DTI_FP4_E2M1, 1, shape);
     check_refusal(&one, 1, NULL, 0, DTI_BAD_INPUT,
-                  "tensor 'a' does not fill whole bytes, as safetensors demands");
+                  "tensor 'a' does not fill whole bytes, as safetensors requires");
     one = tensor("a", DTI_FP8_E4M3FN, 3, shape);
     check_refusal(&one, 1, NULL, 0, DTI_BAD_INPUT,
-                  "tensor 'a' takes more bits than 64 bits can count");
+                  "tensor 'a' is too large: its size in bits exceeds 64 bits");
 }
 
 static void sizes_that_add_up_beyond_64_bits_are_refused(void)
@@ -189,7 +189,7 @@ static void sizes_that_add_up_beyond_64_bits_are_refused(void)
         tensors[i] = tensor(names[i], DTI_UINT8, 1, shape);
     }
     check_refusal(tensors, MANY, NULL, 0, DTI_BAD_INPUT,
-                  "tensor 'i' ends beyond what 64 bits can count");
+                  "tensor 'i' ends at an offset beyond 64 bits");
 }
 
 static void a_header_beyond_the_limit_is_refused(void)

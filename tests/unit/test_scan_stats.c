@@ -193,7 +193,7 @@ static void a_file_that_became_shorter_is_an_error(void)
         struct dti_tensor_pair pair = {.a = 0, .b = 0};
         CHECK(truncate("a", 4 * MANY / 2) == 0);
         CHECK(dti_scan_stats(container, &tensor, 1, &options, &error) == DTI_BAD_INPUT);
-        CHECK(strstr(error.text, "'a' became shorter while it was read") != NULL);
+        CHECK(strstr(error.text, "'a' shrank while being read") != NULL);
         CHECK(dti_scan_comparison(container, container, &pair, 1, 0, 0, &options, &error) ==
               DTI_BAD_INPUT);
         CHECK(truncate("a", 0) == 0);

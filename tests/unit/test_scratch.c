@@ -40,8 +40,7 @@ static void what_is_written_is_read_back_and_no_name_is_seen(void)
         CHECK(memcmp(bytes, "abXYef", 6) == 0);
         CHECK(dti_scratch_write_at(&scratch, "XY", 2, 5, &error) == DTI_BUG);
         CHECK(dti_input_read_at(&scratch, bytes, 2, 5, &error) == DTI_BAD_INPUT);
-        CHECK_STR(error.text,
-                  "'model.npz' became shorter while it was read: nothing at byte 6 of 6");
+        CHECK_STR(error.text, "'model.npz' shrank while being read: it ends at byte 6 of 6");
         dti_input_close(&scratch);
     }
     leave();
@@ -71,8 +70,8 @@ static void a_folder_that_cannot_be_written_is_named(void)
     enter();
     CHECK(setenv("TMPDIR", "./nowhere", 1) == 0);
     CHECK(dti_scratch_open(&scratch, "x.npz", 0, &error) == DTI_WRITE_FAILED);
-    CHECK_STR(error.text, "'x.npz' needs a temporary file, which './nowhere' does not take: "
-                          "No such file or directory; TMPDIR names another folder");
+    CHECK_STR(error.text, "'x.npz' needs a temporary file, but writing one in './nowhere' failed: "
+                          "No such file or directory; set TMPDIR to another folder");
     CHECK(setenv("TMPDIR", ".", 1) == 0);
     CHECK(dti_scratch_open(&scratch, "x.npz", UINT64_MAX, &error) == DTI_WRITE_FAILED);
     CHECK(setenv("TMPDIR", "", 1) == 0);

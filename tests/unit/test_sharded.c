@@ -107,7 +107,7 @@ static void sizes_that_differ_are_notes(void)
     if (CHECK(dti_container_open(&container, ".", NULL, NULL) == DTI_OK)) {
         CHECK_SIZE(container->note_count, 2);
         CHECK_STR(container->notes[0].code, "total_size");
-        CHECK_STR(container->notes[0].text, "total_size says 100 bytes, the tensors have 15");
+        CHECK_STR(container->notes[0].text, "total_size says 100 bytes, but the tensors have 15");
         CHECK_STR(container->notes[1].code, "total_parameters");
         CHECK_STR(container->notes[1].text, "the index counts 7 parameters");
         dti_container_free(container);
@@ -131,11 +131,11 @@ static void indexes_that_cannot_be(void)
     folder_enter();
     make_shards();
     make_index("");
-    refused(INDEX, "'" INDEX "' is not JSON: the text ends where a value is missing at byte 0");
+    refused(INDEX, "'" INDEX "' is not JSON: the text ends where a value is expected at byte 0");
     make_index("{\"weight_map\":{}}}");
-    refused(INDEX, "'" INDEX "' is not JSON: something stands behind the value at byte 17");
+    refused(INDEX, "'" INDEX "' is not JSON: unexpected text after the value at byte 17");
     make_index("[]");
-    refused(INDEX, "'" INDEX "' is not an index: it is no JSON object");
+    refused(INDEX, "'" INDEX "' is not an index: it is not a JSON object");
     make_index("{\"metadata\":{}}");
     refused(INDEX, "'" INDEX "' is not an index: it has no \"weight_map\"");
     make_index("{\"weight_map\":[]}");
@@ -147,7 +147,7 @@ static void indexes_that_cannot_be(void)
     make_index("{\"metadata\":{},\"metadata\":{},\"weight_map\":{}}");
     refused(INDEX, "'" INDEX "' has two \"metadata\"");
     make_index("{\"weight_map\":{\"x\":7}}");
-    refused(INDEX, "'" INDEX "' maps tensor 'x' to something that is no string");
+    refused(INDEX, "'" INDEX "' maps tensor 'x' to a value that is not a string");
     make_index("{\"weight_map\":{\"x\":\"" A "\",\"y\":\"" A "\",\"\\u0078\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "' lists tensor 'x' twice");
     folder_leave();
@@ -166,8 +166,8 @@ static void shard_names_are_names_in_the_folder(void)
         snprintf(text, sizeof text, "{\"weight_map\":{\"x\":\"%s\"}}", names[i]);
         make_index(text);
         snprintf(message, sizeof message,
-                 "'" INDEX "' maps tensor 'x' to '%s'; a shard is named without folders, without "
-                 "\"..\"",
+                 "'" INDEX "' maps tensor 'x' to '%s'; a shard must be a plain file name, without "
+                 "folders or \"..\"",
                  quoted[i]);
         refused(INDEX, message);
     }
@@ -179,7 +179,7 @@ static void index_and_shards_must_agree(void)
     folder_enter();
     make_shards();
     make_index("{\"weight_map\":{\"z\":\"c.safetensors\",\"x\":\"" A "\",\"y\":\"" A "\"}}");
-    refused(INDEX, "'" INDEX "': of its 2 shards, 'c.safetensors' cannot be had: cannot read "
+    refused(INDEX, "'" INDEX "': cannot open shard 'c.safetensors' of its 2: cannot read "
                    "'c.safetensors': No such file or directory");
     make_index("{\"weight_map\":{\"z\":\"" A "\",\"x\":\"" A "\",\"y\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "': tensor 'z' is not in '" A "'; of the tensors that the index "
@@ -187,7 +187,7 @@ static void index_and_shards_must_agree(void)
     make_index("{\"weight_map\":{\"z\":\"" A "\",\"x\":\"" B "\",\"y\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "': tensor 'z' is in '" B "', not in '" A "' as the index says");
     make_index("{\"weight_map\":{\"z\":\"" B "\",\"x\":\"" A "\"}}");
-    refused(INDEX, "'" INDEX "': tensor 'y' is in '" A "', and not in the index");
+    refused(INDEX, "'" INDEX "': tensor 'y' is in '" A "', but not in the index");
     make_index("{\"weight_map\":{\"z\":\"" B "\",\"w\":\"" A "\",\"y\":\"" A "\"}}");
     refused(INDEX, "'" INDEX "': tensor 'w' is not in '" A "'; of the tensors that the index "
                    "lists there, 1 of 2 are in no shard");
@@ -223,7 +223,7 @@ static void folders_must_tell_what_is_meant(void)
         dti_container_free(container);
     }
     CHECK(unlink(A) == 0 && mkdir(A, 0755) == 0);
-    refused(".", "'./" INDEX "': of its 2 shards, '" A "' cannot be had: cannot read './" A
+    refused(".", "'./" INDEX "': cannot open shard '" A "' of its 2: cannot read './" A
                  "': Is a directory");
     CHECK(rmdir(A) == 0 && mkfifo(A, 0600) == 0); /* that nobody will ever write to */
     refused(".", "'./" A "' is not a regular file");
@@ -280,14 +280,14 @@ static void indexes_are_written_as_transformers_does(void)
     dti_buffer_clear(&text);
     tensors[0] = tensors[2];
     CHECK(dti_sharded_index(tensors, shards, 3, &text, &error) == DTI_BAD_INPUT);
-    CHECK_STR(error.text, "tensor 'a' is there twice");
+    CHECK_STR(error.text, "tensor 'a' occurs twice");
     tensors[0].name = "\xff";
     CHECK(dti_sharded_index(tensors, shards, 3, &text, &error) == DTI_BAD_INPUT);
     CHECK_STR(error.text, "tensor '\\xff' has a name that is not UTF-8, which JSON cannot hold");
     tensors[0].name = "c";
     tensors[0].bytes = UINT64_MAX;
     CHECK(dti_sharded_index(tensors, shards, 3, &text, &error) == DTI_BAD_INPUT);
-    CHECK_STR(error.text, "tensor 'c' makes more bytes than 64 bits count");
+    CHECK_STR(error.text, "tensor 'c' brings the total size beyond 64 bits");
     CHECK_SIZE(text.length, 0);
     dti_buffer_free(&text);
 }

@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lines and tables, as they stand on the page. */
-#include <stdlib.h>
-
 #include "dtinfo/table.h"
-#include "unit.h"
-
-static char *page;
-static size_t page_length;
-
-static FILE *page_open(void)
-{
-    free(page);
-    page = NULL;
-    return open_memstream(&page, &page_length);
-}
-
-static void check_page(FILE *stream, const char *want)
-{
-    fclose(stream);
-    CHECK_STR(page, want);
-    free(page);
-    page = NULL;
-}
+#include "written_page.h"
 
 static void lines_have_tab_stops_and_no_trailing_blanks(void)
 {
@@ -154,6 +134,21 @@ static void colour_changes_no_column(void)
     check_page(out, "  \x1b[33m1\x1b[0m  a\n\x1b[32m100\x1b[0m  b\n");
 }
 
+static void each_part_of_a_cell_has_its_colour(void)
+{
+    FILE *const out = page_open();
+    struct dti_table *const table = dti_table_titled("name|parts");
+    dti_table_fit(table, 34, NULL);
+    dti_table_cell(table, DTI_STYLE_PLAIN, "abc");
+    dti_table_parts(table, 1, "00000000000000000000 1 ");
+    dti_table_more(table, "%s", "00000000 11");
+    CHECK(dti_table_write(table, out, true, 0));
+    dti_table_free(table);
+    check_page(out, "\x1b[2mname\x1b[0m  \x1b[2mparts\x1b[0m\n"
+                    "abc   \x1b[36m00000000000000000000\x1b[0m \x1b[94m1\x1b[0m\n"
+                    "      \x1b[35m00000000\x1b[0m \x1b[36m11\x1b[0m\n");
+}
+
 static void a_table_that_could_not_be_made_does_nothing(void)
 {
     FILE *const out = page_open();
@@ -170,4 +165,5 @@ UNIT_MAIN(lines_have_tab_stops_and_no_trailing_blanks, blanks_inside_and_between
           a_column_that_is_reached_exactly_still_gets_two_blanks, width_is_counted_in_code_points,
           colour_surrounds_the_text_and_not_the_blanks, columns_are_as_wide_as_their_widest_cell,
           a_text_beyond_the_limit_widens_no_column, a_last_row_may_be_short,
-          colour_changes_no_column, a_table_that_could_not_be_made_does_nothing)
+          colour_changes_no_column, each_part_of_a_cell_has_its_colour,
+          a_table_that_could_not_be_made_does_nothing)

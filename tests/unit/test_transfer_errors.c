@@ -34,24 +34,22 @@ static void what_is_left_over_is_an_error_and_padding_must_be_zero(void)
     folder_enter();
     struct dti_plan *plan = plan_new("fp32", DTI_PACKING_LOW, "bf16", DTI_PACKING_LOW);
     expect_elements(plan, 7, 0, 0,
-                    "'in': 7 bytes are 1 fp32 and 3 bytes left over; is it of another "
-                    "dtype, or cut off?");
-    expect_elements(plan, 8193, 0, 0,
-                    "'in': 8193 bytes are 2048 fp32 and 1 byte left over; is it of another "
-                    "dtype, or cut off?");
+                    "'in': 7 bytes are 1 fp32 plus 3 extra bytes; wrong dtype, or truncated file?");
+    expect_elements(
+        plan, 8193, 0, 0,
+        "'in': 8193 bytes are 2048 fp32 plus 1 extra byte; wrong dtype, or truncated file?");
     expect_elements(plan, 3, 0, 0,
-                    "'in': 3 bytes are 0 fp32 and 3 bytes left over; is it of another "
-                    "dtype, or cut off?");
+                    "'in': 3 bytes are 0 fp32 plus 3 extra bytes; wrong dtype, or truncated file?");
     dti_plan_free(plan);
     for (unsigned high = 0; high < 2; high++) {
         const enum dti_packing packing = high ? DTI_PACKING_HIGH : DTI_PACKING_LOW;
         plan = plan_new("fp6_e3m2", packing, "fp6_e3m2", DTI_PACKING_BYTES);
         expect_elements(plan, 1, high ? 0xFC : 0x3F, 1, NULL);
         expect_elements(plan, 1, high ? 0x01 : 0x80, 0,
-                        "'in': its last 2 bits are too few for another fp6_e3m2 and not zero");
+                        "'in': the last 2 bits are too few for another fp6_e3m2 and are not zero");
         expect_elements(plan, 2, high ? 0xF0 : 0x0F, 2, NULL);
         expect_elements(plan, 2, high ? 0x08 : 0x10, 0,
-                        "'in': its last 4 bits are too few for another fp6_e3m2 and not zero");
+                        "'in': the last 4 bits are too few for another fp6_e3m2 and are not zero");
         expect_elements(plan, 3, 0xFF, 4, NULL);
         expect_elements(plan, 1537, high ? 0xFC : 0x3F, 2049, NULL);
         dti_plan_free(plan);
@@ -74,7 +72,7 @@ static void elements_that_are_asked_for_must_be_there(void)
         CHECK_STR(error.text, "'in': 8212 bytes are too few for 2054 fp32");
         how.pipe_in = true;
         CHECK(transfer(plan, &source, &how, NULL) == DTI_BAD_INPUT);
-        CHECK_STR(error.text, "'in' ended after 8212 bytes, which are not 2054 fp32");
+        CHECK_STR(error.text, "'in' ended after 8212 bytes, too few for 2054 fp32");
         how.pipe_in = false;
         how.elements = UINT64_MAX / 2;
         CHECK(transfer(plan, &source, &how, NULL) == DTI_BAD_INPUT);
@@ -104,8 +102,7 @@ static void the_first_of_several_errors_is_reported(void)
         uint64_t n = 0;
         CHECK(dti_transfer_run(plan, teams[round % TEAMS], &request, &options, NULL, &n, &error) ==
               DTI_BAD_INPUT);
-        CHECK_STR(error.text,
-                  "'in' became shorter while it was read: nothing at byte 24586 of 90420");
+        CHECK_STR(error.text, "'in' shrank while being read: it ends at byte 24586 of 90420");
         dti_output_discard(output);
         dti_input_close(&input);
     }

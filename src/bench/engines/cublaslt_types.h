@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is used of cublasLt.h, cublas_api.h and library_types.h, as versions 11 to 13 have it. */
+ * The used parts of cublasLt.h, cublas_api.h and library_types.h, as in versions 11 to 13. */
 #ifndef DTINFO_BENCH_CUBLASLT_TYPES_H
 #define DTINFO_BENCH_CUBLASLT_TYPES_H
 
@@ -43,8 +43,8 @@ struct cublaslt_choice {
     int reserved[4];
 };
 
-/* Handles are pointers to what is known to the library alone. Layouts are column-major by default.
- * CUBLASLT(need, name, result, parameters) */
+/* Handles are opaque pointers. Layouts are column-major by default. CUBLASLT(need, name, result,
+ * parameters) */
 #define CUBLASLT_FUNCTIONS                                                                         \
     CUBLASLT(cublasLtGetVersion, size_t, (void))                                                   \
     CUBLASLT(cublasLtCreate, cublas_status, (void **handle))                                       \

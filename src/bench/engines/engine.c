@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What engines have in common. */
+ * Common code of engines. */
 #include "bench/engines/engine.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other people's matrix products, to be measured beside our own where they are installed. Each
- * member of a team calls them for its own part, on one thread: what is compared is what a thread
- * does, and no thread of theirs meets one of ours that waits. */
+ * Matrix products of other libraries, measured for comparison if they are installed. Each member of
+ * a team calls them for its own part, on one thread: the comparison is per thread, and their
+ * threads do not compete with our waiting ones. */
 #ifndef DTINFO_BENCH_ENGINE_H
 #define DTINFO_BENCH_ENGINE_H
 
@@ -26,34 +26,34 @@ enum { DTI_ENGINE_SYMBOLS = 8, DTI_ENGINE_DTYPES = 3 };
 struct dti_engine {
     const char *name;   /* "openblas" */
     char title[24];     /* "openblas 0.3.21" */
-    char processor[40]; /* what it takes this CPU for, as far as it tells: "Haswell" */
+    char processor[40]; /* the CPU type it detects, if it reports one: "Haswell" */
     struct dti_library *library;
     dti_engine_symbol *symbols[DTI_ENGINE_SYMBOLS]; /* NULL: it has none; see its file */
     const struct dti_library_function *functions;   /* what the symbols are */
     struct dti_engine_row {
         enum dti_dtype dtype;
-        size_t symbol; /* that multiplies its matrices */
+        size_t symbol; /* of its matrix product */
     } rows[DTI_ENGINE_DTYPES];
-    /* Of a dtype with a function. The result is fp64 for fp64, int32 for int8, else fp32. False
-     * when the engine refused. */
+    /* Multiplies in a supported dtype. The result is fp64 for fp64, int32 for int8, else fp32.
+     * False if the engine failed. */
     bool (*multiply)(const struct dti_engine *engine, enum dti_dtype dtype,
                      const struct dti_engine_product *product);
 };
 
-/* Fail with DTI_UNAVAILABLE when they are not there. */
+/* Fail with DTI_UNAVAILABLE if the library is missing. */
 enum dti_status dti_engine_openblas(struct dti_engine *ret, struct dti_error *reterr);
 enum dti_status dti_engine_onednn(struct dti_engine *ret, struct dti_error *reterr);
-/* What multiplies matrices of that dtype, "cblas_sgemm"; NULL when nothing does. */
+/* The function that multiplies matrices of that dtype, "cblas_sgemm"; NULL if there is none. */
 const char *dti_engine_function(const struct dti_engine *engine, enum dti_dtype dtype);
 void dti_engine_close(struct dti_engine *engine);
 
 #define DTI_ENGINE_SYMBOL(index, name, required) \
     [index] = {name, (index) * sizeof(dti_engine_symbol *), required}
 
-/* Opens the first of the libraries that is there, and looks up its symbols. */
+/* Opens the first library that exists and looks up its symbols. */
 enum dti_status dti_engine_open(struct dti_engine *engine, const char *const *libraries,
                                 size_t count, struct dti_error *reterr);
-/* Copies what a library tells about itself, letters, digits and a few signs. */
+/* Copies a library's description of itself: letters, digits and a few signs. */
 void dti_engine_words(char *ret, size_t size, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt by its own prototypes. It thinks in columns: what it is given as A is our B, and as B
- * our A, since the columns of a product are the rows of that of the transposed matrices in turn. */
+ * cuBLASLt by its own prototypes. It is column-major: its A is our B and its B is our A, because a
+ * column-major product is the row-major product of the transposed matrices in reverse order. */
 #include "bench/engines/engine_cublaslt.h"
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void *pointer(dti_gpu_address address)
     return (void *)(uintptr_t)address;
 }
 
-/* The first call that fails is told; later ones are left out. */
+/* The first failed call is reported; later ones are skipped. */
 struct calls {
     cublas_status status;
     const char *name;
@@ -144,7 +144,7 @@ static void describe_operands(struct calls *calls, struct dti_cublaslt_plan *pla
          sizeof transpose);
     CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_TRANSPOSE_B, &none,
          sizeof none);
-    if (scales != 0) { /* of A, then of B; theirs are the other way round */
+    if (scales != 0) { /* of A, then of B; the library's are swapped */
         const void *const of_a = pointer(scales), *const of_b = pointer(scales + sizeof(float));
         CALL(calls, f, cublasLtMatmulDescSetAttribute, plan->desc, DESC_SCALE_A, &of_b,
              sizeof of_b);

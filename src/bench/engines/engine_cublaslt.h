@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt, NVIDIA's matrix products, where it is installed. Its calls are made by the caller's
- * thread, in which the device's context is current (dti_gpu_enter()). */
+ * cuBLASLt, NVIDIA's matrix products, where it is installed. Calls run in the caller's thread,
+ * where the device's context must be current (dti_gpu_enter()). */
 #ifndef DTINFO_BENCH_ENGINE_CUBLASLT_H
 #define DTINFO_BENCH_ENGINE_CUBLASLT_H
 
@@ -19,21 +19,20 @@ enum dti_status dti_cublaslt_open(struct dti_cublaslt **ret, struct dti_error *r
 void dti_cublaslt_close(struct dti_cublaslt *cublaslt);              /* NULL is fine */
 const char *dti_cublaslt_title(const struct dti_cublaslt *cublaslt); /* "cublaslt 13.1.0" */
 
-/* How products of a dtype are done: FP64, FP32, TF32 (in place of fp32), BF16, FP16, INT8 or
+/* The method for products of a dtype: FP64, FP32, TF32 (in place of fp32), BF16, FP16, INT8 or
  * FP8_E4M3FN; NULL for others. */
 struct dti_cublaslt_row {
     enum dti_dtype dtype;
     int type, result, compute, scale; /* in the library's sense */
-    bool by_columns; /* B must lie so: the tensor cores take 8 bits in no other way */
-    unsigned
-        least_capability; /* devices with less have none; ten times the compute capability: 89 */
+    bool by_columns; /* B must be column-major: tensor cores accept 8 bits only this way */
+    unsigned least_capability; /* the lowest compute capability, times ten: 89 */
     bool scales; /* operands are multiplied by that of A and of B, fp32, in the device's memory */
     const char *arithmetic; /* "fp32 sums" */
 };
 const struct dti_cublaslt_row *dti_cublaslt_row(enum dti_dtype dtype);
 
-/* C = A B of row-major matrices by the algorithm that the library thinks best; scales: 0 where the
- * dtype wants none. Fails with DTI_UNAVAILABLE when it has none for them. */
+/* C = A B of row-major matrices by the algorithm that the library prefers; scales: 0 if the dtype
+ * needs none. Fails with DTI_UNAVAILABLE if it has no algorithm. */
 struct dti_cublaslt_plan;
 enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti_cublaslt *cublaslt,
                                       enum dti_dtype dtype, uint64_t m, uint64_t n, uint64_t k,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * oneDNN: fp32 and int8 by the functions that versions 2 and 3 have in common, and bf16 by one that
- * both export without a word in the manual; like everything else its results are verified. */
+ * both export without documentation; its results are verified like all others. */
 #include <stdio.h>
 #include <string.h>
 

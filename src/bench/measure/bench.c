@@ -11,10 +11,10 @@
 
 enum {
     ROUNDS_MIN = 11,
-    TRIES = 4, /* of a sample that is disturbed, in one round */
-    FEW = 5,   /* undisturbed samples that are not enough, where they are the minority */
+    TRIES = 4, /* retries of a disturbed sample in one round */
+    FEW = 5,   /* too few undisturbed samples, if they are the minority */
     RESOLUTIONS = 1000,
-    SHORTER = 10, /* times, at most, where other programs interrupt every sample */
+    SHORTER = 10, /* maximum retries if other programs interrupt every sample */
     PASSES_MAX = 1 << 30,
 };
 static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
@@ -27,7 +27,7 @@ struct bench_run {
     size_t *next_set, *order;
     uint64_t random;
     size_t cpus;
-    uint64_t *fewest; /* passes of a sample where other programs interrupt every longer one */
+    uint64_t *fewest; /* passes of a sample if other programs interrupt every longer one */
     uint64_t end;     /* when the time limit comes */
 };
 
@@ -51,7 +51,7 @@ static uint64_t take(struct bench_run *run, size_t candidate, bool *ret_disturbe
 }
 
 /* One pass to warm up, then as many as make a sample of `least` nanoseconds. A disturbed try would
- * make them too few, so the last word is an undisturbed one, if there is any. */
+ * give too few, so an undisturbed try decides, if there is one. */
 static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
 {
     uint64_t *const passes = &run->bench->passes[candidate];
@@ -81,7 +81,7 @@ static bool is_crowded(const struct bench_run *run)
     return run->cpus > 0 && run->sampler.size > run->cpus;
 }
 
-/* Nanoseconds; not asked where a thread of the pair may have to wait for a CPU. */
+/* Nanoseconds; not measured if a thread of the pair may have to wait for a CPU. */
 static double probe(struct bench_run *run)
 {
     return is_crowded(run) ? 0 : dti_sampler_round_trip(&run->sampler);
@@ -132,8 +132,7 @@ static void run_round(struct bench_run *run)
     bench->rounds++;
 }
 
-/* Half the width of the interval of a median within this process, relative; huge when it is not
- * known. */
+/* Half the width of the interval of a median within this process, relative; huge if unknown. */
 static double half_width(const struct dti_bench *bench, size_t candidate,
                          enum dti_bench_place place)
 {
@@ -148,7 +147,7 @@ static double half_width(const struct dti_bench *bench, size_t candidate,
 /* The widest of the subjects. */
 static double widest(const struct bench_run *run, size_t rounds)
 {
-    struct dti_bench first = *run->bench; /* as it stood after so many rounds */
+    struct dti_bench first = *run->bench; /* the value after a number of rounds */
     double width = 0;
     first.rounds = rounds;
     const enum dti_bench_place place = dti_bench_main_place(&first);
@@ -159,7 +158,7 @@ static double widest(const struct bench_run *run, size_t rounds)
     return width;
 }
 
-/* Twice the rounds make an interval narrower by a factor of 0.71, where they do at all. */
+/* Doubling the rounds narrows an interval by a factor of 0.71, if at all. */
 static bool is_steady(const struct bench_run *run)
 {
     const size_t rounds = run->bench->rounds, half = rounds / 2;
@@ -189,8 +188,7 @@ static void run_rounds(struct bench_run *run, uint64_t start)
     }
 }
 
-/* Where the machine is so busy that hardly a sample is undisturbed, the disturbed ones are all that
- * is known. */
+/* If the machine is so busy that hardly any sample is undisturbed, the disturbed ones are used. */
 static bool has_too_few(const struct dti_bench *bench)
 {
     for (size_t candidate = 0; candidate < bench->candidates; candidate++) {
@@ -248,7 +246,7 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
         run_rounds(&run, start);
         bench.disturbed = has_too_few(&bench);
         if (run.sampler.failed)
-            status = dti_fail(reterr, DTI_DEVICE_FAILED, "a device failed while it was measured");
+            status = dti_fail(reterr, DTI_DEVICE_FAILED, "a device failed during the measurement");
     }
     if (status == DTI_OK)
         *ret = bench;

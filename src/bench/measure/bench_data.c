@@ -31,7 +31,7 @@ static uint64_t any_code(struct source *source)
     return source->src->kind == DTI_KIND_BOOL ? code & 1 : code;
 }
 
-/* The sum of twelve uniforms in [0, 1) has variance 1; its mean of 6 is taken away. */
+/* The sum of twelve uniforms in [0, 1) has variance 1; its mean of 6 is subtracted. */
 static uint64_t normal(struct source *source)
 {
     int64_t sum = -6 * (INT64_C(1) << 32);
@@ -98,7 +98,7 @@ static int64_t normal_scale(const struct dti_format *src, const struct dti_forma
     return scale;
 }
 
-/* The exponent of the smallest normal that is asked for. */
+/* The exponent of the smallest requested normal. */
 static int64_t subnormal_scale(const struct dti_format *src, const struct dti_format *dst)
 {
     if (!dti_format_is_float(src))

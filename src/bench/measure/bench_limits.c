@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the CPU can do at all: moving the operands of a measurement, and multiplying and adding in
+ * The limits of the CPU: moving the operands of a measurement, and multiplying and adding in
  * registers. */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool
     return true;
 }
 
-/* "vector loop", since the same thing has a name of its own at each CPU level. */
+/* "vector loop", because the same method has a different name at each CPU level. */
 static const char *words_of(const struct dti_copy *copy)
 {
     if (strstr(copy->name, "memcpy"))
@@ -41,7 +41,7 @@ static const char *words_of(const struct dti_copy *copy)
     return copy->stream ? "streaming loop" : "vector loop";
 }
 
-/* A kernel that only reads leaves a word, which nobody needs. */
+/* A kernel that only reads returns a word, which is unused. */
 static void moving_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_bench_moving *const moving = context;
@@ -87,7 +87,7 @@ struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struc
 void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
                           size_t operands, uint64_t bytes, bool copy, const char *dtype)
 {
-    /* sets that take turns are in no cache, however small each of them is */
+    /* sets used in turn are in no cache, however small each is */
     const bool in_cache = memory->in_cache && memory->sets == 1;
     size_t added = 0;
     for (size_t i = 0; i < dti_copy_count && added < DTI_BENCH_LIMITS_MAX; i++) {

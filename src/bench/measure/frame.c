@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way every workload goes: prepared, measured, verified, ended; and how passes on a device are
- * timed, between two events of a stream. */
+ * The steps of every workload: prepare, measure, verify, end; and the timing of passes on a device,
+ * between two events of a stream. */
 #include "bench/measure/frame.h"
 
 #include <stdio.h>
@@ -63,6 +63,15 @@ static enum dti_status measure(struct dti_frame *frame, const struct dti_bench_w
     return status == DTI_OK ? workload->verify(frame, reterr) : status;
 }
 
+static void close_streams(struct dti_frame *frame)
+{
+    dti_gpu_event_free(frame->begin);
+    dti_gpu_event_free(frame->end);
+    dti_gpu_stream_free(frame->streams[1]);
+    if (!frame->lent)
+        dti_gpu_stream_free(frame->streams[0]);
+}
+
 enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_bench_kind *kind,
                                   const struct dti_bench_request *request, struct dti_team *team,
                                   struct dti_error *reterr)
@@ -85,7 +94,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     const enum dti_status status = measure(frame, workload, reterr);
     if (workload->end)
         workload->end(frame);
-    dti_frame_close(frame);
+    close_streams(frame);
     free(frame);
     if (status != DTI_OK)
         dti_bench_table_free(ret);
@@ -95,6 +104,41 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
 static void put(char *ret, size_t size, const char *text)
 {
     (void)snprintf(ret, size, "%s", text ? text : "");
+}
+
+static enum dti_status finish(struct dti_frame *frame)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < 2 && frame->streams[i] && status == DTI_OK; i++)
+        status = dti_gpu_finish(frame->streams[i], &frame->error);
+    return status;
+}
+
+/* Passes on a device are queued without a pause. Those that a thread does with the team are timed
+ * from the first to the last; what was measured before may have emptied the caches. */
+static double time_passes(void *context, size_t set, uint64_t passes)
+{
+    const struct dti_bench_work *const work = context;
+    struct dti_frame *const frame = work->frame;
+    struct dti_error *const error = &frame->error;
+    enum dti_status status = DTI_OK;
+    double seconds = -1;
+    if (!frame->gpu && work->sets == 1 && passes > 1)
+        status = work->pass(work->context, set, error);
+    const uint64_t start = dti_clock_now();
+    if (work->by_events)
+        status = dti_gpu_record(frame->streams[0], frame->begin, error);
+    for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
+        status = work->pass(work->context, (size_t)((set + i) % work->sets), error);
+    if (status == DTI_OK && work->by_events)
+        status = dti_gpu_record(frame->streams[0], frame->end, error);
+    if (status == DTI_OK)
+        status = finish(frame);
+    if (!work->by_events)
+        seconds = (double)(dti_clock_now() - start) * 1e-9;
+    else if (status == DTI_OK)
+        status = dti_gpu_elapsed(frame->begin, frame->end, &seconds, error);
+    return status == DTI_OK ? seconds : -1;
 }
 
 struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry)
@@ -120,7 +164,7 @@ struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_b
     if (entry->pass) {
         frame->contexts[at].work = (struct dti_bench_work){frame, entry->pass, entry->context,
                                                            entry->sets, entry->by_events};
-        frame->candidates[at].timed = dti_frame_time;
+        frame->candidates[at].timed = time_passes;
         frame->candidates[at].context = &frame->contexts[at].work;
     }
     return item;
@@ -146,50 +190,6 @@ enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct d
     if (status == DTI_OK)
         status = dti_gpu_event_new(frame->gpu, &frame->begin, reterr);
     return status == DTI_OK ? dti_gpu_event_new(frame->gpu, &frame->end, reterr) : status;
-}
-
-void dti_frame_close(struct dti_frame *frame)
-{
-    dti_gpu_event_free(frame->begin);
-    dti_gpu_event_free(frame->end);
-    dti_gpu_stream_free(frame->streams[1]);
-    if (!frame->lent)
-        dti_gpu_stream_free(frame->streams[0]);
-}
-
-static enum dti_status finish(struct dti_frame *frame)
-{
-    enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < 2 && frame->streams[i] && status == DTI_OK; i++)
-        status = dti_gpu_finish(frame->streams[i], &frame->error);
-    return status;
-}
-
-/* Passes on a device are queued without a pause. Those that a thread does with the team are timed
- * from the first to the last; what was measured before may have emptied the caches. */
-double dti_frame_time(void *context, size_t set, uint64_t passes)
-{
-    const struct dti_bench_work *const work = context;
-    struct dti_frame *const frame = work->frame;
-    struct dti_error *const error = &frame->error;
-    enum dti_status status = DTI_OK;
-    double seconds = -1;
-    if (!frame->gpu && work->sets == 1 && passes > 1)
-        status = work->pass(work->context, set, error);
-    const uint64_t start = dti_clock_now();
-    if (work->by_events)
-        status = dti_gpu_record(frame->streams[0], frame->begin, error);
-    for (uint64_t i = 0; i < passes && status == DTI_OK; i++)
-        status = work->pass(work->context, (size_t)((set + i) % work->sets), error);
-    if (status == DTI_OK && work->by_events)
-        status = dti_gpu_record(frame->streams[0], frame->end, error);
-    if (status == DTI_OK)
-        status = finish(frame);
-    if (!work->by_events)
-        seconds = (double)(dti_clock_now() - start) * 1e-9;
-    else if (status == DTI_OK)
-        status = dti_gpu_elapsed(frame->begin, frame->end, &seconds, error);
-    return status == DTI_OK ? seconds : -1;
 }
 
 uint64_t dti_device_cache_bytes(struct dti_gpu *gpu)

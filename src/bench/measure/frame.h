@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every workload stands on: it lays out its memory and names its candidates; this makes them
- * take turns, on the CPU or on a device. */
+ * The base of every workload: a workload lays out its memory and names its candidates; this code
+ * runs them in turn, on the CPU or on a device. */
 #ifndef DTINFO_BENCH_FRAME_H
 #define DTINFO_BENCH_FRAME_H
 
@@ -16,17 +16,17 @@ struct dti_share {
     size_t first, count;
 };
 struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size);
-/* Calls a job in the team, or here where there is none. */
+/* Calls a job in the team, or here without one. */
 void dti_in_team(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),
                  void *context);
-/* Fills memory with a pool, again and again. */
+/* Fills memory with repetitions of a pool. */
 void dti_bench_repeat(unsigned char *to, size_t bytes, const unsigned char *pool,
                       size_t pool_bytes);
 
 enum { DTI_BENCH_OPERANDS_MAX = 4 };
 
 /* Arrays side by side, each aligned to 4096, in sets that follow each other: with a cold cache as
- * many as go beyond the last cache, else one. */
+ * many as exceed the last cache, else one. */
 struct dti_bench_shape {
     size_t operands;
     uint64_t bytes[DTI_BENCH_OPERANDS_MAX];
@@ -36,7 +36,7 @@ struct dti_bench_shape {
 /* Operands of as many bytes each. */
 struct dti_bench_shape dti_bench_alike(size_t operands, uint64_t bytes, enum dti_bench_cache cache);
 
-/* How many sets of so many bytes take turns. */
+/* The number of sets of a given size used in turn. */
 size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes);
 
 struct dti_bench_memory {
@@ -46,7 +46,8 @@ struct dti_bench_memory {
     bool in_cache; /* one set is within the last cache */
     uint64_t huge_page_bytes;
 };
-/* Whether there is so much memory; fails with DTI_UNAVAILABLE, saying how much there is. */
+/* Whether there is enough memory; fails with DTI_UNAVAILABLE and a message with the available
+ * amount. */
 enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr);
 enum dti_status dti_bench_memory_check(struct dti_bench_shape shape, struct dti_error *reterr);
 /* The same, or DTI_NO_MEMORY; touched by the team's members, each its share. */
@@ -65,7 +66,7 @@ void dti_bench_memory_fill(const struct dti_bench_memory *memory, size_t operand
 void dti_bench_memory_describe(const struct dti_bench_memory *memory,
                                struct dti_bench_table *table);
 
-/* One pass over a set: queued on the device, or done by the calling thread. */
+/* One pass over a set: queued on the device, or run by the calling thread. */
 typedef enum dti_status dti_bench_pass_fn(void *context, size_t set, struct dti_error *reterr);
 
 /* A candidate to be added. Texts may be NULL. Either `run`, by all members of the team, or `pass`
@@ -77,7 +78,7 @@ struct dti_bench_entry {
     bool limit;
     dti_bench_fn *run;
     dti_bench_pass_fn *pass;
-    bool by_events; /* passes are timed by the device's events, else by the host's clock */
+    bool by_events; /* passes are timed by the device's events, otherwise by the host's clock */
     void *context;
     size_t sets;
 };
@@ -85,7 +86,7 @@ struct dti_bench_entry {
 struct dti_frame;
 struct dti_bench_workload;
 
-/* What the contexts of some candidates are. */
+/* The contexts of some candidates. */
 union dti_bench_context {
     struct dti_bench_work {
         struct dti_frame *frame;
@@ -117,19 +118,19 @@ struct dti_frame {
     struct dti_gpu_event *begin, *end; /* and timed there */
     bool lent;                         /* the first stream is another's */
     struct dti_error error;            /* of a pass */
-    atomic_bool failed;                /* a member of the team could not do its part */
+    atomic_bool failed;                /* a member of the team failed */
     struct dti_bench_candidate candidates[DTI_BENCH_ITEMS_MAX];
     union dti_bench_context contexts[DTI_BENCH_ITEMS_MAX];
 };
 
-/* What a kind does on the CPU or on a device. */
+/* The functions of a kind on the CPU or on a device. */
 struct dti_bench_workload {
-    const void *own; /* what is the kind's, where several kinds share the functions */
+    const void *own; /* data of the kind, if several kinds share the functions */
     size_t size; /* of its state, which begins with a struct dti_frame and is all zero at first */
     enum dti_status (*check)(const struct dti_bench_request *request, struct dti_error *reterr);
-    /* Adds candidates, whose work is then measured, if there are any. */
+    /* Adds candidates, which are then measured, if there are any. */
     enum dti_status (*prepare)(struct dti_frame *frame, struct dti_error *reterr);
-    /* After measuring: looks at the results, and sets what items stand beside. */
+    /* After measuring: verifies the results and sets the limits of items. */
     enum dti_status (*verify)(struct dti_frame *frame, struct dti_error *reterr);
     void (*end)(struct dti_frame *frame); /* in any case; may be NULL */
 };
@@ -140,7 +141,7 @@ struct dti_bench_workload {
         .verify = (verify_), .end = (end_)                                              \
     }
 
-/* NULL when there is no more room. */
+/* NULL if there is no more room. */
 struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry);
 /* One pass of a candidate over the first set by the whole team. */
 void dti_frame_again(struct dti_frame *frame, size_t at);
@@ -151,7 +152,7 @@ struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struc
                                             const char *role, bool limit,
                                             const struct dti_bench_memory *memory, size_t operand,
                                             size_t reads, size_t n);
-/* As much arithmetic in registers as the kernel can do; `words` follow its instruction. */
+/* The peak arithmetic of the kernel in registers; `words` follow its instruction. */
 struct dti_bench_item *dti_frame_add_peak(struct dti_frame *frame,
                                           const struct dti_matmul_kernel *kernel, const char *dtype,
                                           const char *words, uint64_t count);
@@ -161,22 +162,20 @@ enum { DTI_BENCH_LIMITS_MAX = 8 };
  * found after measuring by dti_bench_best_limit(). */
 void dti_frame_add_limits(struct dti_frame *frame, const struct dti_bench_memory *memory,
                           size_t operands, uint64_t bytes, bool copy, const char *dtype);
-/* Portable, or of the highest level in use that has one of its sort; stores past the caches only
- * where the caches would not do, since they are half as fast otherwise. */
+/* Portable, or of the highest level in use that has a kernel of this sort; stores bypass the caches
+ * only if the data exceeds them, because they are half as fast otherwise. */
 bool dti_copy_competes(const struct dti_copy *copy, enum dti_level allowed, bool in_cache);
 
-/* Opens streams and events; a stream that is there is only lent. */
+/* Opens streams and events; a stream that is there is only lent. The workload's run closes them. */
 enum dti_status dti_frame_open(struct dti_frame *frame, size_t streams, struct dti_error *reterr);
-void dti_frame_close(struct dti_frame *frame);
-/* `timed` of a candidate, of a struct dti_bench_work. */
-double dti_frame_time(void *work, size_t set, uint64_t passes);
+
 /* Pairs of operands on a device, as many as take turns so that a cold cache does not help. */
 struct dti_device_pairs {
     dti_gpu_address memory;
     uint64_t stride; /* from an operand to the next */
     size_t sets;
 };
-/* Everything but the memory; false when they are more than there can be. */
+/* Everything but the memory; false if they exceed the address space. */
 bool dti_device_pairs_lay_out(struct dti_device_pairs *ret, const struct dti_bench_request *request,
                               uint64_t bytes, uint64_t *ret_size);
 static inline dti_gpu_address dti_device_pairs_at(const struct dti_device_pairs *pairs, size_t set,
@@ -186,7 +185,7 @@ static inline dti_gpu_address dti_device_pairs_at(const struct dti_device_pairs 
 }
 /* The bytes of the device's second cache, or a guess. */
 uint64_t dti_device_cache_bytes(struct dti_gpu *gpu);
-/* Whether a device has so much memory left; DTI_UNAVAILABLE. */
+/* Whether a device has enough free memory; DTI_UNAVAILABLE. */
 enum dti_status dti_device_has_memory(struct dti_gpu *gpu, uint64_t bytes,
                                       struct dti_error *reterr);
 

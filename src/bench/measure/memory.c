@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The operands of a measurement: arrays side by side, in sets that follow each other. Their memory
- * is asked for before it is taken. */
+ * The operands of a measurement: arrays side by side, in sets that follow each other. The available
+ * memory is checked before it is allocated. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise() */
 #include "bench/measure/frame.h"
 
@@ -16,7 +16,7 @@
 
 enum { PAGE = 4096, POISON = 0xA5 };
 
-/* The number behind a key in a small text file of the kernel; false when it is not there. */
+/* The number after a key in a small text file of the kernel; false if it is missing. */
 static bool read_number(const char *path, const char *key, uint64_t *ret_number)
 {
     char text[4096];
@@ -42,7 +42,7 @@ static bool read_number(const char *path, const char *key, uint64_t *ret_number)
     return true;
 }
 
-/* A container's limit, version 2 of control groups; what its files take can be dropped. */
+/* A container's limit, version 2 of control groups; memory of its file cache can be reclaimed. */
 static uint64_t group_available(void)
 {
     uint64_t limit, used, files;
@@ -54,7 +54,7 @@ static uint64_t group_available(void)
     return limit > used ? limit - used : 0;
 }
 
-/* Bytes that this process may still take, as far as the system tells; UINT64_MAX otherwise. */
+/* Bytes that this process may still allocate, if the system reports it; UINT64_MAX otherwise. */
 static uint64_t available_bytes(void)
 {
     uint64_t kib, available = UINT64_MAX;
@@ -64,7 +64,7 @@ static uint64_t available_bytes(void)
     return group < available ? group : available;
 }
 
-/* Bytes of this process that are on huge pages; 0 when the system does not tell. */
+/* Bytes of this process that are on huge pages; 0 if the system does not report it. */
 static uint64_t huge_page_bytes(void)
 {
     uint64_t kib;
@@ -76,7 +76,7 @@ struct amount {
     const char *unit;
 };
 
-/* In the largest unit of which there are ten. */
+/* In the largest unit that gives at least ten. */
 static struct amount amount_of(uint64_t bytes)
 {
     static const char *const units[] = {"MiB", "GiB", "TiB"};
@@ -89,7 +89,7 @@ static struct amount amount_of(uint64_t bytes)
 enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr)
 {
     const uint64_t available = available_bytes();
-    /* something is left for the rest of the machine */
+    /* leaves some memory for the rest of the machine */
     if (bytes <= available - available / 16 && bytes <= SIZE_MAX - 2 * HUGE_PAGE)
         return DTI_OK;
     const struct amount needed = amount_of(bytes), there = amount_of(available);
@@ -98,7 +98,7 @@ enum dti_status dti_host_has_memory(uint64_t bytes, struct dti_error *reterr)
                            needed.unit, there.number, there.unit);
 }
 
-/* On huge pages where the system has them, because of what the first touch costs on small ones; not
+/* On huge pages if the system has them, because the first touch is expensive on small ones; not
  * touched yet. */
 static enum dti_status map(struct dti_bench_memory *memory, uint64_t size, struct dti_error *reterr)
 {
@@ -136,8 +136,8 @@ size_t dti_bench_sets(enum dti_bench_cache cache, uint64_t bytes)
     return (size_t)(2 * (uint64_t)dti_last_cache_bytes() / (bytes > 0 ? bytes : 1) + 1);
 }
 
-/* Everything but the memory itself. Where it is said what counts, whether there can be so much is
- * the caller's, and UINT64_MAX is too much to count. */
+/* Everything but the memory itself. If sets are counted by a part, the caller checks the total, and
+ * UINT64_MAX means overflow. */
 static enum dti_status lay_out(struct dti_bench_memory *ret, const struct dti_bench_shape *shape,
                                uint64_t *ret_size, struct dti_error *reterr)
 {
@@ -154,7 +154,7 @@ static enum dti_status lay_out(struct dti_bench_memory *ret, const struct dti_be
     sets = dti_bench_sets(shape->cache, shape->counted > 0 ? shape->counted : set);
     fits = fits && dti_mul_u64(sets, set, &size) && (size <= SIZE_MAX / 2 || shape->counted > 0);
     if (!fits && shape->counted == 0)
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes exceed the address space",
                         (unsigned long long)shape->bytes[0]);
     ret->sets = (size_t)sets;
     ret->set_size = (size_t)set;
@@ -171,7 +171,7 @@ enum dti_status dti_bench_memory_check(struct dti_bench_shape shape, struct dti_
     return status == DTI_OK ? dti_host_has_memory(size, reterr) : status;
 }
 
-/* Each member touches what it will use, so that on machines with several memory nodes it lies near.
+/* Each member touches the memory it will use, so that it is local on NUMA machines.
  */
 struct memory_filling {
     const struct dti_bench_memory *memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operands of all dtypes from the same fp32 numbers, and what that costs in all. */
+ * Operands of all dtypes from the same fp32 numbers, and the total error of that. */
 #include "bench/measure/operands.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the fp32 operands of a computation become those of another dtype: rounded, or quantized by
- * one symmetric scale a tensor. */
+ * Conversion of the fp32 operands of a computation to another dtype: rounding, or quantization with
+ * one symmetric scale per tensor. */
 #ifndef DTINFO_BENCH_OPERANDS_H
 #define DTINFO_BENCH_OPERANDS_H
 
@@ -30,7 +30,7 @@ static inline uint32_t dti_operand_bits(float number)
 /* Element i of an array, exactly; tf32 is kept as fp32. */
 double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
 
-/* The error of results beside exact ones: all zero at first, compared one by one, then summed up.
+/* The error of results against exact ones: all zero at first, compared one by one, then summed up.
  */
 struct dti_total_error {
     double squares, exact_squares; /* of errors, of exact results */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Taking one sample. Members shake hands before the clock starts, so that the time one of them
- * takes to wake up is not in it; the sample ends when the last has done its passes. */
+ * Taking one sample. Members synchronize before the clock starts, so that wake-up times are not
+ * counted; the sample ends when the last one has finished its passes. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "bench/measure/sample.h"
 
@@ -14,7 +14,7 @@
 
 #include "dtinfo/clock.h"
 
-/* How often the calling thread had to give its CPU away; 0 where the system does not tell. */
+/* How often the calling thread was preempted; 0 if the system does not report it. */
 static long preemptions_so_far(void)
 {
 #ifdef RUSAGE_THREAD
@@ -45,7 +45,7 @@ static uint64_t steal_of(const char *line)
     return value;
 }
 
-/* What the hypervisor has taken from all CPUs so far, in clock ticks; 0 where that is not known. */
+/* Time stolen by the hypervisor from all CPUs so far, in clock ticks; 0 if unknown. */
 static uint64_t stolen_ticks(void)
 {
     char text[256];
@@ -87,7 +87,7 @@ static void run_all(struct dti_sampler *sampler, void (*job)(void *, size_t, siz
         job(sampler, 0, 1);
 }
 
-/* Spins, but lets go now and then: there may be more members than CPUs. */
+/* Spins, but yields now and then: there may be more members than CPUs. */
 static void wait_until(const atomic_size_t *counter, size_t value)
 {
     enum { SPINS = 20000 };
@@ -103,8 +103,8 @@ static void sample_job(void *context, size_t member, size_t size)
     const struct dti_bench_candidate *const candidate = sampler->candidate;
     struct dti_member_sample *const mine = &sampler->members[member];
     size_t set = sampler->first_set;
-    /* what has been measured in between is in the caches now; where the same buffers are used
-     * again and again they must be there from the start */
+    /* the caches now hold data of other measurements; with hot caches the buffers must be in them
+     * from the start */
     if (candidate->sets == 1 && sampler->passes > 1)
         candidate->run(candidate->context, set, member, size);
     const long preemptions = preemptions_so_far();
@@ -120,8 +120,8 @@ static void sample_job(void *context, size_t member, size_t size)
     mine->preemptions = preemptions_so_far() - preemptions;
 }
 
-/* By the clock of a device, which other programs on this CPU disturb only as far as they keep this
- * thread from giving it work. */
+/* By the clock of a device, which other programs on this CPU disturb only if they keep this thread
+ * from queuing work. */
 static uint64_t take_timed(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
                            uint64_t passes, size_t first_set, bool *ret_disturbed)
 {
@@ -188,7 +188,7 @@ static void rally_job(void *context, size_t member, size_t size)
     }
 }
 
-/* The quickest of a few: a rally during which one of the two was preempted tells nothing. */
+/* The quickest of a few: a rally in which one of the two was preempted is meaningless. */
 static double round_trip_with(struct dti_team *team, size_t partner)
 {
     uint64_t best = UINT64_MAX;

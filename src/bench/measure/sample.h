@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One sample: some passes of one candidate by all members of a team, timed from a common start, and
- * whether anything took time from them meanwhile. */
+ * whether anything took time from them. */
 #ifndef DTINFO_BENCH_SAMPLE_H
 #define DTINFO_BENCH_SAMPLE_H
 
@@ -9,7 +9,7 @@
 
 #include "dtinfo/bench.h"
 
-/* What one member measured; a cache line of its own. */
+/* The measurement of one member, on its own cache line. */
 struct dti_member_sample {
     _Alignas(64) uint64_t start, end;
     long preemptions;
@@ -31,8 +31,8 @@ enum dti_status dti_sampler_init(struct dti_sampler *ret, struct dti_team *team,
                                  struct dti_error *reterr);
 void dti_sampler_free(struct dti_sampler *sampler);
 
-/* Takes a sample; *first_set is that of the first pass and moves on. Returns the nanoseconds of all
- * passes, at least 1. */
+/* Takes a sample; *first_set is the set of the first pass and advances. Returns the nanoseconds of
+ * all passes, at least 1. */
 uint64_t dti_sampler_take(struct dti_sampler *sampler, const struct dti_bench_candidate *candidate,
                           uint64_t passes, size_t *first_set, bool *ret_disturbed);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Medians, their intervals, and ratios within rounds. The interval is that of order statistics: it
- * assumes nothing about how times are distributed. But it takes samples as independent, and those
- * of a machine whose clock, caches and neighbours change from second to second are not: where the
- * medians of the parts of a measurement differ by more, that is the interval. */
+ * assumes nothing about how times are distributed. But it treats samples as independent, which they
+ * are not on a machine whose clock, caches and neighbours change from second to second: if the
+ * medians of the parts of a measurement differ by more, their spread is the interval. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static double median_of_sorted(const double *sorted, size_t count)
 
 /* The largest rank r, counted from 1, such that the median lies below the r-th smallest of n
  * samples with a probability of at most 2.5 %: with B of n samples below it, binomial with p = 1/2,
- * P(B < r) <= 0.025. 0 when there is none. */
+ * P(B < r) <= 0.025. 0 if there is none. */
 static size_t interval_rank(size_t n)
 {
     double term = pow(0.5, (double)n), sum = 0;
@@ -60,7 +60,7 @@ void dti_bench_summarize(struct dti_bench_figure *ret, double *samples, size_t c
     ret->mad = ret->median > 0 ? median_of_sorted(samples, count) / ret->median : 0;
 }
 
-/* A candidate's sample in a round, 0 when it has none that counts. */
+/* A candidate's sample in a round, 0 if it has no valid one. */
 static double sample_of(const struct dti_bench *bench, size_t round, size_t candidate,
                         enum dti_bench_place place)
 {
@@ -72,7 +72,7 @@ static double sample_of(const struct dti_bench *bench, size_t round, size_t cand
     return seconds;
 }
 
-/* Samples as they came. With PARTS parts in a row, the medians of which are independent of each
+/* Samples in order of time. With PARTS parts in a row, the medians of which are independent of each
  * other, the median lies between the least and the greatest with a probability of 97 %. */
 static void summarize_in_order(struct dti_bench_figure *ret, double *samples, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench cast: a cast at each level that was asked for, beside copies of as many bytes and kernels
- * of its shape that compute nothing. */
+ * bench cast: a cast at each requested level, compared with copies of the same number of bytes and
+ * kernels of its shape without arithmetic. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "bench/workloads/cast_parts.h"
 #include "dtinfo/kernel.h"
 
-/* A copy of as many bytes as the cast moves has operands of its own. */
+/* A copy of the same number of bytes has its own operands. */
 enum { SRC, DST, COPY_SRC, COPY_DST, OPERANDS };
 enum {
     POOL_ELEMENTS = 32 * DTI_TILE,
@@ -58,7 +58,7 @@ enum dti_status dti_cast_sizes_find(struct dti_cast_sizes *ret,
                         (unsigned long long)request->n, request->cast->src.name);
     if (!dti_plan_src_bytes(plan, n, &src_bytes) || !dti_plan_dst_bytes(plan, n, &dst_bytes) ||
         src_bytes > SIZE_MAX / 8 || dst_bytes > SIZE_MAX / 8)
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes exceed the address space",
                         (unsigned long long)request->n);
     *ret = (struct dti_cast_sizes){(size_t)n, (size_t)src_bytes, (size_t)dst_bytes};
     return DTI_OK;
@@ -86,7 +86,7 @@ static struct dti_bench_shape shape_of(const struct dti_cast_sizes *sizes,
                                        enum dti_bench_cache cache)
 {
     const uint64_t both = (uint64_t)sizes->src_bytes + sizes->dst_bytes;
-    /* a copy of as many bytes reads half of them and writes half of them */
+    /* a copy of that many bytes reads half of them and writes half of them */
     return (struct dti_bench_shape){
         .operands = OPERANDS,
         .bytes = {[SRC] = sizes->src_bytes,
@@ -111,7 +111,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status;
 }
 
-/* Bytes of the first n elements, which are not more than there are in the buffers. */
+/* Bytes of the first n elements; n does not exceed the buffers. */
 static size_t src_bytes(const struct dti_plan *plan, size_t n)
 {
     uint64_t bytes = 0;
@@ -148,8 +148,8 @@ static void cast_pass(void *context, size_t set, size_t member, size_t size)
         atomic_store(&casting->frame.failed, true);
 }
 
-/* Levels of different names may come to the same kernels, which need measuring once. A level that
- * was asked for twice is there to be compared with itself. */
+/* Levels with different names may use the same kernels, which are measured once. A level given
+ * twice is compared with itself. */
 static bool is_new(const struct casting *casting, size_t level, bool loss)
 {
     const enum dti_level *const levels = casting->frame.request->cast->levels;
@@ -193,7 +193,7 @@ static void add_copies(struct casting *casting)
 {
     struct dti_frame *const frame = &casting->frame;
     const struct dti_cast_sizes *const sizes = &casting->sizes;
-    /* sets that take turns are in no cache, however small each of them is */
+    /* sets used in turn are in no cache, however small each is */
     const bool in_cache = casting->memory.in_cache && casting->memory.sets == 1;
     for (size_t i = 0; i < dti_copy_count; i++) {
         const struct dti_copy *const copy = &dti_copies[i];
@@ -299,7 +299,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
         memset(dti_bench_memory_at(&casting->memory, 0, DST), POISON, casting->sizes.dst_bytes);
         dti_frame_again(frame, i);
         if (atomic_load(&frame->failed))
-            return dti_fail(reterr, DTI_BUG, "a cast failed while it was measured");
+            return dti_fail(reterr, DTI_BUG, "a cast failed during the measurement");
         status = verify_tile(pass, 0, reterr);
         if (status == DTI_OK)
             status = verify_tile(pass, (tiles - 1) * DTI_TILE, reterr);

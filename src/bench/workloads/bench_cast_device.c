@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench cast on a device: in its memory beside copies within it, by its own clock; and from the
- * host's memory to the host's memory beside the way there and back, by the host's. */
+ * bench cast on a device: in device memory compared with copies within it, timed by the device; and
+ * from host memory to host memory compared with copies both ways, timed by the host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { POISON = 0x5A };
 
-/* Both plans; the one on the device says so when there is none. */
+/* Both plans; fails with the device's reason if it has none. */
 static enum dti_status make_plans(struct dti_bench_cast_device *device, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = device->frame.request;
@@ -48,7 +48,7 @@ static enum dti_status check_memory(const struct dti_bench_cast_device *device,
     return dti_host_has_memory(both, reterr);
 }
 
-/* Sizes, and how many sets take turns so that the device's cache does not help. */
+/* Sizes, and the number of sets used in turn for a cold device cache. */
 static enum dti_status begin(struct dti_bench_cast_device *device, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = device->frame.request;
@@ -145,7 +145,7 @@ static enum dti_status whole_pass(void *context, size_t set, struct dti_error *r
                         DTI_STORES_CACHED, way->loss ? &loss : NULL, reterr);
 }
 
-/* There and back at the same time, as far as the device can. */
+/* Both ways at the same time, if the device supports it. */
 static enum dti_status link_pass(void *context, size_t set, struct dti_error *reterr)
 {
     const struct dti_bench_cast_device *const device =

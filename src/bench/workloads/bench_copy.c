@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench copy: how fast memory is copied, read and written, and made: mapping it and touching each
- * page, which is when the system finds and clears one. */
+ * bench copy: the speed of copying, reading, writing and creating memory; creating means mapping it
+ * and touching each page, which is when the system provides and clears it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise() */
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ struct copying {
 
 static enum dti_status check(const struct dti_bench_request *request, struct dti_error *reterr)
 {
-    /* the memory that is made comes on top */
+    /* the created memory is additional */
     return dti_bench_memory_check(dti_bench_alike(OPERANDS + 1, request->n, request->cache),
                                   reterr);
 }
@@ -126,7 +126,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
     unsigned char *const src = dti_bench_memory_at(&copying->memory, 0, 0);
     unsigned char *const dst = dti_bench_memory_at(&copying->memory, 0, 1);
     if (atomic_load(&frame->failed))
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory while it was measured");
+        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory during the measurement");
     dti_copy_make_pattern(src, bytes, frame->request->seed);
     for (size_t i = 0; i < frame->table->count; i++) {
         if (strcmp(frame->table->items[i].role, "copy") != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench dot: the dot product of an array of uniform numbers with itself, which reading memory
- * limits; what each dtype makes of the same numbers, beside the exact sum of what it holds. */
+ * bench dot: the dot product of an array of uniform numbers with itself, which is limited by
+ * reading memory; the result in each dtype for the same numbers, compared with the exact sum. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,7 @@ static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
     }
 }
 
-/* The exact dot product of the fp32 numbers: of the pool as often as it is repeated, and of the
- * rest. */
+/* The exact dot product of the fp32 numbers: of the pool times its repetitions, plus the rest. */
 static double exact_of_numbers(uint64_t n, uint64_t seed)
 {
     struct dti_exact_sum whole, sum;
@@ -83,7 +82,7 @@ static double exact_of_numbers(uint64_t n, uint64_t seed)
     return dti_exact_sum_value(&sum);
 }
 
-/* What came out beside what the fp32 numbers come to. */
+/* The result compared with that of the fp32 numbers. */
 static void judge_in_all(struct dti_bench_item *item, enum dti_dtype dtype,
                          const struct dti_bench_request *request)
 {
@@ -164,7 +163,7 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
                     item->kernel);
 }
 
-/* What a loop comes to that keeps its sum in the dtype. */
+/* The result of a loop that keeps its sum in the dtype. */
 static void note_in_turn(struct dti_bench_table *table, const struct dti_math_data *data,
                          uint64_t n)
 {
@@ -217,7 +216,7 @@ static enum dti_status add_row(struct dti_math *math, const struct dti_math_data
     return row->sums ? DTI_OK : dti_no_memory(reterr);
 }
 
-/* Of bf16, the kernel by the instruction for it and that which loses no subnormals. */
+/* For bf16, the kernel with the dedicated instruction and the one that keeps subnormals. */
 static enum dti_status add_rows(struct dti_math *math, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -243,7 +242,7 @@ static const struct dti_math_data *data_of(const struct dti_math *math, enum dti
     return NULL;
 }
 
-/* What int8 costs before: both operands are quantized, where they are. */
+/* The cost of int8 before the product: quantizing both operands. */
 static enum dti_status add_quantizing(struct dti_math *math, struct dti_error *reterr)
 {
     const struct dti_math_data *const codes = data_of(math, DTI_INT8);
@@ -272,7 +271,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return status;
 }
 
-/* The codes that quantizing left, beside those that were there before. */
+/* Compares the codes after quantizing with those before. */
 static enum dti_status verify_quantizing(const struct dti_math *math, struct dti_error *reterr)
 {
     const struct dti_bench_request *const request = math->frame.request;
@@ -286,9 +285,9 @@ static enum dti_status verify_quantizing(const struct dti_math *math, struct dti
     const bool same =
         memcmp(pool, dti_bench_memory_at(&data->memory, 0, 1), dti_math_pool_used(request)) == 0;
     free(pool);
-    return same ? DTI_OK
-                : dti_fail(reterr, DTI_BUG,
-                           "operands were not quantized as it is defined; please report it");
+    return same
+               ? DTI_OK
+               : dti_fail(reterr, DTI_BUG, "operands were quantized incorrectly; please report it");
 }
 
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
@@ -314,7 +313,7 @@ static const struct dti_bench_workload on_cpu =
 
 const struct dti_bench_kind dti_bench_kind_dot = {
     .name = "dot",
-    .summary = "dot products, and how far each dtype's is from the exact one",
+    .summary = "dot products, and their error in each dtype",
     .sizes = "1000,33554432",
     .dtypes = "fp32,fp64,fp16,bf16,int8",
     .size_is = DTI_BENCH_ELEMENTS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench expsin: exp(sin x) of normal numbers, where arithmetic counts and not only memory. */
+ * bench expsin: exp(sin x) of normal numbers, limited by arithmetic and not only by memory. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "bench/measure/operands.h"
 #include "bench/workloads/math.h"
 
-/* Every so many elements are judged that there are no more than these. */
+/* The maximum number of elements checked, at regular distances. */
 enum { JUDGED = 1 << 20, LINE = 64 };
 
 static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
@@ -84,7 +84,7 @@ enum dti_status dti_expsin_judge(struct dti_bench_item *item, const struct dti_m
     item->max_ulp = largest_error(data->dtype, arguments, results, data->bytes / data->width);
     if (item->max_ulp <= promise->max_ulp)
         return DTI_OK;
-    return dti_fail(reterr, DTI_BUG, "%s is less accurate%s than it promises; please report it",
+    return dti_fail(reterr, DTI_BUG, "%s is less accurate%s than documented; please report it",
                     name, where);
 }
 
@@ -108,12 +108,13 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
         small = small || data->width == 2;
     }
     if (math->with_alloc)
-        dti_bench_add_note(frame->table,
-                           "memory of results: by malloc() and free(), which may hand "
-                           "out the same pages again and again");
+        dti_bench_add_note(
+            frame->table,
+            "memory of results: malloc() and free(), which may return the same pages every time");
     if (small)
-        dti_bench_add_note(frame->table, "dtypes of 16 bits are computed in fp32: with as many "
-                                         "operations as fp32, on half the bytes");
+        dti_bench_add_note(
+            frame->table,
+            "16-bit dtypes are computed in fp32: the same operations as fp32, half the bytes");
     dti_math_add_limits(math);
     return DTI_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench matmul: products of matrices, beside what the machine can multiply and add in registers
- * alone, or can read where that takes longer. What a product of quantized matrices costs before it
- * is measured with it: both are quantized from fp32, where they are. */
+ * bench matmul: products of matrices, compared with the peak of multiplying and adding in
+ * registers, or with reading if that takes longer. For quantized matrices the cost of quantizing
+ * both from fp32 is measured too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status == DTI_OK ? dti_host_has_memory(all, reterr) : status;
 }
 
-/* The engines that are there; a note for those that are not. */
+/* The installed engines; a note for missing ones. */
 static void open_engines(struct dti_matmuls *all)
 {
     static enum dti_status (*const openers[DTI_MATMUL_ENGINES])(
@@ -86,7 +86,7 @@ static bool engine_has(const struct dti_matmuls *all, enum dti_dtype dtype)
     return false;
 }
 
-/* Takes memory for matrices and fills it: the same in all sets. */
+/* Allocates memory for matrices and fills it, with the same data in all sets. */
 static enum dti_status take(const struct dti_frame *frame, struct dti_bench_memory *ret,
                             struct dti_matrices *matrices, uint64_t bytes, struct dti_error *reterr)
 {
@@ -172,7 +172,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return status;
 }
 
-/* Whether quantizing left the codes that had been there. */
+/* Whether quantizing reproduced the codes. */
 static enum dti_status verify_quantizing(const struct dti_matmul_product *product,
                                          struct dti_error *reterr)
 {
@@ -188,13 +188,12 @@ static enum dti_status verify_quantizing(const struct dti_matmul_product *produc
     if (status == DTI_OK &&
         (memcmp(memory, got, (size_t)matrices.b_bytes) != 0 ||
          memcmp(memory + matrices.a_at, got + matrices.a_at, (size_t)matrices.a_bytes) != 0))
-        status = dti_fail(reterr, DTI_BUG,
-                          "matrices were not quantized as it is defined; please report it");
+        status = dti_fail(reterr, DTI_BUG, "matrices were quantized incorrectly; please report it");
     free(memory);
     return status;
 }
 
-/* Multiplies once more and judges what is left. */
+/* Multiplies once more and verifies the result. */
 static enum dti_status verify_pass(struct dti_matmuls *all, size_t at, struct dti_error *reterr)
 {
     const struct dti_matmul_pass *const pass = &all->passes[at];
@@ -210,7 +209,7 @@ static enum dti_status verify_pass(struct dti_matmuls *all, size_t at, struct dt
     const enum dti_status status =
         dti_matmul_judge(item, &product->matrices, memory, all->truth, all->frame.request,
                          pass->engine ? DTI_UNAVAILABLE : DTI_BUG, reterr);
-    /* beside reading at its best */
+    /* compared with the fastest read */
     size_t reading = SIZE_MAX;
     double least = 0;
     for (size_t i = product->first_limit; i < product->end_limit; i++) {
@@ -256,7 +255,7 @@ static const struct dti_bench_workload on_cpu =
 
 const struct dti_bench_kind dti_bench_kind_matmul = {
     .name = "matmul",
-    .summary = "products of matrices, by every engine there is",
+    .summary = "products of matrices, by every installed engine",
     .sizes = "1000,1x2048x1024,2048",
     .dtypes = "fp32,bf16,int8,fp64,fp16,tf32,fp8_e4m3fn",
     .size_is = DTI_BENCH_PRODUCT,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench quant: quantizing arrays of fp32 and the way back, beside copies of as many bytes. */
+ * bench quant: quantizing and dequantizing arrays of fp32, compared with copies of the same number
+ * of bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@
 
 enum { PAGE = 4096, ROW = 4096 };
 
-/* Rows of 4096, unless the user said how many there are. */
+/* Rows of 4096, unless the user gave their number. */
 static void find_shape(struct dti_quant_bench *bench)
 {
     const struct dti_bench_request *const request = bench->frame.request;
@@ -47,10 +48,10 @@ static enum dti_status add_way(struct dti_quant_bench *bench, const char *name, 
     return DTI_OK;
 }
 
-/* A scale that is there before the numbers are. */
+/* A scale given before the numbers. */
 static void fix_scale(struct dti_quant_scheme *scheme)
 {
-    static const float range = 4; /* of normal numbers hardly any is beyond that */
+    static const float range = 4; /* hardly any normal number is beyond this */
     dti_affine_choose(&scheme->affine, dti_operand_bits(-range), dti_operand_bits(range),
                       &scheme->scale);
     scheme->fixed = true;
@@ -64,7 +65,7 @@ static enum dti_status add_affine(struct dti_quant_bench *bench, enum dti_dtype 
     const enum dti_quant_symmetry symmetry =
         format->kind == DTI_KIND_UINT ? DTI_SYMMETRY_NONE : DTI_SYMMETRY_FULL;
     if (!dti_affine_recipe_init(&request.scheme.affine, format, symmetry))
-        return dti_fail(reterr, DTI_WRONG_KIND, "nothing is quantized to %s", format->name);
+        return dti_fail(reterr, DTI_WRONG_KIND, "quantizing to %s is not supported", format->name);
     enum dti_status status =
         add_way(bench, "", "fp32, per tensor: the range, then the codes", true, &request, reterr);
     if (status != DTI_OK)
@@ -112,7 +113,7 @@ static size_t rows_of(const struct dti_bench_request *request)
     return rows;
 }
 
-/* All ways that are asked for, and where everything lies; no memory of arrays yet. */
+/* The requested methods and the layout; no memory for arrays yet. */
 static enum dti_status lay_out(struct dti_quant_bench *bench,
                                const struct dti_bench_request *request, struct dti_error *reterr)
 {
@@ -123,7 +124,7 @@ static enum dti_status lay_out(struct dti_quant_bench *bench,
     if (!dti_mul_u64(request->n, sizeof(float), &bench->bytes) ||
         !place(&bench->set_size, bench->bytes, &unused) ||
         !place(&bench->set_size, bench->bytes, &bench->back_at))
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements are more than there can be here",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements exceed the address space",
                         (unsigned long long)request->n);
     if (rows_of(request) > DTI_BENCH_ITEMS_MAX - DTI_BENCH_LIMITS_MAX)
         return dti_fail(reterr, DTI_USAGE, "too many dtypes for one table; measure them in parts");
@@ -131,12 +132,12 @@ static enum dti_status lay_out(struct dti_quant_bench *bench,
         status = add_affine(bench, request->dtypes[i], reterr);
     for (size_t i = 0; i < request->block_count && status == DTI_OK; i++)
         status = add_block(bench, request->blocks[i], reterr);
-    /* in and out together as much as fp32 to 8 bits */
+    /* in and out together as many bytes as fp32 to 8 bits */
     bench->copy_bytes = bench->bytes / 8 * 5 + 1;
     return status;
 }
 
-/* What fp32 and 8 bits have together counts. */
+/* fp32 and 8-bit arrays count together. */
 static struct dti_bench_shape shape_of(const struct dti_quant_bench *bench)
 {
     return (struct dti_bench_shape){.operands = 1,
@@ -154,7 +155,7 @@ static void end(struct dti_frame *frame)
     dti_bench_memory_free(&bench->memory);
 }
 
-/* Bytes of everything that will be taken; UINT64_MAX when that is too much to count. */
+/* Bytes of all allocations; UINT64_MAX on overflow. */
 static uint64_t bytes_of(const struct dti_quant_bench *bench)
 {
     const struct dti_bench_shape shape = shape_of(bench);
@@ -217,7 +218,7 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status;
 }
 
-/* Where scales come from the whole array, the numbers are read twice. */
+/* If the scale depends on the whole array, the numbers are read twice. */
 static void count_bytes(struct dti_bench_item *item, const struct dti_quant_way *way, bool back)
 {
     const uint64_t numbers = way->bench->bytes;
@@ -280,7 +281,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
             add_row(&bench->ways[i], true);
     }
     dti_frame_add_limits(frame, &bench->copied, 2, bench->copy_bytes, true, NULL);
-    /* what is measured on the way back must be there */
+    /* dequantizing needs the codes */
     for (size_t set = 0; set < table->sets; set++) {
         for (size_t i = 0; i < bench->measured_count && status == DTI_OK; i++)
             status = dti_quant_candidate_run(&bench->measured[i], set, reterr);
@@ -303,7 +304,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_error *reterr)
 {
     (void)reterr;
-    dti_bench_add_note(frame->table, "no kernels of quantization for CUDA devices");
+    dti_bench_add_note(frame->table, "no quantization kernels for CUDA devices");
     return DTI_OK;
 }
 
@@ -314,7 +315,7 @@ static const struct dti_bench_workload on_cpu = DTI_WORKLOAD(NULL, struct dti_qu
 
 const struct dti_bench_kind dti_bench_kind_quant = {
     .name = "quant",
-    .summary = "quantizing arrays of fp32, and the way back",
+    .summary = "quantizing and dequantizing arrays of fp32",
     .sizes = "2048x1024,16777216",
     .dtypes = "int8,mxfp8_e4m3,mxfp4,nvfp4",
     .more = "uint8,int4,uint4,int2,uint2,int16,uint16,fp8_e4m3fn,fp8_e5m2,mxfp8_e5m2,mxfp6_e3m2,"

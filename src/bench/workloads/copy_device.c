@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench copy on a device: the ways of moving data to, from and on it, the proof that they move it,
- * and what is to be known beside that: how long the first result takes, and what link and memory
- * can carry. */
+ * bench copy on a device: methods of moving data to, from and on it, their verification, and notes:
+ * the time to the first result, and the peak rates of link and memory. */
 #include "bench/workloads/copy_device.h"
 
 #include <string.h>
@@ -52,7 +51,7 @@ static enum dti_status download_pageable(void *context, size_t set, struct dti_e
                             dti_device_pairs_at(&device->pairs, set, 1), bytes_of(device), reterr);
 }
 
-/* The second stream takes the way back; the first one waits for it at the end. */
+/* The second stream copies back; the first one waits for it at the end. */
 static enum dti_status both_ways(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
@@ -79,7 +78,7 @@ static enum dti_status copy_by_engine(void *context, size_t set, struct dti_erro
                         dti_device_pairs_at(&device->pairs, set, 0), bytes_of(device), reterr);
 }
 
-/* The kernel takes whole words: what is left is not copied, nor counted. */
+/* The kernel copies whole words: the rest is neither copied nor counted. */
 static enum dti_status copy_by_kernel(void *context, size_t set, struct dti_error *reterr)
 {
     struct copy_device *const device = context;
@@ -107,7 +106,7 @@ static enum dti_status fill_on_host(void *context, size_t set, struct dti_error 
     return upload_pageable(device, set, reterr);
 }
 
-/* Bytes are those that memory on either side is read and written; of creation what comes to be. */
+/* Bytes read and written on either side; for creation the created bytes. */
 static const struct way {
     const char *role, *engine, *kernel;
     dti_bench_pass_fn *run;
@@ -125,13 +124,13 @@ static const struct way {
     {"creation", "on the host", "memset, cuMemcpyHtoDAsync", fill_on_host, 0, 1, true},
 };
 
-/* Everything but the memory; how much of the device's and of the host's there must be. */
+/* Everything but the memory; the bytes needed on the device and on the host. */
 static enum dti_status lay_out(struct dti_device_pairs *pairs,
                                const struct dti_bench_request *request, uint64_t *ret_device,
                                uint64_t *ret_host, struct dti_error *reterr)
 {
     if (!dti_device_pairs_lay_out(pairs, request, request->n, ret_device))
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes are more than there can be here",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes exceed the address space",
                         (unsigned long long)request->n);
     *ret_host = 2 * OPERANDS * pairs->stride; /* pinned and pageable */
     return DTI_OK;
@@ -170,7 +169,7 @@ static enum dti_status take_memory(struct copy_device *device, struct dti_error 
     return status;
 }
 
-/* The first launch of this process, as far as this is its first use of the device. */
+/* The first launch of this process, if this is its first use of the device. */
 static enum dti_status first_result(struct copy_device *device, struct dti_error *reterr)
 {
     double seconds;
@@ -228,7 +227,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return status;
 }
 
-/* Up by one way, across by another, down by a third. */
+/* Up by one method, across by another, down by a third. */
 static enum dti_status round_trip(struct copy_device *device, dti_bench_pass_fn *up,
                                   dti_bench_pass_fn *across, dti_bench_pass_fn *down,
                                   const unsigned char *sent, unsigned char *got, size_t size,
@@ -244,7 +243,7 @@ static enum dti_status round_trip(struct copy_device *device, dti_bench_pass_fn 
         status = dti_gpu_finish(device->frame.streams[0], reterr);
     if (status != DTI_OK || memcmp(sent, got, size) == 0)
         return status;
-    return dti_fail(reterr, DTI_BUG, "data came back from %s changed; please report it",
+    return dti_fail(reterr, DTI_BUG, "data changed on the way through %s; please report it",
                     dti_gpu_facts(device->frame.gpu)->id);
 }
 
@@ -253,14 +252,14 @@ static bool holds_only(const unsigned char *memory, size_t size, unsigned char b
     return memory[0] == byte && memcmp(memory, memory + 1, size - 1) == 0;
 }
 
-/* What the link to the device and its memory can carry at most. */
+/* The peak rates of the link to the device and of its memory. */
 static void note_limits(const struct dti_frame *frame)
 {
     /* megabytes a second of a lane in one direction, of PCI Express generations 1 to 6 */
     static const uint64_t rates[] = {0, 250, 500, 985, 1969, 3938, 7563};
     const struct dti_gpu_facts *const facts = dti_gpu_facts(frame->gpu);
     const bool known =
-        facts->pci_generation < sizeof rates / sizeof *rates; /* DTI_UNKNOWN is not */
+        facts->pci_generation < sizeof rates / sizeof *rates; /* DTI_UNKNOWN is not one */
     const uint64_t lane = known ? rates[facts->pci_generation] : 0;
     if (lane > 0 && facts->pci_width <= 32) {
         const uint64_t rate = lane * facts->pci_width;
@@ -271,7 +270,7 @@ static void note_limits(const struct dti_frame *frame)
             (unsigned long long)facts->pci_generation, (unsigned long long)facts->pci_width,
             (unsigned long long)(rate / 1000), (unsigned long long)(rate % 1000 / 100));
     } else {
-        dti_bench_add_note(frame->table, "link: nobody tells its generation and width");
+        dti_bench_add_note(frame->table, "link: generation and width unknown");
     }
     if (facts->peak_bytes_per_second != DTI_UNKNOWN)
         dti_bench_add_note(frame->table,

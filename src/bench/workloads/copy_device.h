@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What copies on the CPU and those to, from and on a CUDA device share. */
+ * Shared by copies on the CPU and copies to, from and on a CUDA device. */
 #ifndef DTINFO_BENCH_COPY_DEVICE_H
 #define DTINFO_BENCH_COPY_DEVICE_H
 
@@ -8,9 +8,9 @@
 
 extern const struct dti_bench_workload dti_copy_on_device;
 
-/* Everything is beside the fastest of its sort; making memory beside writing it. */
+/* Each is compared with the fastest of its sort; creating memory with writing it. */
 void dti_copy_set_beside(struct dti_bench_table *table);
-/* Bytes that no faulty copy makes by itself. */
+/* Bytes that a faulty copy cannot produce by accident. */
 void dti_copy_make_pattern(unsigned char *memory, size_t size, uint64_t seed);
 
 #endif

@@ -17,7 +17,7 @@ static size_t width_of(enum dti_dtype dtype)
     return dti_format_get(dtype)->width / 8;
 }
 
-/* What is asked for, then fp32 where that is needed besides. */
+/* The requested dtypes, then fp32 if it is needed too. */
 static size_t all_dtypes(const struct dti_bench_request *request,
                          enum dti_dtype dtypes[DTI_MATH_DTYPES_MAX])
 {
@@ -41,8 +41,7 @@ enum dti_status dti_math_check(const struct dti_bench_request *request, struct d
     const size_t count = all_dtypes(request, dtypes);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (!dti_mul_u64(request->n, width_of(dtypes[i]), &bytes) || !dti_add_u64(all, bytes, &all))
-            return dti_fail(reterr, DTI_UNAVAILABLE,
-                            "%llu elements are more than there can be here",
+            return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements exceed the address space",
                             (unsigned long long)request->n);
         status = dti_bench_memory_check(dti_bench_alike(OPERANDS, bytes, request->cache), reterr);
     }
@@ -131,7 +130,7 @@ struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_ma
     return row;
 }
 
-/* What is computed in: fp64 and int8 in themselves, all others in fp32. */
+/* The dtype of the arithmetic: fp64 and int8 use themselves, all others fp32. */
 static enum dti_dtype arithmetic_of(enum dti_dtype dtype)
 {
     return dtype == DTI_FP64 || dtype == DTI_INT8 ? dtype : DTI_FP32;
@@ -192,7 +191,7 @@ void dti_math_set_beside(struct dti_math *math)
                 continue;
             item->beside = j;
             const size_t sort = table->items[j].operations > 0 ? 1 : 0;
-            /* the fastest limit is that of which the row is the smallest share */
+            /* the fastest limit is the one the row has the smallest share of */
             if (dti_bench_of_limit(&figure, table, math->rows[i].item, place) &&
                 (best[sort] == SIZE_MAX || figure.median < share[sort])) {
                 best[sort] = j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the measurements of exp(sin x) and of dot products share: two operands for each dtype, the
- * machine's limits for as many bytes, and the peak of its arithmetic. */
+ * Shared by the measurements of exp(sin x) and of dot products: two operands per dtype, the
+ * machine's limits for the same number of bytes, and its peak arithmetic. */
 #ifndef DTINFO_BENCH_MATH_H
 #define DTINFO_BENCH_MATH_H
 
@@ -10,13 +10,13 @@
 #include "dtinfo/dot.h"
 #include "dtinfo/expsin.h"
 
-/* POOL elements are made, and repeated. */
+/* POOL elements are generated and repeated. */
 enum { DTI_MATH_DTYPES_MAX = 5, DTI_MATH_ROWS_MAX = 8, DTI_MATH_POOL = 1 << 17 };
 
-/* What is computed: one of the two. */
+/* The computation: one of the two. */
 struct dti_math_work {
     const char *role; /* of its items */
-    bool dot;         /* reading is its limit; else copying */
+    bool dot;         /* its limit is reading; otherwise copying */
     enum dti_gpu_kernel kernel;
     /* Makes a pool of DTI_MATH_POOL elements of a dtype, of which the first n are used: all of
      * them, or as many as operands have. */
@@ -30,10 +30,10 @@ struct dti_math_data {
     size_t width; /* bytes of an element */
     uint64_t bytes;
     struct dti_bench_memory memory;
-    bool source; /* not measured: the numbers that others are quantized from */
+    bool source; /* not measured: the source of quantized operands */
 };
 
-/* A kernel that is measured: of one kind or of the other. */
+/* A measured kernel of one of the two kinds. */
 struct dti_math_row {
     struct dti_math *math;
     const struct dti_expsin_kernel *expsin;
@@ -56,35 +56,34 @@ struct dti_math {
     struct dti_quantizing quantizing; /* dot */
 };
 
-/* Whether there is memory for it, on the CPU: the `check` of both. */
+/* Whether there is enough memory on the CPU: the `check` of both. */
 enum dti_status dti_math_check(const struct dti_bench_request *request, struct dti_error *reterr);
-/* Takes the operands of all dtypes (and of fp32, where one of them is quantized) and fills both
+/* Allocates the operands of all dtypes (and of fp32 if one of them is quantized) and fills both
  * with the pool. */
 enum dti_status dti_math_open(struct dti_math *math, const struct dti_math_work *work,
                               struct dti_error *reterr);
 void dti_math_end(struct dti_frame *math);
-/* Adds a row, of which the caller fills in the kernel; NULL when there is no more room. */
+/* Adds a row, of which the caller fills in the kernel; NULL if there is no more room. */
 struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_math_data *data,
                                       const char *kernel, const char *arithmetic, double operations,
                                       dti_bench_fn *run);
-/* Adds what memory and arithmetic can do at all. */
+/* Adds the limits of memory and arithmetic. */
 void dti_math_add_limits(struct dti_math *math);
-/* After measuring: each row beside the limit that it comes nearest to. */
+/* After measuring: assigns each row the limit it comes nearest to. */
 void dti_math_set_beside(struct dti_math *math);
 
-/* math_device.c: the same on a device, where the state says what is computed. */
+/* math_device.c: the same on a device; the state names the computation. */
 extern const struct dti_bench_workload dti_expsin_on_device, dti_dot_on_device;
 extern const struct dti_math_work dti_expsin_work, dti_dot_work;
 
-/* bench_expsin.c: results beside what this machine's C library computes in more precision than the
- * dtype has, where it does; DTI_BUG when they err by more than a kernel promises. where: "" or
- * " on cuda:0". */
+/* bench_expsin.c: compares results with those of the C library in higher precision, if it has one;
+ * DTI_BUG if the error exceeds a kernel's bound. where: "" or " on cuda:0". */
 enum dti_status dti_expsin_judge(struct dti_bench_item *item, const struct dti_math_data *data,
                                  const struct dti_expsin_kernel *promise, const char *name,
                                  const char *where, const unsigned char *arguments,
                                  const unsigned char *results, struct dti_error *reterr);
-/* bench_dot.c: what a dot product came to, beside the exact one; what is worth a note. DTI_BUG when
- * the difference is more than rounding explains. */
+/* bench_dot.c: compares a dot product with the exact one, and adds notes. DTI_BUG if the difference
+ * exceeds rounding errors. */
 enum dti_status dti_dot_judge(struct dti_frame *frame, size_t item, enum dti_dtype dtype,
                               double sum, double exact, struct dti_error *reterr);
 

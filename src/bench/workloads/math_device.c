@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exp(sin x) and dot products on a CUDA device, by its own clock, judged on the host. Its limits
- * are copies within its memory, and a kernel that only adds up what it reads. */
+ * exp(sin x) and dot products on a CUDA device, timed by its own clock, verified on the host. Its
+ * limits are copies within its memory, and a kernel that only adds up what it reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { OPERANDS = 2, CHUNK = 16 }; /* device code takes chunks of 16 bytes */
 
 struct math_device;
 
-/* A dtype's operands, and what is done with them. */
+/* A dtype's operands and the work on them. */
 struct math_device_data {
     struct math_device *device;
     struct dti_math_data of;
@@ -34,7 +34,7 @@ struct math_device {
     size_t data_count;
 };
 
-/* Everything about a dtype's operands but the memory; its size. */
+/* Everything about a dtype's operands except the memory; returns its size. */
 static enum dti_status lay_out(struct math_device_data *data,
                                const struct dti_bench_request *request, enum dti_dtype dtype,
                                uint64_t *ret_size, struct dti_error *reterr)
@@ -43,12 +43,12 @@ static enum dti_status lay_out(struct math_device_data *data,
         .of = {.dtype = dtype, .width = dti_format_get(dtype)->width / 8}};
     if (!dti_mul_u64(request->n, data->of.width, &data->of.bytes) ||
         !dti_device_pairs_lay_out(&data->pairs, request, data->of.bytes, ret_size))
-        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements are more than there can be here",
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%llu elements exceed the address space",
                         (unsigned long long)request->n);
     return DTI_OK;
 }
 
-/* Integers have no kernel there. */
+/* There is no kernel for integers. */
 static bool has_kernel(enum dti_dtype dtype)
 {
     return dti_format_is_float(dti_format_get(dtype));
@@ -153,7 +153,7 @@ static enum dti_status read_pass(void *context, size_t set, struct dti_error *re
     return status == DTI_OK ? launch(context, DTI_GPU_SUM, set, 1, reterr) : status;
 }
 
-/* The kernel, and beside it the limit of memory. */
+/* The kernel and its memory limit. */
 static void add_data(struct math_device_data *data)
 {
     const struct math_device *const device = data->device;
@@ -236,7 +236,7 @@ static double sum_of_parts(const struct math_device_data *data, const unsigned c
     return sum;
 }
 
-/* What the kernel left, of host arrays of both operands and of the partial sums. */
+/* Copies the kernel's results to host arrays: both operands and the partial sums. */
 static enum dti_status judge(const struct math_device_data *data, const unsigned char *a,
                              const unsigned char *b, const unsigned char *sums,
                              struct dti_error *reterr)

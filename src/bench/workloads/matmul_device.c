@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products on a CUDA device, by the device's clock. There are no kernels of our own: without
- * cuBLASLt nothing is measured. The limit of arithmetic is what the same library reaches with
- * matrices that are large enough; that of memory is a copy of B within the device. */
+ * Matrix products on a CUDA device, by the device's clock. There are no own kernels: without
+ * cuBLASLt nothing is measured. The limit of arithmetic is the rate of the same library with large
+ * matrices; that of memory is a copy of B within the device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ struct matmul_device {
     struct dti_matmul_truth *truth;
 };
 
-/* Whether the product is itself as large as those that are limits. */
+/* Whether the product is as large as those used as limits. */
 static bool is_large(const struct dti_bench_request *request)
 {
     return request->m >= LARGE && request->n >= LARGE && request->k >= LARGE;
 }
 
-/* The matrices of a product, as it was asked for or a large one, and how many sets there are. */
+/* The matrices of a product, the requested or a large one, and the number of sets. */
 static enum dti_status lay_out(const struct dti_bench_request *request, enum dti_dtype dtype,
                                bool large, struct dti_matrices *ret, size_t *ret_sets,
                                struct dti_error *reterr)
@@ -125,7 +125,7 @@ static enum dti_status upload(const struct planned *product, const unsigned char
     return status;
 }
 
-/* The matrices on the host, as they were made. */
+/* The original matrices on the host. */
 static enum dti_status make(struct planned *product, unsigned char **ret, struct dti_error *reterr)
 {
     unsigned char *const memory = malloc((size_t)product->matrices.bytes);
@@ -149,7 +149,7 @@ static enum dti_status multiply(void *context, size_t set, struct dti_error *ret
                             product->device->workspace, product->device->frame.streams[0], reterr);
 }
 
-/* What the product has of the device: scales, plan, memory, and what is in it. */
+/* The product's resources on the device: scales, plan, memory, and its content. */
 static enum dti_status fill(struct planned *product, struct dti_error *reterr)
 {
     struct matmul_device *const device = product->device;
@@ -183,8 +183,8 @@ static void planned_end(struct planned *product)
     dti_cublaslt_plan_free(product->plan);
 }
 
-/* Plans a product and adds it, large ones as the limit of arithmetic. Fails with DTI_UNAVAILABLE
- * when the engine has none such; *ret is NULL when the table has no room. */
+/* Plans a product and adds it, large ones as the limit of arithmetic. Fails with DTI_UNAVAILABLE if
+ * the engine does not support it; *ret is NULL if the table has no room. */
 static enum dti_status add_product(struct planned **ret, struct matmul_device *device,
                                    enum dti_dtype dtype, bool large, struct dti_error *reterr)
 {
@@ -326,7 +326,7 @@ static enum dti_status prepare(struct dti_frame *frame, struct dti_error *reterr
     return status;
 }
 
-/* Multiplies once more and looks at what comes back. */
+/* Multiplies once more and verifies the result. */
 static enum dti_status verify_product(struct planned *product, struct dti_error *reterr)
 {
     const struct matmul_device *const device = product->device;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices to be multiplied, what their product is exactly, and what that of the numbers is which
- * they were made of. */
+ * Matrices to multiply, their exact product, and the product of the numbers they were made from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype
         !matrix_bytes(k, n, matrices.element, &matrices.b_bytes) ||
         !matrix_bytes(m, n, matrices.result_element, &matrices.c_bytes))
         return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "matrices of %llux%llu and %llux%llu are more than there can be here",
+                        "matrices of %llux%llu and %llux%llu exceed the address space",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
                         (unsigned long long)n);
     matrices.a_at = round_up(matrices.b_bytes);
@@ -62,7 +61,9 @@ enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error
     return DTI_OK;
 }
 
-void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
+/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
+ * before those of A. */
+static void put_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random)
 {
     size_t from = (size_t)(dti_splitmix(random) % DTI_MATRIX_POOL);
     for (uint64_t done = 0; done < n;) {
@@ -75,7 +76,7 @@ void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uin
     }
 }
 
-/* The largest magnitude in a matrix whose rows begin at these places. */
+/* The largest magnitude in a matrix whose rows begin at these offsets. */
 static float amax_of(uint64_t rows, uint64_t n, const float *pool, uint64_t random)
 {
     float amax = 0;
@@ -102,7 +103,7 @@ static enum dti_status fill_matrix(const struct dti_matrices *matrices, unsigned
         *ret_scale = dti_operand_scale(matrices->dtype, amax_of(rows, n, pool, *random));
     dti_operand_codes(codes, matrices->dtype, *ret_scale, pool, DTI_MATRIX_POOL);
     for (uint64_t row = 0; row < rows; row++)
-        dti_matrix_row(matrix + row * n * element, n, codes, element, random);
+        put_row(matrix + row * n * element, n, codes, element, random);
     free(codes);
     return DTI_OK;
 }
@@ -149,7 +150,7 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
     return dti_exact_sum_value(&sum);
 }
 
-/* What rounding explains, relative to the sum of magnitudes: each term is rounded once in its
+/* The error bound of rounding, relative to the sum of magnitudes: each term is rounded once in its
  * product and at most once for each of the others that it is added to, in any order (Higham,
  * Accuracy and Stability of Numerical Algorithms, 3.1), with room for second-order terms. */
 static double allowed(const struct dti_matrices *matrices, bool on_device)
@@ -160,11 +161,11 @@ static double allowed(const struct dti_matrices *matrices, bool on_device)
         return ((double)matrices->k / 32 + 4) * 0x1p-13;
     const double unit = matrices->result == DTI_FP64 ? 0x1p-53 : 0x1p-24;
     const double allowed = ((double)matrices->k + 16) * unit * 1.01;
-    /* tensor cores cut off what is below the last place of the largest of a few terms */
+    /* tensor cores truncate below the last place of the largest of a few terms */
     return on_device && matrices->result != DTI_FP64 ? 4 * allowed : allowed;
 }
 
-/* int8: what is left modulo 2^32. */
+/* int8: the remainder modulo 2^32. */
 static double wrapped(double exact)
 {
     const double turns = floor((exact + 0x1p31) * 0x1p-32);
@@ -216,11 +217,11 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
     }
 }
 
-/* What is lost in all: beside the product of the fp32 numbers that matrices were made of, of which
- * some rows are computed in fp64. Products of fp32 numbers are exact there, and what their sums
- * lose is far below what fp32 can hold. */
+/* The total error: against the product of the original fp32 numbers, some rows of which are
+ * computed in fp64. Products of fp32 numbers are exact there, and the errors of their sums are far
+ * below the precision of fp32. */
 
-/* As many rows as need no more multiplications and no more memory. */
+/* The number of rows within the limits of multiplications and memory. */
 #define TERMS_MOST    (UINT64_C(1) << 27)
 #define ELEMENTS_MOST (UINT64_C(1) << 22)
 
@@ -234,7 +235,7 @@ static uint64_t row_at(const struct dti_matmul_truth *truth, uint64_t i)
     return truth->rows < truth->m ? i * (truth->m / truth->rows) : i;
 }
 
-/* The rows of A that are looked at, one after the other. */
+/* The checked rows of A, one after the other. */
 static void make_rows(const struct dti_matmul_truth *truth, float *a, float *skipped,
                       const float *pool, uint64_t random)
 {
@@ -242,7 +243,7 @@ static void make_rows(const struct dti_matmul_truth *truth, float *a, float *ski
         (void)dti_splitmix(&random);
     for (uint64_t row = 0, i = 0; row < truth->m && i < truth->rows; row++) {
         const bool wanted = row == row_at(truth, i);
-        dti_matrix_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
+        put_row(wanted ? a + i * truth->k : skipped, truth->k, pool, sizeof *a, &random);
         i += wanted;
     }
 }
@@ -251,7 +252,7 @@ static void multiply(const struct dti_matmul_truth *truth, const float *a, float
                      const float *pool, uint64_t random)
 {
     for (uint64_t at = 0; at < truth->k; at++) {
-        dti_matrix_row(b, truth->n, pool, sizeof *b, &random);
+        put_row(b, truth->n, pool, sizeof *b, &random);
         for (uint64_t i = 0; i < truth->rows; i++) {
             double *const restrict sums = truth->product + i * truth->n;
             const double factor = (double)a[i * truth->k + at];
@@ -277,7 +278,7 @@ enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, 
     truth->rows = least(m, least(TERMS_MOST / n / k, ELEMENTS_MOST / n));
     truth->rows = truth->rows > 0 ? truth->rows : 1;
     enum dti_status status = dti_matrix_pool_new(&pool, seed, reterr);
-    /* n and k are sizes of matrices that there are; rows x n and rows x k not above these */
+    /* n and k are sizes of existing matrices; rows x n and rows x k do not exceed them */
     a = malloc((size_t)((truth->rows + 1) * k) * sizeof *a);
     b = malloc((size_t)n * sizeof *b);
     truth->product = calloc((size_t)(truth->rows * n), sizeof *truth->product);
@@ -304,7 +305,7 @@ void dti_matmul_truth_free(struct dti_matmul_truth *truth)
     free(truth);
 }
 
-/* An element as it is used: of integers times the scales, in fp32. */
+/* The value of an element: for integers times the scales, in fp32. */
 static double result_at(const struct dti_matrices *matrices, const unsigned char *c, uint64_t i)
 {
     const double number = dti_operand_number(matrices->result, c, i);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurement of matrix products: what its candidates share. */
+ * The measurement of matrix products: shared by its candidates. */
 #ifndef DTINFO_BENCH_MATMUL_PARTS_H
 #define DTINFO_BENCH_MATMUL_PARTS_H
 
 #include "bench/engines/engine.h"
 #include "bench/workloads/quantizing.h"
 
-/* Where the matrices of a product are, B first, from the start of an operand. */
+/* Offsets of the matrices of a product in an operand, B first. */
 struct dti_matrices {
     enum dti_dtype dtype, result; /* of A and B; of C */
     uint64_t m, n, k;
     size_t element, result_element; /* bytes */
     uint64_t a_bytes, b_bytes, c_bytes;
     uint64_t a_at, c_at, bytes; /* offsets; of all three */
-    float scales[2];            /* of A and B where they are quantized; else 1 */
+    float scales[2];            /* of A and B if they are quantized; else 1 */
 };
-/* Fails with DTI_UNAVAILABLE where they cannot be at all. */
+/* Fails with DTI_UNAVAILABLE if they exceed the address space. */
 enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype, uint64_t m,
                                   uint64_t n, uint64_t k, struct dti_error *reterr);
 /* Fills A and B with fp32 numbers that are near to normal, the same for every dtype: rounded to it,
@@ -24,38 +24,36 @@ enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype
 enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *memory,
                                   uint64_t seed, struct dti_error *reterr);
 
-/* Rows of matrices are pieces of a pool of so many numbers, each from another place on. */
+/* Rows of matrices are pieces of a pool of numbers, each from a different offset. */
 enum { DTI_MATRIX_POOL = 1 << 16 };
 /* Fails with DTI_NO_MEMORY; free() it. */
 enum dti_status dti_matrix_pool_new(float **ret, uint64_t seed, struct dti_error *reterr);
-/* One row of n elements from a pool of them; *random: seed before the first row of B, which come
- * before those of A. */
-void dti_matrix_row(void *row, uint64_t n, const void *pool, size_t element, uint64_t *random);
 
-/* How far off a product is: the element with the largest error relative to the sum of the
- * magnitudes of its terms, of some hundred that were drawn, corners included. */
+/* The error of a product: the element with the largest error relative to the sum of the magnitudes
+ * of its terms, among a few hundred random elements and the corners. */
 struct dti_matmul_errors {
     double got, exact, error, relative;
     uint64_t row, column;
-    bool wrong; /* more than rounding explains; int8: not exact */
+    bool wrong; /* exceeds rounding errors; int8: not exact */
 };
 /* on_device: units that multiply matrices may add up with less care than IEEE 754 asks for. */
 void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices *matrices,
                         const unsigned char *memory, bool on_device, uint64_t seed);
 
-/* Some rows of the product of the fp32 numbers, in fp64, and what a product of matrices that were
- * made of them is beside it. */
+/* Some rows of the product of the fp32 numbers, in fp64, to compare products of matrices made from
+ * them. */
 struct dti_matmul_truth;
 /* Fails with DTI_NO_MEMORY. */
 enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
                                      uint64_t k, uint64_t seed, struct dti_error *reterr);
 void dti_matmul_truth_free(struct dti_matmul_truth *truth); /* NULL is fine */
-/* Sets the item's total error and scales; nothing for fp64, in which the truth itself is rounded.
+/* Sets the item's total error and scales; nothing for fp64, whose reference is rounded itself.
  */
 void dti_matmul_truth_compare(const struct dti_matmul_truth *truth, struct dti_bench_item *item,
                               const struct dti_matrices *matrices, const unsigned char *memory);
 
-/* What a product left beside what is exact: sets the item's figures; fails with `wrong` when it is.
+/* Compares a product with the exact one: sets the item's figures; fails with `wrong` if it is
+ * wrong.
  */
 enum dti_status dti_matmul_judge(struct dti_bench_item *item, const struct dti_matrices *matrices,
                                  const unsigned char *memory, const struct dti_matmul_truth *truth,
@@ -93,21 +91,21 @@ struct dti_matmuls {
     struct dti_matmul_product products[DTI_MATMUL_DTYPES];
     size_t product_count;
     struct dti_matmul_truth *truth;
-    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* without a product: another item */
+    struct dti_matmul_pass passes[DTI_BENCH_ITEMS_MAX]; /* another item, not a product */
 };
 
-/* DTI_USAGE where one of them is 0. */
+/* DTI_USAGE if one of them is 0. */
 enum dti_status dti_matmul_check_sizes(const struct dti_bench_request *request,
                                        struct dti_error *reterr);
 /* Whether the user wants that engine. */
 bool dti_matmul_wants(const struct dti_bench_request *request, const char *engine);
-/* Operations below which memory may be the limit: so many on a byte of A and B. */
+/* Operations per byte of A and B below which memory may be the limit. */
 bool dti_matmul_is_memory_bound(const struct dti_matrices *matrices);
-/* What a product does in a pass; the caller says by what. */
+/* The work of a product in a pass; the caller sets the engine. */
 struct dti_bench_entry dti_matmul_entry(const struct dti_matrices *matrices);
-/* Adds the candidates of a product, whose memory is there. */
+/* Adds the candidates of a product, whose memory is allocated. */
 void dti_matmul_add_passes(struct dti_matmul_product *product);
-/* Beside that of two limits which asks for more time. */
+/* Compares with the limit that needs more time. */
 void dti_matmul_set_beside(struct dti_bench_table *table, size_t at, size_t memory, size_t peak);
 
 extern const struct dti_bench_workload dti_matmul_on_device;

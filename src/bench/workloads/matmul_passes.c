@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products on the CPU: our own, those of other engines, and the limits that they have: the
- * most multiplications and additions that registers alone allow, and reading B. */
+ * Matrix products on the CPU: our own, those of other engines, and their limits: the peak of
+ * multiplications and additions in registers, and reading B. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "bench/workloads/matmul_parts.h"
 
 enum {
-    PEAK_COUNT = 168 * 1000, /* a multiple of all the sums that peaks have */
+    PEAK_COUNT = 168 * 1000, /* a multiple of the number of sums of every peak */
     GRAIN = 16,              /* of rows or columns that go to one member */
     MEMORY_BOUND = 64,
 };
@@ -52,7 +52,7 @@ static void own_pass(void *context, size_t set, size_t member, size_t size)
     dti_matmul_run(product->own, memory + matrices->c_at, memory + matrices->a_at, memory, member);
 }
 
-/* A member has some rows of C, or columns where those are more. */
+/* A member has some rows of C, or columns if there are more columns. */
 static void engine_pass(void *context, size_t set, size_t member, size_t size)
 {
     const struct dti_matmul_pass *const pass = context;

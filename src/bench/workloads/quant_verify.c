@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether what was measured is what quant.h says: scales from all numbers, codes and what comes
- * back of a part of them. */
+ * Verifies measured results against the definition in quant.h: scales from all numbers, codes and
+ * dequantized numbers of a part. */
 #include <string.h>
 
 #include "bench/measure/operands.h"
@@ -45,7 +45,7 @@ static void range_of(const unsigned char *numbers, uint64_t first, uint64_t n, f
     *ret_max = max;
 }
 
-/* Whether element i came to a code, or back to a number. */
+/* Whether the code, or the dequantized number, of element i is right. */
 static bool element_is_right(const struct dti_quant_candidate *row, const struct arrays *arrays,
                              const struct dti_format *format, uint64_t i, uint64_t code,
                              uint32_t number)
@@ -174,6 +174,6 @@ enum dti_status dti_quant_candidate_verify(struct dti_quant_candidate *row,
             ? block_arrays_are_right(row, &arrays, &random)
             : affine_arrays_are_right(row, &arrays, &random))
         return DTI_OK;
-    return dti_fail(reterr, DTI_BUG, "%s %s by %s is not as it is defined; please report it",
+    return dti_fail(reterr, DTI_BUG, "the result of %s %s by %s is wrong; please report it",
                     item->dtype, item->role, item->kernel);
 }

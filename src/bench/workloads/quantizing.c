@@ -56,7 +56,8 @@ enum dti_status dti_quantizing_add(struct dti_quantizing *quantizing, enum dti_d
     for (size_t i = 0; i < 2; i++) {
         struct dti_quant_request request = dti_quantizing_request(1, quantizing->elements[i], 1);
         if (!dti_affine_recipe_init(&request.scheme.affine, format, DTI_SYMMETRY_FULL))
-            return dti_fail(reterr, DTI_WRONG_KIND, "nothing is quantized to %s", format->name);
+            return dti_fail(reterr, DTI_WRONG_KIND, "quantizing to %s is not supported",
+                            format->name);
         const enum dti_status status =
             dti_quant_plan_new(&quantizing->plans[i], &request, frame->request->level, reterr);
         if (status != DTI_OK)

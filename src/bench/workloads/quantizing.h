@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a product of quantized operands costs before it begins: both from fp32 to codes, each by the
- * scale of its own range. */
+ * The cost of quantizing the operands of a product: both from fp32 to codes, each with the scale of
+ * its own range. */
 #ifndef DTINFO_BENCH_QUANTIZING_H
 #define DTINFO_BENCH_QUANTIZING_H
 
 #include "bench/measure/frame.h"
 #include "dtinfo/quant_plan.h"
 
-/* Where an operand is, as numbers and as codes. */
+/* The place of an operand, as numbers and as codes. */
 struct dti_quantizing_place {
     const struct dti_bench_memory *memory;
     size_t operand;
@@ -21,8 +21,8 @@ struct dti_quantizing {
     struct dti_team *team;
     struct dti_quant_plan *plans[2];
 };
-/* Adds it as a candidate, beside nothing; the caller has said where everything is. Fails as
- * dti_quant_plan_new() does; dti_quantizing_end() in any case. */
+/* Adds it as a candidate without a limit; the caller has set the places. Fails as
+ * dti_quant_plan_new() does; call dti_quantizing_end() in any case. */
 enum dti_status dti_quantizing_add(struct dti_quantizing *quantizing, enum dti_dtype dtype,
                                    struct dti_frame *frame, struct dti_error *reterr);
 void dti_quantizing_end(struct dti_quantizing *quantizing);

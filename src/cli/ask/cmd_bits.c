@@ -22,7 +22,7 @@ static void put_indented(const struct dti_context *cx, const char *text)
     (void)fprintf(cx->out, "  %s\n", text);
 }
 
-/* The value, and what it means or how it is made up. */
+/* The value, and its meaning or its parts. */
 static void put_value(const struct dti_context *cx, const char *text, const char *meaning)
 {
     struct dti_line line = dti_context_line(cx);
@@ -139,18 +139,13 @@ static enum dti_status put_table(const struct dti_context *cx, unsigned width, b
     for (size_t i = 0; i < bits->count; i++) {
         const struct dti_bits_reading *const reading = &bits->readings[i];
         const struct dti_format *const component = &reading->component;
-        char real[HUMAN_FIELDS_SIZE], imaginary[HUMAN_FIELDS_SIZE] = "";
-        const bool complex = reading->components == 2;
         if (!all && dti_format_is_p3109(&reading->dtype)) {
             hidden++;
             continue;
         }
         dti_table_cell(table, DTI_STYLE_PLAIN, reading->dtype.name);
         put_number(table, reading);
-        dti_human_fields(real, component, reading->code[0]);
-        if (complex)
-            dti_human_fields(imaginary, component, reading->code[1]);
-        dti_table_print(table, DTI_STYLE_PLAIN, "%s%s%s", real, complex ? " " : "", imaginary);
+        dti_fields_cell(table, component, reading->code, reading->components);
         dti_table_cell(table, DTI_STYLE_DIM,
                        dti_format_is_float(&reading->dtype)
                            ? dti_number_class_name(dti_code_class(component, reading->code[0]))
@@ -169,12 +164,12 @@ struct bits_args {
 
 static const struct dti_option options[] = {
     OPT_FLAG(0, "value", struct bits_args, value, "0x and 0b are numbers, not bit patterns"),
-    DTI_ROW_FIELD(struct bits_args, field),
+    DTI_ROW_FIELD(struct bits_args, field, "results"),
     DTI_ROW_ALL(struct bits_args, all),
     OPT_END,
 };
 
-/* One document, or in JSON Lines one for each reading. */
+/* One document, or one per reading with JSON Lines. */
 static enum dti_status print_documents(struct dti_context *cx, const struct dti_bits_answer *bits,
                                        struct dti_error *reterr)
 {
@@ -220,7 +215,7 @@ static enum dti_status read_pattern(const char *text, const struct dti_bits_patt
                              pattern->width, format->name, width);
     if (!dti_bits_pattern_fits(pattern, width))
         return dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
-                             "%s does not fit the %u bits of %s; --value takes it as a number",
+                             "%s does not fit in the %u bits of %s; --value reads it as a number",
                              DTI_QUOTED(text, strlen(text)), width, format->name);
     dti_bits_read_pattern(ret, pattern, format);
     return DTI_OK;
@@ -243,7 +238,7 @@ static enum dti_status read_value(struct dti_context *cx, const char *text,
         if (scalar.flags & DTI_FLAG_NO_NAN)
             return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "%s has no NaN", format->name);
         if (scalar.flags & (DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID))
-            dti_warn(cx, "%s does not fit %s; 'dtinfo cast' tells what becomes of it",
+            dti_warn(cx, "%s does not fit %s; 'dtinfo cast' shows how it is rounded",
                      DTI_QUOTED(text, strlen(text)), format->name);
         ret->code[i] = scalar.code;
         dti_value_set(&value, false, 0, 0); /* the imaginary part */
@@ -266,7 +261,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, const char *text, boo
     struct dti_bits_reading *const readings =
         status == DTI_OK ? calloc(count, sizeof *readings) : NULL;
     if (status == DTI_OK && !readings)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_format *const format = &list[i].format;
         status = pattern ? read_pattern(text, &bits, format, &readings[i], reterr)
@@ -301,8 +296,8 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
     const struct dti_bits_answer bits = {text, true, readings, count};
     if (count == 0)
         status = dti_fail_word(reterr, DTI_BAD_PATTERN, text, strlen(text),
-                               "%s has %u bits and no dtype is as wide; give a DTYPE, or 4 bits "
-                               "for each hexadecimal digit",
+                               "%s has %u bits, and no dtype has that width; give a DTYPE, or 4 "
+                               "bits per hexadecimal digit",
                                DTI_QUOTED(text, strlen(text)), pattern.width);
     else
         status = show(cx, &bits, pattern.width, all, fields, reterr);
@@ -310,7 +305,7 @@ static enum dti_status show_readings(struct dti_context *cx, const char *text, b
     return status;
 }
 
-/* "3f80": digits that are no decimal number. */
+/* "3f80": hexadecimal digits without 0x. */
 static bool is_bare_hexadecimal(const char *text)
 {
     const size_t length = strlen(text);
@@ -325,8 +320,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     const struct bits_args *bits = args;
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
-                        "nothing to take apart; give a value and a dtype, as in "
-                        "'dtinfo bits 0.1 bf16'");
+                        "missing operands; give a value and a dtype, as in 'dtinfo bits 0.1 bf16'");
     const char *text = operands[0], *fields;
     bool pattern = !bits->value && dti_bits_is_pattern(text);
     if (dti_format_lookup(text, &(struct dti_format){.width = 0}, NULL, NULL) == DTI_OK)

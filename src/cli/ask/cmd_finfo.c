@@ -19,11 +19,11 @@ enum {
     THIRD_COLUMN = 50,
     DIGITS = 8,
     DIGITS_MAX = 17,
-    EXACT_MAX = 48, /* characters of an exact value that still fit beside it */
+    EXACT_MAX = 48, /* longest exact value printed next to it */
     TEXT_SIZE = 160,
 };
 
-/* Where a block's third column begins: behind the codes. */
+/* Start of a block's third column, after the codes. */
 static size_t exact_column(const struct dti_format *format)
 {
     size_t width = 2 + (format->width + 3U) / 4;
@@ -51,8 +51,8 @@ static void power_text(char buffer[TEXT_SIZE], const struct dti_value *value)
     }
 }
 
-/* The value in full where that is short, else as a product; nothing when the digits shown are
- * already exact. False when memory ran out. */
+/* The value in full if it is short, else as a product; nothing if the digits shown are already
+ * exact. Returns false when out of memory. */
 static bool exact_text(char buffer[TEXT_SIZE], const struct dti_value *value)
 {
     char shown[DTI_TEXT_SIZE];
@@ -137,7 +137,7 @@ static void put_heading(struct dti_line *line, const struct dti_format *dtype,
     dti_line_end(line);
 }
 
-/* With so many digits that it does not look like max. */
+/* With enough digits to differ from max. */
 static void overflow_text(char text[DTI_TEXT_SIZE], const struct dti_limits *limits)
 {
     char max[DTI_TEXT_SIZE];
@@ -208,7 +208,7 @@ static void put_names(struct dti_line *line, const struct dti_format *format)
                 dti_line_print(line, DTI_STYLE_PLAIN, "%s (%s%s)", row->name,
                                dti_system_title(row->system), number);
             first = false;
-            break; /* one name a system is enough here; `list --aliases` has them all */
+            break; /* one name per system is enough here; `list --aliases` has all of them */
         }
     }
     if (dti_format_is_p3109(format)) {

@@ -2,7 +2,6 @@
  *
  * dtinfo info: finfo or iinfo, as the dtype needs. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/ask/info_forms.h"
 #include "cli/shared/answer_fields.h"
@@ -13,7 +12,7 @@ static bool is_integer(const char *name)
     return dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_format_is_integer(&format);
 }
 
-/* The dtypes in their order, neighbours of one kind by the command for it. */
+/* Shows the dtypes in order; adjacent dtypes of one kind go to one command. */
 static enum dti_status show(const struct dti_info_args *args, char **names, size_t count,
                             struct dti_context *cx, struct dti_error *reterr)
 {
@@ -26,8 +25,8 @@ static enum dti_status show(const struct dti_info_args *args, char **names, size
             end++;
         if (end - first < count && cx->output == DTI_OUTPUT_JSON)
             return dti_fail(reterr, DTI_USAGE,
-                            "a document has floats or integers, not both; use --jsonl, or ask "
-                            "for one kind");
+                            "one JSON document holds floats or integers, not both; use --jsonl, or "
+                            "give dtypes of one kind");
         if (first > 0 && cx->output == DTI_OUTPUT_HUMAN && !cx->quiet && !args->field)
             (void)fputc('\n', cx->out);
         const struct dti_command *const command = dti_command_find(integer ? "iinfo" : "finfo");
@@ -43,22 +42,14 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     size_t count = 0;
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
-                        "needs a DTYPE, as in 'dtinfo info bf16'; 'dtinfo list' shows them all");
+                        "missing DTYPE, as in 'dtinfo info bf16'; 'dtinfo list' shows all dtypes");
     enum dti_status status =
         dti_fields_wanted(cx, info.field, NULL, operands, &operand_count, &info.field, reterr);
     if (status != DTI_OK)
         return status;
-    char **const names = calloc(dti_dtype_words(operands, operand_count), sizeof *names);
+    char **const names = dti_dtype_words(operands, operand_count, &count);
     if (!names)
         return dti_no_memory(reterr);
-    for (int i = 0; i < operand_count; i++) {
-        for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
-            comma = strchr(name, ',');
-            if (comma)
-                *comma = '\0';
-            names[count++] = name;
-        }
-    }
     status = show(&info, names, count, cx, reterr);
     free(names);
     return status;

@@ -22,10 +22,11 @@ struct list_args {
 };
 
 static const struct dti_option options[] = {
-    OPT_FLAG(0, "names", struct list_args, names, "only the dtypes' names, one a line"),
-    OPT_FLAG(0, "aliases", struct list_args, aliases, "the names in other systems"),
-    OPT_FLAG(0, "ranges", struct list_args, ranges, "the ranges of float dtypes as a picture"),
-    DTI_ROW_FIELD(struct list_args, field),
+    OPT_FLAG(0, "names", struct list_args, names,
+             "print only the names of the dtypes, one per line"),
+    OPT_FLAG(0, "aliases", struct list_args, aliases, "show the names in other systems"),
+    OPT_FLAG(0, "ranges", struct list_args, ranges, "draw the ranges of float dtypes"),
+    DTI_ROW_FIELD(struct list_args, field, "dtypes"),
     DTI_ROW_ALL(struct list_args, all),
     OPT_END,
 };
@@ -162,7 +163,7 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
     return dti_put_table(cx, table, 0, reterr);
 }
 
-/* The formats of P3109 are many and alike: finfo draws those that it is given. */
+/* P3109 has many similar formats; finfo draws the ones that are named. */
 static enum dti_status print_ranges(const struct list_args *args, struct dti_context *cx,
                                     struct dti_error *reterr)
 {
@@ -188,7 +189,7 @@ static enum dti_status print_ranges(const struct list_args *args, struct dti_con
     return DTI_OK;
 }
 
-/* One document, or in JSON Lines one for each dtype and block format. */
+/* One document, or one per dtype and block format with JSON Lines. */
 static enum dti_status print_documents(struct dti_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -247,7 +248,7 @@ const struct dti_command dti_command_list = {
     .synopsis = "",
     .details =
         "The IEEE P3109 formats are left out unless --all is given. With --json all dtypes,\n"
-        "names and block formats are always in the answer.",
+        "names and block formats are always included.",
     .examples = "dtinfo list\n"
                 "dtinfo list --names\n"
                 "dtinfo list --aliases\n"

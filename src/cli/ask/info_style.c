@@ -28,7 +28,7 @@ const struct dti_option dti_info_options[] = {
     DTI_ROW_ALL(struct dti_info_args, all), /* the first one: for finfo alone */
     OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
                "print what this library prints", .alias = "style"),
-    DTI_ROW_FIELD(struct dti_info_args, field),
+    DTI_ROW_FIELD(struct dti_info_args, field, "results"),
     OPT_END,
 };
 
@@ -44,7 +44,7 @@ static const char *name_in(const struct dti_format *format, enum dti_system syst
     return NULL;
 }
 
-/* torch has float4_e2m1fn_x2 and the intN below 8 bits, but neither finfo nor iinfo of them. */
+/* torch has float4_e2m1fn_x2 and the intN below 8 bits, but no finfo or iinfo for them. */
 static bool has(enum dti_system system, bool integers, const struct dti_format *format)
 {
     return dti_format_is_integer(format) == integers && format->kind != DTI_KIND_BOOL &&
@@ -85,8 +85,8 @@ static void print_torch_finfo(const struct dti_format *dtype, struct dti_context
                   "dtype=%s)\n",
                   resolution, min, max, eps, normal, normal, name_in(format, DTI_SYSTEM_TORCH));
     if (format->id == DTI_FP8_E5M2FNUZ)
-        dti_warn(cx, "torch 2.15 prints this; older versions print eps=0.125 for "
-                     "float8_e5m2fnuz, half of the truth");
+        dti_warn(cx, "torch 2.15 prints this; older versions print eps=0.125 for float8_e5m2fnuz, "
+                     "half the correct value");
 }
 
 static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context *cx)
@@ -143,7 +143,7 @@ static enum dti_status print_all(int style, bool integers, const struct dti_dtyp
     return DTI_OK;
 }
 
-/* One document, or in JSON Lines one for each dtype. */
+/* One document, or one per dtype with JSON Lines. */
 static enum dti_status print_documents(const struct dti_info *info,
                                        const struct dti_dtype_operand *list, size_t count,
                                        struct dti_context *cx, struct dti_error *reterr)
@@ -157,7 +157,7 @@ static enum dti_status print_documents(const struct dti_info *info,
     return status;
 }
 
-/* Takes the P3109 formats off a list, and returns how many they were. */
+/* Removes the P3109 formats from a list and returns how many there were. */
 static size_t leave_out_p3109(struct dti_dtype_operand *list, size_t *count)
 {
     size_t kept = 0, hidden;

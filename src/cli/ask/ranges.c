@@ -12,7 +12,7 @@
 
 enum { INDENT = 2, GAP = 2, COLUMNS = 78, BAR_LEAST = 10, EPS = 8, EPS_DIGITS = 3 };
 
-/* The powers of two between which the numbers of a dtype lie. */
+/* The powers of two that bound the numbers of a dtype. */
 struct range {
     long least, normal, end; /* 2^least: the smallest subnormal, or normal where there is none */
 };
@@ -43,7 +43,7 @@ static struct dti_axis axis_of(const struct dti_dtype_operand *list, size_t coun
     return axis;
 }
 
-/* However short they are, normal and subnormal numbers both show. */
+/* Normal and subnormal numbers are both visible, however short their ranges are. */
 static void draw_bar(const struct range *range, const struct dti_axis *axis,
                      struct dti_picture *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The doubts that stand below figures of `bench`. */
+ * The caveats printed below the figures of `bench`. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void add_place(char text[BENCH_NOTE_SIZE], const struct bench_shown *done
 {
     const struct dti_bench *const bench = &done->result->table->bench;
     if (place == DTI_BENCH_CROWDED)
-        dti_bench_note_add(text, "more threads than CPUs, which take turns");
+        dti_bench_note_add(text, "more threads than CPUs, so threads share CPUs");
     if (place == DTI_BENCH_CROWDED || place == DTI_BENCH_ALONE)
         return;
     size_t rounds = 0;
@@ -40,7 +40,7 @@ static void add_place(char text[BENCH_NOTE_SIZE], const struct bench_shown *done
                        rounds, bench->rounds);
 }
 
-/* Samples that were dropped, of all that were taken. */
+/* The share of dropped samples. */
 static double discarded_share(const struct dti_bench *bench)
 {
     double discarded = 0;
@@ -74,7 +74,7 @@ enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct benc
             : bench->stop == DTI_BENCH_STEADY ? "no longer converging"
                                               : "stopped",
             bench->rounds, bench->rounds == 1 ? "" : "s",
-            time.has_interval ? "; the median is known to +- " : ", too few for an interval",
+            time.has_interval ? "; the median is accurate to +- " : ", too few for an interval",
             time.has_interval ? dti_bench_percent(width, half / time.median, 1) : "");
     return bench->disturbed || discarded > noisy || place == DTI_BENCH_CROWDED ? DTI_STYLE_WARN
                                                                                : DTI_STYLE_DIM;
@@ -94,7 +94,7 @@ void dti_bench_put_doubts(const struct bench_job *job)
     const size_t cpus = job->asked.setup.cpus;
     size_t threads = 1;
     if (job->cx->verbose) {
-        (void)snprintf(text, sizeof text, "clock: steps of %llu ns, its reading included",
+        (void)snprintf(text, sizeof text, "clock: steps of %llu ns, including the time to read it",
                        (unsigned long long)dti_clock_resolution());
         put_doubt(job, DTI_STYLE_DIM, text);
     }
@@ -105,7 +105,7 @@ void dti_bench_put_doubts(const struct bench_job *job)
         threads = job->asked.threads[i] > threads ? job->asked.threads[i] : threads;
     if (host.governor[0] != '\0' && strcmp(host.governor, "performance") != 0) {
         (void)snprintf(text, sizeof text,
-                       "the frequency governor is %s: clocks may change while it is measured; "
+                       "the frequency governor is %s: clock rates may change during a measurement; "
                        "'performance' keeps them high",
                        dti_quote(quoted, host.governor, strlen(host.governor)));
         put_doubt(job, DTI_STYLE_WARN, text);

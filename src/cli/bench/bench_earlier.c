@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * --baseline and --compare: the other document is read before anything is measured, and compared
- * when all is. */
+ * --baseline and --compare: the other document is read before measuring and compared afterwards. */
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
@@ -33,7 +32,7 @@ static enum dti_status read_then(struct dti_bench_comparison *comparison,
     return status;
 }
 
-/* Figures of another machine may be compared, but that is to be known. */
+/* Figures of another machine may be compared, but the user is told. */
 static bool is_other_machine(const struct dti_bench_records *then, const struct bench_job *job)
 {
     struct dti_bench_host host;
@@ -44,10 +43,10 @@ static bool is_other_machine(const struct dti_bench_records *then, const struct 
     const bool other_model = then->model[0] != '\0' && strcmp(then->model, host.model) != 0;
     const bool other_level = then->level[0] != '\0' && strcmp(then->level, here) != 0;
     if (other_model)
-        dti_warn(job->cx, "the other figures are of another machine, %s",
+        dti_warn(job->cx, "the other figures are from another machine, %s",
                  dti_quote(model, then->model, strlen(then->model)));
     if (other_level)
-        dti_warn(job->cx, "the other figures are of CPU level %s, these of %s",
+        dti_warn(job->cx, "the other figures are from CPU level %s, these from %s",
                  dti_quote(level, then->level, strlen(then->level)), here);
     return other_model || other_level;
 }
@@ -75,13 +74,13 @@ enum dti_status dti_bench_earlier_judge(struct dti_bench_comparison *comparison,
     const char *const label = comparison->then.rows[0].label;
     if (outcome.pairs == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s has nothing that was measured now: its first result is %s",
+                        "%s and this run have no measurement in common: its first result is %s",
                         dti_quote(quoted, comparison->path, strlen(comparison->path)),
                         dti_quote(first, label, strlen(label)));
     if (outcome.unknown > 0)
         dti_warn(job->cx,
-                 "%zu of %zu results cannot be judged, one of the runs has too few samples; "
-                 "measure longer with --time",
+                 "%zu of %zu results cannot be compared, because one of the runs has too few "
+                 "samples; measure longer with --time",
                  outcome.unknown, outcome.pairs);
     return outcome.slower ? DTI_ANSWER_NO : DTI_OK;
 }
@@ -148,7 +147,7 @@ void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
 {
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
-        dti_table_titled("before>|now>|ratio>|interval|verdict|what was measured");
+        dti_table_titled("before>|now>|ratio>|interval|verdict|measurement");
     dti_table_heads(table, "779589");
     for (size_t i = 0; i < comparison->now.count; i++) {
         if (comparison->now.rows[i].partner != SIZE_MAX)
@@ -158,6 +157,6 @@ void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
         dti_put_line(cx, DTI_STYLE_WARN, 0, "out of memory for the comparison");
     if (cx->quiet)
         return;
-    put_alone(&comparison->now, "measured now only: ", cx);
-    put_alone(&comparison->then, "measured before only: ", cx);
+    put_alone(&comparison->now, "only in this run: ", cx);
+    put_alone(&comparison->then, "only in the earlier run: ", cx);
 }

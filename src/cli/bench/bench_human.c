@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer of `bench cast` as a table that grows while it is measured. */
+ * The answer of `bench cast` as a table that grows during the measurement. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,19 +29,18 @@ void dti_bench_human_begin(const struct bench_job *job)
     dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
-    dti_bench_put_words(
-        job->cx, DTI_STYLE_DIM, 0,
-        "GB/s: bytes read and written. of copy: rate beside the best copy of as many bytes in "
-        "the same rounds. of shape: beside a kernel that reads and writes as much and "
-        "computes nothing.",
-        " ");
+    dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
+                        "GB/s: bytes read and written. of copy: share of the rate of the best copy "
+                        "of the same number of bytes. of shape: share of the rate of a kernel with "
+                        "the same reads and writes and no arithmetic.",
+                        " ");
     for (size_t i = 0; i < job->asked.device_count; i++) {
         if (!job->asked.devices[i].runner)
             continue;
         dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
-                            "On a device: in its memory and by its clock, beside a copy within "
-                            "it. + copies: from pinned memory of the host to pinned memory, "
-                            "beside copies there and back at the same time.",
+                            "On a device: in device memory, timed by its clock, compared with a "
+                            "copy within it. + copies: from pinned host memory and back to it, "
+                            "compared with simultaneous copies in both directions.",
                             " ");
         return;
     }
@@ -63,7 +62,7 @@ void dti_bench_human_pair(const struct bench_shown *first)
     dti_line_end(&line);
 }
 
-/* The rate of a row beside the best row of a role, "-" when there is none. */
+/* The rate of a row as a share of the best row of a role, "-" if there is none. */
 static const char *share_of(char text[DTI_TEXT_SIZE], const struct bench_shown *done, size_t row,
                             const char *role, enum dti_bench_place place, double *ret_share)
 {
@@ -104,7 +103,7 @@ static void row_name(char text[CELL], const struct bench_shown *done,
                        row->loss ? " + loss" : "");
 }
 
-/* The figures that every row has. */
+/* The figures in every row. */
 static void put_figures(struct dti_line *line, const struct bench_shown *done, size_t at,
                         enum dti_bench_place place)
 {
@@ -135,7 +134,7 @@ static void put_figures(struct dti_line *line, const struct bench_shown *done, s
         dti_line_print(line, DTI_STYLE_PLAIN, "  %6s", dti_bench_mad(mad, &time));
 }
 
-/* -v: every candidate with its own time, and what was thrown away. */
+/* -v: every candidate with its own time and its discarded samples. */
 static void put_details(const struct bench_shown *done, enum dti_bench_place place)
 {
     const struct dti_bench_table *const table = done->result->table;
@@ -169,7 +168,7 @@ static void put_details(const struct bench_shown *done, enum dti_bench_place pla
     dti_line_end(&line);
 }
 
-/* The mark of what is to be said of a row, which stands below the table. */
+/* The mark of a row's footnote, which is printed below the table. */
 static char mark_of(const struct bench_shown *done, size_t row, enum dti_bench_place place)
 {
     const struct dti_bench_item *const item = &done->result->table->items[row];

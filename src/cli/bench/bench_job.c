@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `bench` is to measure, from its options and operands. */
+ * What `bench` measures, from its options and operands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,12 +24,12 @@ static enum dti_status look_up(const struct bench_job *job, const char *text, si
     const struct bench_word word = {.text = text, .length = length};
     if (length == 0)
         return dti_fail(reterr, DTI_USAGE,
-                        "a cast is SRC:DST, as in fp32:bf16; a dtype is missing beside the colon");
+                        "a cast is SRC:DST, as in fp32:bf16; a dtype is missing next to the colon");
     const enum dti_status status = dti_bench_look_up(job, &word, ret, reterr);
     if (status != DTI_OK || ret->kind != DTI_KIND_COMPLEX)
         return status;
     return dti_fail_word(reterr, DTI_WRONG_KIND, text, length,
-                         "%s is a pair of numbers; measure its parts, %s", ret->name,
+                         "%s is complex; measure its parts, %s", ret->name,
                          dti_format_get(ret->component)->name);
 }
 
@@ -71,8 +71,8 @@ static enum dti_status no_operand(const struct dti_bench_kind *kind, const char 
 {
     const size_t length = strlen(operand);
     return dti_fail_word(
-        reterr, DTI_USAGE, operand, length, "'bench %s' takes options only; %s is none%s",
-        kind->name, DTI_QUOTED(operand, length),
+        reterr, DTI_USAGE, operand, length, "'bench %s' takes no operands; got %s%s", kind->name,
+        DTI_QUOTED(operand, length),
         kind->dtypes[0] != '\0' ? ": name dtypes with --dtype, sizes with --size" : "");
 }
 
@@ -84,7 +84,7 @@ static void add_device(struct bench_job *job, const char *id, struct dti_gpu *gp
     (void)snprintf(device->id, sizeof device->id, "%s", id);
 }
 
-/* Plans of casts want a runner, which has its device. */
+/* Plans of casts need a runner, which owns its device. */
 static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dti_error *reterr)
 {
     const struct dti_device_wish wish = {.kind = DTI_DEVICE_CUDA, .number = number};
@@ -100,7 +100,7 @@ static enum dti_status add_gpu(struct bench_job *job, unsigned number, struct dt
     return status;
 }
 
-/* A loader that hangs would hold up the CPU's threads too. */
+/* A loader that hangs would block the CPU's threads too. */
 static enum dti_status check_loader(const char *why, struct dti_error *reterr)
 {
     if (dti_library_is_opening())
@@ -108,7 +108,7 @@ static enum dti_status check_loader(const char *why, struct dti_error *reterr)
     return DTI_OK;
 }
 
-/* Every device that works; those that do not are told about. */
+/* Adds every device that works and warns about the others. */
 static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
 {
     struct dti_gpu_list list;
@@ -122,14 +122,14 @@ static enum dti_status add_all(struct bench_job *job, struct dti_error *reterr)
     for (size_t i = 0; i < list.count && job->asked.device_count < DTI_BENCH_DEVICES_MAX; i++) {
         struct dti_error error = {.status = DTI_OK};
         if (add_gpu(job, list.gpus[i].number, &error) != DTI_OK)
-            dti_warn(job->cx, "cuda:%u is left out: %s", list.gpus[i].number, error.text);
+            dti_warn(job->cx, "cuda:%u is skipped: %s", list.gpus[i].number, error.text);
     }
     const enum dti_status loader = check_loader(list.why_not, reterr);
     dti_gpu_list_free(&list);
     return loader;
 }
 
-/* What --device names. A driver is loaded only where it asks for it. */
+/* The devices of --device. A driver is loaded only if --device asks for one. */
 static enum dti_status open_devices(struct bench_job *job, const char *text,
                                     struct dti_error *reterr)
 {

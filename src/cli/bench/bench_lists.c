@@ -15,7 +15,7 @@
 
 enum { FACTORS_MAX = 3, NAME_SIZE = 64 };
 
-/* The next word of a list; *list moves behind its comma, or becomes NULL at the end. */
+/* The next word of a list; *list moves past its comma, or becomes NULL at the end. */
 static struct bench_word next_word(const char **list)
 {
     const struct bench_word word = {.text = *list, .length = strcspn(*list, ",")};
@@ -31,7 +31,7 @@ static bool word_is(const struct bench_word *word, const char *text)
 enum dti_status dti_bench_refuse(enum dti_status code, const char *what,
                                  const struct bench_word *word, struct dti_error *reterr)
 {
-    return dti_fail_word(reterr, code, word->text, word->length, "%s; %s is not", what,
+    return dti_fail_word(reterr, code, word->text, word->length, "%s; got %s", what,
                          DTI_QUOTED(word->text, word->length));
 }
 
@@ -51,7 +51,7 @@ enum dti_status dti_bench_each_word(struct bench_job *job, const char *list, ben
     return status;
 }
 
-/* The word as a text; false when it is too long to be a name. */
+/* Copies the word; false if it is too long for a name. */
 static bool word_copy(char ret[NAME_SIZE], const struct bench_word *word)
 {
     if (word->length >= NAME_SIZE)
@@ -85,8 +85,9 @@ enum dti_status dti_bench_take_threads(struct bench_job *job, const struct bench
     if (status != DTI_OK)
         return status;
     if (number > cpus)
-        dti_warn(job->cx, "%zu threads take turns on %zu CPU%s; that measures the system as well",
-                 number, cpus, cpus == 1 ? "" : "s");
+        dti_warn(job->cx,
+                 "%zu threads share %zu CPU%s; the figures include the system's scheduling", number,
+                 cpus, cpus == 1 ? "" : "s");
     job->asked.threads[job->asked.thread_count++] = number;
     return DTI_OK;
 }
@@ -153,7 +154,7 @@ enum dti_status dti_bench_parse_levels(struct bench_job *job, const char *list,
     return status;
 }
 
-/* Thousandths of a number with up to three decimals, at the start of *rest, which moves behind it.
+/* Thousandths of a number with up to three decimals, at the start of *rest, which moves past it.
  */
 static bool thousandths(struct bench_word *rest, uint64_t most, uint64_t *ret)
 {
@@ -237,7 +238,7 @@ static bool parse_shape(const struct bench_word *word, bool product, struct dti_
     return true;
 }
 
-/* Of elements the label keeps how they were written. */
+/* For elements the label keeps the spelling of the user. */
 enum dti_status dti_bench_take_size(struct bench_job *job, const struct bench_word *word,
                                     struct dti_error *reterr)
 {
@@ -270,7 +271,7 @@ enum dti_status dti_bench_take_size(struct bench_job *job, const struct bench_wo
     return DTI_OK;
 }
 
-/* Whether the kind has a dtype, as its own lists say. */
+/* Whether the kind's lists contain a dtype. */
 static bool offers(const struct dti_bench_kind *kind, const char *name)
 {
     const char *const lists[] = {kind->dtypes, kind->more};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Footnotes of tables of `bench`: a row has a letter in front, and what is to be said of it stands
- * below the table, so that numbers stand below numbers. */
+ * Footnotes of tables of `bench`: a row starts with a letter and its note is printed below the
+ * table, so that columns hold only numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char 
     return notes->text.failed ? '*' : mark_of(notes->count++);
 }
 
-/* Its words wrap behind its mark. */
+/* Its words wrap to the right of its mark. */
 static void put_note(const struct dti_context *cx, char mark, const char *note)
 {
     char *page = NULL;

@@ -8,24 +8,24 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-/* bench_notes.c: the footnotes of a table, the same words once. dti_bench_note() returns the mark
- * of its row, a blank where there is nothing to say; dti_bench_notes_put() writes them below the
- * table and begins anew. */
+/* bench_notes.c: the footnotes of a table, without duplicates. dti_bench_note() returns the mark of
+ * its row, a blank without a note; dti_bench_notes_put() writes them below the table and starts
+ * over. */
 struct bench_notes {
-    struct dti_buffer text; /* of each the style, the words and a NUL */
+    struct dti_buffer text; /* for each note the style, the words and a NUL */
     size_t count;
 };
 char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char *text);
 void dti_bench_notes_put(struct bench_notes *notes, const struct dti_context *cx);
 
-/* One measurement that is done. */
+/* A finished measurement. */
 struct bench_shown {
     const struct bench_job *job;
     const struct dti_bench_result *result;
     struct bench_notes *notes;
 };
 
-/* bench_human.c, bench_table_human.c: the head; what is measured next; a measurement that is done.
+/* bench_human.c, bench_table_human.c: the heading; the next measurement; a finished measurement.
  */
 void dti_bench_human_begin(const struct bench_job *job);
 void dti_bench_human_pair(const struct bench_shown *first);
@@ -36,9 +36,9 @@ void dti_bench_human_table(const struct bench_shown *done);
 void dti_bench_human_comparison(const struct dti_bench_comparison *comparison,
                                 const struct dti_context *cx);
 
-/* bench_doubts.c: what is to be said of figures, with "; " between: where the threads were, what
- * disturbed them, how well the median of candidate `at` is known; and at the end, what makes
- * figures of this machine doubtful. Returns the style. */
+/* bench_doubts.c: caveats on figures, joined by "; ": the placement of the threads, disturbances,
+ * the accuracy of the median of candidate `at`; and at the end, what makes figures of this machine
+ * doubtful. Returns the style. */
 enum { BENCH_NOTE_SIZE = 4096 };
 enum dti_style dti_bench_doubts_of(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
                                    size_t at, enum dti_bench_place place);
@@ -61,8 +61,8 @@ const char *dti_bench_mad(char buffer[DTI_TEXT_SIZE], const struct dti_bench_fig
 enum { BENCH_SAMPLES_SIZE = 96 };
 const char *dti_bench_samples(char buffer[BENCH_SAMPLES_SIZE], const struct dti_bench *bench,
                               size_t at, size_t samples);
-/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer beyond that up to the width of its
- * column, to whose end the line goes on. */
+/* A bar of BENCH_BAR_CELLS characters for a share of 1, longer above 1, up to the width of its
+ * column; the line is padded to the end of the column. */
 enum { BENCH_BAR_CELLS = 8, BENCH_BAR_COLUMN = 10, BENCH_BAR_GAP = 2 };
 void dti_bench_put_bar(struct dti_line *line, double share, bool ascii);
 

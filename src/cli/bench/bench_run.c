@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where results of `bench` go: a page for people, a JSON document, or one for each result; and
- * beside them the comparison with another document. */
+ * Where results of `bench` go: a page for people, one JSON document, or one document per result;
+ * and the comparison with another document. */
 #include "cli/bench/bench_page.h"
 #include "cli/shell/command.h"
 #include "cli/shell/standard.h"
@@ -28,7 +28,7 @@ static enum dti_status end_document(const struct bench_job *job,
     return dti_json_write(job->cx->json, job->cx->out, reterr);
 }
 
-/* Its result at each of the places that are told of: into the document, and to be compared. */
+/* Adds its result at each reported place to the document and to the comparison. */
 static enum dti_status put_places(struct bench_job_run *run, const struct dti_bench_result *done,
                                   struct dti_error *reterr)
 {
@@ -86,7 +86,7 @@ static void tell_left_out(void *run_, const struct dti_bench_result *what,
 {
     char words[DTI_ERROR_TEXT];
     const struct bench_job_run *const run = run_;
-    dti_warn(run->job->cx, "%s is left out: %s", what->size, dti_error_words(words, why));
+    dti_warn(run->job->cx, "%s is skipped: %s", what->size, dti_error_words(words, why));
 }
 
 static void begin(const struct bench_job *job)
@@ -97,7 +97,7 @@ static void begin(const struct bench_job *job)
         (job->asked.setup.kind->casts ? dti_bench_human_begin : dti_bench_human_table_begin)(job);
 }
 
-/* A document that has the comparison alone closes a stream of them. */
+/* A stream of documents ends with one that holds only the comparison. */
 static enum dti_status end(const struct bench_job_run *run, struct dti_error *reterr)
 {
     const struct bench_job *const job = run->job;

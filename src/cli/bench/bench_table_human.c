@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements of computations and copies as tables that grow while they are measured. */
+ * Measurements of computations and copies as tables that grow during the measurement. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* A row of COLUMNS_LEAST characters fits where nothing is known of the terminal. */
 enum {
     COLUMN_NAME = 13, /* of a dtype, or of a limit */
-    COLUMN_ROLE = 16, /* of a copy, which has no operations to show */
-    COLUMN_BOTH = 25, /* of dtype and role, which leaves less for */
+    COLUMN_ROLE = 16, /* of a copy, which has no operations */
+    COLUMN_BOTH = 25, /* dtype and role, which leave less room for */
     COLUMN_ENGINE_SHORT = 14,
     COLUMN_ENGINE = 15, /* beside operations */
     COLUMN_ENGINE_LONG = 17,
@@ -32,14 +32,14 @@ void dti_bench_human_table_begin(const struct bench_job *job)
         (void)dti_quote(quoted, setup->engine, strlen(setup->engine));
     (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", setup->kind->name,
                    (unsigned long long)setup->seed, setup->cache,
-                   setup->with_alloc ? "   with the memory of results" : "",
+                   setup->with_alloc ? "   including allocation of results" : "",
                    setup->engine ? "   engine " : "", quoted);
     dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
     dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0,
-                        "GB/s: bytes read and written. of limit: rate beside the best that this "
-                        "device did at all in the same rounds, by operations or by bytes.",
+                        "GB/s: bytes read and written. of limit: share of the best rate measured "
+                        "on this device, in operations or in bytes.",
                         " ");
     if (job->device_reason[0] != '\0')
         dti_bench_put_words(job->cx, DTI_STYLE_DIM, 0, job->device_reason, " ");
@@ -54,8 +54,7 @@ struct columns {
     int name, engine, operations;
 };
 
-/* Arrays that are moved have no operations to show, and what is done with them is told in their
- * place. */
+/* Copies have no operations; their column shows the kind of copy. */
 static struct columns columns_of(const struct bench_shown *done)
 {
     const struct dti_bench_table *const table = done->result->table;
@@ -164,7 +163,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     dti_line_end(&line);
 }
 
-/* -v: the function, the interval, the samples and what was thrown away. */
+/* -v: the function, the interval, the samples and how many were discarded. */
 static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
     char text[4 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE], samples[BENCH_SAMPLES_SIZE];
@@ -189,7 +188,7 @@ static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned coun
     return text;
 }
 
-/* How far a sum is from the exact one, which is known as fp64. */
+/* The error of a sum against the exact one, which is rounded to fp64. */
 static void sum_words(char text[4 * CELL], const struct bench_shown *done,
                       const struct dti_bench_item *item)
 {
@@ -199,7 +198,7 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
     const char *const which = product ? "at worst " : "";
     (void)digits(got, item->sum, DIGITS);
     if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
-        (void)snprintf(text, 4 * CELL, "all is exact that was checked");
+        (void)snprintf(text, 4 * CELL, "all checked elements are exact");
         return;
     }
     if (item->error == 0) {
@@ -214,7 +213,7 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
                    product ? "the sum of magnitudes" : "it");
 }
 
-/* The error of rounded or quantized operands as well. False where that is the same. */
+/* The error including that of rounded or quantized operands. False if it is the same. */
 static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
 {
     const struct dti_bench_total *const total = &item->total;
@@ -229,17 +228,18 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
                                   digits(b, (double)item->scales[1], 3));
     if (total->elements == 1)
         (void)snprintf(text + length, 4 * CELL - length,
-                       "in all %s instead of %s, relative error %s", digits(a, total->got, DIGITS),
+                       "overall %s instead of %s, relative error %s", digits(a, total->got, DIGITS),
                        digits(b, total->exact, DIGITS), digits(c, total->relative, 3));
     else
-        (void)snprintf(
-            text + length, 4 * CELL - length,
-            "in all relative error %s, SQNR %s dB, at most %s off", digits(a, total->relative, 3),
-            isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-", digits(c, total->largest, 3));
+        (void)snprintf(text + length, 4 * CELL - length,
+                       "overall relative error %s, SQNR %s dB, max abs error %s",
+                       digits(a, total->relative, 3),
+                       isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-",
+                       digits(c, total->largest, 3));
     return true;
 }
 
-/* What it computed in, and how well. */
+/* The arithmetic and its error. */
 static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
                        const struct dti_bench_item *item)
 {
@@ -247,7 +247,7 @@ static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *don
     if (item->arithmetic[0] != '\0')
         dti_bench_note_add(text, "computed in %s", item->arithmetic);
     if (item->has_ulp)
-        dti_bench_note_add(text, "at most %s ulp off", dti_bench_three(ulp, item->max_ulp));
+        dti_bench_note_add(text, "max error %s ulp", dti_bench_three(ulp, item->max_ulp));
     if (item->has_sum) {
         sum_words(sum, done, item);
         dti_bench_note_add(text, "%s", sum);
@@ -256,7 +256,7 @@ static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *don
         dti_bench_note_add(text, "%s", sum);
 }
 
-/* Of limits those that something is shown beside. */
+/* Whether a limit is used by some row. */
 static bool is_shown(const struct bench_shown *done, size_t at)
 {
     const struct dti_bench_table *const table = done->result->table;
@@ -266,7 +266,7 @@ static bool is_shown(const struct bench_shown *done, size_t at)
     return beside;
 }
 
-/* A limit that something is faster than. */
+/* Whether something is faster than a limit. */
 static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place place)
 {
     static const double beyond_rounding = 1.05;
@@ -278,7 +278,7 @@ static bool is_exceeded(const struct bench_shown *done, enum dti_bench_place pla
     return exceeded;
 }
 
-/* The mark of what is to be said of a row, which stands below the table. */
+/* The mark of a row's footnote, which is printed below the table. */
 static char mark_of(const struct bench_shown *done, size_t row, bool first,
                     enum dti_bench_place place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo bench: trustworthy timings beside what the machine can do at all. */
+ * dtinfo bench: trustworthy timings compared with the limits of the machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,9 @@
 #include "dtinfo/table.h"
 
 const struct dti_choice dti_choice_bench_data[] = {
-    {.name = "normal", .value = DTI_BENCH_NORMAL, .help = "normal; integers: over their range"},
+    {.name = "normal",
+     .value = DTI_BENCH_NORMAL,
+     .help = "normal; integers: spread over their range"},
     {.name = "uniform", .value = DTI_BENCH_UNIFORM, .help = "uniform in [1, 2); integers: any"},
     {.name = "bits", .value = DTI_BENCH_BITS, .help = "any code"},
     {.name = "subnormal",
@@ -26,18 +28,18 @@ const struct dti_choice dti_choice_bench_cache[] = {
     {.name = "warm", .value = DTI_BENCH_HOT, .help = "the same as hot"},
     {.name = "cold",
      .value = DTI_BENCH_COLD,
-     .help = "many buffers in turns, larger than the caches"},
+     .help = "many buffers in turn, larger than the caches together"},
     {.name = NULL},
 };
 
 static const struct dti_choice threads_choices[] = {
-    {.name = "1", .help = "a thread alone"},
+    {.name = "1", .help = "one thread"},
     {.name = "all", .help = "one on each CPU"},
     {.name = NULL},
 };
 
 static const struct dti_choice level_choices[] = {
-    {.name = "all", .help = "every level of this CPU"},
+    {.name = "all", .help = "all levels of this CPU"},
 #define LEVEL(id, level_name, architecture, what) {.name = level_name, .help = what},
 #include "dtinfo/levels.def"
 #undef LEVEL
@@ -54,8 +56,8 @@ static const struct dti_choice device_choices[] = {
 
 static const struct dti_choice engine_choices[] = {
     {.name = "dtinfo", .help = "the program's own kernels"},
-    {.name = "onednn", .help = "oneDNN, where it is installed"},
-    {.name = "openblas", .help = "OpenBLAS, where it is installed"},
+    {.name = "onednn", .help = "oneDNN, if installed"},
+    {.name = "openblas", .help = "OpenBLAS, if installed"},
     {.name = "cublaslt", .help = "cuBLASLt, for CUDA devices"},
     {.name = NULL},
 };
@@ -72,7 +74,7 @@ static const struct dti_option options[] = {
     OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", threads_choices,
              "numbers of threads, or all: one on each CPU (the default)", .matters = true),
     OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", level_choices,
-             "CPU levels to compare, or all (default the highest there is)", .matters = true),
+             "CPU levels to compare, or all (default the highest)", .matters = true),
     OPT_CHOICE(0, "cache", struct bench_args, cache, cache_given, "STATE", dti_choice_bench_cache,
                "state of the caches (default hot)"),
     OPT_TEXT(0, "time", struct bench_args, time, "SECONDS",
@@ -80,26 +82,26 @@ static const struct dti_option options[] = {
     OPT_UINT(0, "seed", struct bench_args, seed, seed_given, 0, UINT64_MAX, "N",
              "seed of the data and of the order of measuring (default 1)"),
     OPT_FLAG(0, "with-alloc", struct bench_args, with_alloc,
-             "expsin, matmul: also measure with allocating the result"),
+             "expsin, matmul: also measure with the result allocated each time"),
     OPT_LIST(0, "engine", struct bench_args, engine, "ENGINE", engine_choices,
-             "matmul: only this engine (default all that are installed)"),
+             "matmul: only this engine (default all installed ones)"),
     OPT_FLAG(0, "loss", struct bench_args, loss,
-             "cast: also measure the cast that counts what it loses"),
+             "cast: also measure the cast with its loss report"),
     OPT_CHOICE(0, "data", struct bench_args, data, data_given, "DATA", dti_choice_bench_data,
-               "cast: what the source holds"),
+               "cast: distribution of the source data"),
     OPT_CHOICE('r', "round", struct bench_args, round, round_given, "MODE", dti_choice_round,
-               "cast: how to round, integers too"),
+               "cast: rounding mode, also to integers"),
     OPT_CHOICE(0, "overflow", struct bench_args, overflow, overflow_given, "POLICY",
-               dti_choice_overflow, "cast: what to do beyond the range"),
+               dti_choice_overflow, "cast: what to store for values beyond the range"),
     OPT_FILE(0, "baseline", struct bench_args, baseline, "FILE",
-             "exit 1 when something is slower than in this JSON document of an earlier run",
+             "exit 1 if anything is slower than in this JSON document of an earlier run",
              .matters = true),
     OPT_TEXT(0, "max-regression", struct bench_args, max_regression, "PERCENT",
-             "by how much it may be slower with --baseline (default 10%)"),
+             "accepted slowdown with --baseline (default 10%)"),
     OPT_FILE(0, "compare", struct bench_args, compare, "FILE",
-             "show how times compare with those of this JSON document", .matters = true),
-    OPT_FLAG(0, "samples", struct bench_args, samples, "every sample in the JSON document"),
-    OPT_FLAG(0, "list", struct bench_args, list, "the kernels of casts, without measuring",
+             "compare times with those of this JSON document", .matters = true),
+    OPT_FLAG(0, "samples", struct bench_args, samples, "include every sample in the JSON document"),
+    OPT_FLAG(0, "list", struct bench_args, list, "list the kernels of casts, without measuring",
              .matters = true),
     OPT_END,
 };
@@ -108,7 +110,7 @@ static const char measuring_options[] =
     "size threads level time loss samples data seed cache round overflow device dtype engine "
     "with-alloc baseline max-regression compare";
 
-/* Options that contradict each other, or lack another. */
+/* Options that contradict or need each other. */
 static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
                                      int operand_count, struct dti_error *reterr)
 {
@@ -116,10 +118,11 @@ static enum dti_status check_options(const struct bench_args *args, const struct
         return dti_fail(reterr, DTI_USAGE,
                         "--samples is for JSON documents; give --json or --jsonl with it");
     if (args->list && (operand_count > 1 || dti_option_given(options, args, measuring_options)))
-        return dti_fail(reterr, DTI_USAGE, "--list measures nothing; give it alone");
+        return dti_fail(reterr, DTI_USAGE,
+                        "--list measures nothing; do not combine it with other options");
     if (args->baseline && args->compare)
         return dti_fail(reterr, DTI_USAGE,
-                        "--baseline and --compare are two answers; give one of them");
+                        "--baseline and --compare exclude each other; give one of them");
     if (args->max_regression && !args->baseline)
         return dti_fail(reterr, DTI_USAGE, "--max-regression is for --baseline FILE");
     return DTI_OK;
@@ -136,13 +139,13 @@ static enum dti_status check_engine(const char *engine, struct dti_error *reterr
         dti_nearest_offer(&nearest, choice->name);
     }
     dti_fail_word(reterr, DTI_USAGE, engine, length,
-                  "unknown engine %s; it is dtinfo, onednn, openblas or cublaslt",
+                  "unknown engine %s; the engines are dtinfo, onednn, openblas and cublaslt",
                   DTI_QUOTED(engine, length));
     dti_nearest_suggest(&nearest, reterr);
     return DTI_USAGE;
 }
 
-/* Options that mean something to some measurements only. */
+/* Options that apply to some measurements only. */
 static enum dti_status check_subject(const struct dti_bench_kind *kind,
                                      const struct bench_args *args, struct dti_error *reterr)
 {
@@ -158,7 +161,7 @@ static enum dti_status check_subject(const struct dti_bench_kind *kind,
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const given = dti_option_given(options, args, rows[i].names);
         if (given && !rows[i].useful)
-            return dti_fail(reterr, DTI_USAGE, "--%s means nothing to 'bench %s'%s", given,
+            return dti_fail(reterr, DTI_USAGE, "--%s does not apply to 'bench %s'%s", given,
                             kind->name,
                             kind->casts && args->dtypes ? "; name the casts, as in fp32:bf16" : "");
     }
@@ -186,7 +189,7 @@ static enum dti_status unknown_subject(const char *word, struct dti_error *reter
     struct dti_nearest nearest;
     const size_t length = strlen(word);
     const bool pair = strchr(word, ':');
-    dti_fail_word(reterr, DTI_USAGE, word, length, "unknown subject %s%s; there are %s",
+    dti_fail_word(reterr, DTI_USAGE, word, length, "unknown subject %s%s; the subjects are %s",
                   DTI_QUOTED(word, length), pair ? ", which belongs after the word cast" : "",
                   subjects(names));
     dti_nearest_init(&nearest, word, length);
@@ -260,8 +263,9 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
     if (status != DTI_OK)
         return status;
     if (args->list && !kind->casts)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--list shows the kernels of all benchmarks; give it alone");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--list shows the kernels of all benchmarks; do not combine it with other options");
     if (args->list)
         return list_kernels(cx, reterr);
     status = check_subject(kind, args, reterr);
@@ -273,9 +277,9 @@ static enum dti_status run(const void *args_, char **operands, int operand_count
 const struct dti_command dti_command_bench = {
     .name = "bench",
     .group = "machine",
-    .summary = "timings next to this machine's own limit",
+    .summary = "timings compared with this machine's own limits",
     .synopsis = "cast [SRC:DST[,SRC:DST...]] | expsin | dot | matmul | quant | copy",
-    .details = "  cast    casts of arrays, compared with copies of as many bytes\n"
+    .details = "  cast    casts of arrays, compared with copies of the same number of bytes\n"
                "  expsin  exp(sin x) of arrays, with its largest error\n"
                "  dot     dot products, compared with reading alone, with their error\n"
                "  matmul  matrix products, compared with the peak of the arithmetic\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A cast of an array from beginning to end: open, cast, decide, keep or discard, report. */
+ * The whole cast of an array: open, cast, decide, keep or discard, report. */
 #include <string.h>
 
 #include "answers/cast.h"
@@ -55,8 +55,8 @@ static uint64_t expected_elements(const struct cast_array *array)
     return array->input.size * 8 / dti_format_stored_bits(&request->src, &request->src_layout);
 }
 
-/* With --count: the file is as long as so many elements are, and what is left of its last byte is
- * zero. */
+/* With --count: the file has exactly the bytes of that many elements, and the unused bits of its
+ * last byte are zero. */
 static enum dti_status check_count(const struct cast_array *array, struct dti_error *reterr)
 {
     const struct dti_request *request = &array->request;
@@ -74,8 +74,8 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
                         label);
     if (!dti_plan_src_bytes(array->plan, array->count, &bytes) || bytes != input->size)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: %llu bytes are not as long as the %llu %s of --count; correct the "
-                        "count or leave it out",
+                        "%s: the file has %llu bytes, which do not match --count %llu of %s; "
+                        "correct the count or leave it out",
                         label, (unsigned long long)input->size, count, request->src.name);
     const unsigned bits = dti_format_stored_bits(&request->src, &request->src_layout);
     const unsigned used = (unsigned)(array->count % 8) * bits % 8;
@@ -83,10 +83,10 @@ static enum dti_status check_count(const struct cast_array *array, struct dti_er
         return DTI_OK;
     enum dti_status status = dti_input_read_at(input, &last, 1, bytes - 1, reterr);
     if (status == DTI_OK && !dti_storage_padding_is_zero(&request->src_layout, last, 8 - used))
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: the last %u bits, behind %llu %s, are not zero; correct --count or "
-                        "--packing",
-                        label, 8 - used, count, request->src.name);
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s: the last %u bits, after %llu %s, are not zero; correct --count or --packing",
+            label, 8 - used, count, request->src.name);
     return status;
 }
 
@@ -128,7 +128,7 @@ static enum dti_status run(struct cast_array *array, struct dti_error *reterr)
     return status;
 }
 
-/* As for values: a NaN for which a dtype on the way or at its end has no code is refused. */
+/* As for values, a NaN is an error if a dtype on the route has no code for it. */
 static enum dti_status check_nan(const struct cast_array *array, struct dti_error *reterr)
 {
     const struct dti_loss *loss = &array->loss;
@@ -142,12 +142,12 @@ static enum dti_status check_nan(const struct cast_array *array, struct dti_erro
         (void)snprintf(place, sizeof place, "element %llu is NaN; ",
                        (unsigned long long)loss->first_no_code);
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                    "%s: %s%s has no NaN; --overflow saturate stores the largest number in its "
-                    "place",
+                    "%s: %s%s has no NaN; --overflow saturate stores the largest number instead",
                     dti_input_label(&array->input, label), place, without->name);
 }
 
-/* Gives the work to the device; numbers of text are rounded one by one, and it is a cross-check. */
+/* Gives the work to the device; numbers read from text are rounded one by one, with the device as a
+ * cross-check. */
 static enum dti_status open_device(struct cast_array *array, struct dti_error *reterr)
 {
     struct dti_cast_device *const device = &array->job.device;
@@ -294,7 +294,7 @@ enum dti_status dti_cast_array(const struct cast_array_args *args, const struct 
                 status = run(&array, reterr);
             if (status == DTI_OK)
                 status = finish(&array, reterr);
-            dti_output_discard(array.output); /* what was not committed */
+            dti_output_discard(array.output); /* discards uncommitted output */
             dti_input_close(&array.input);
         }
         dti_plan_free(array.plan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of `cast` for arrays: raw codes or numbers as text, from a file or a pipe to another,
- * and the report on what was lost. */
+ * and the report on losses. */
 #ifndef DTINFO_CLI_CAST_ARRAY_H
 #define DTINFO_CLI_CAST_ARRAY_H
 
@@ -11,7 +11,7 @@
 struct cast_array_args {
     const struct dti_policy_args *policy;
     const struct dti_transfer_args *transfer;
-    /* Options that were given and are for values alone, for tensors alone; or NULL. */
+    /* Given options that are only for values, only for tensors; or NULL. */
     const char *of_values, *of_tensors;
 };
 
@@ -21,28 +21,28 @@ struct cast_array {
     struct dti_cast_job job;     /* destination, policies, warnings, device */
     const char *path, *out_path; /* "-" for the standard streams */
     bool from_text, to_text, to_stdout;
-    bool shown;   /* the report is printed: on stdout, or on stderr when the data goes to stdout */
+    bool shown;   /* print the report: on stdout, or on stderr if the data goes to stdout */
     bool counted; /* the loss is counted */
-    struct dti_request request; /* src is not set when the numbers come as text */
+    struct dti_request request; /* src is not set for text input */
     struct dti_plan *plan;      /* NULL likewise */
     enum dti_level level;
     size_t threads; /* 0 until chosen */
-    uint64_t count; /* of --count, or DTI_UNTIL_END */
+    uint64_t count; /* --count, or DTI_UNTIL_END */
     struct dti_input input;
     struct dti_output_file *output; /* NULL: text on standard output */
     struct dti_progress progress;
-    /* what came of it */
+    /* the result */
     uint64_t elements, input_bytes, output_bytes;
     struct dti_loss loss;
-    unsigned flags; /* of numbers that were cast one by one */
+    unsigned flags; /* flags of numbers cast one by one */
 };
 
-/* array.c: the whole of it. */
+/* array.c: the whole cast. */
 enum dti_status dti_cast_array(const struct cast_array_args *args, const struct dti_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 
-/* array_options.c: fills all but plan, input, output and what follows them. The job is to be
- * freed on success only. */
+/* array_options.c: fills everything except plan, input, output and the members after them. Free the
+ * job on success only. */
 enum dti_status dti_cast_array_init(struct cast_array *ret, const struct cast_array_args *args,
                                     const struct dti_context *cx, char **operands, int count,
                                     struct dti_error *reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an array cast is asked to do, from operands, options and the environment: where the numbers
- * come from, what they are, where they go. Nothing is opened here. */
+ * The request of an array cast, from operands, options and the environment: input, dtypes, output.
+ * Nothing is opened here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,6 @@
 
 #define EXAMPLE "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'"
 
-static enum dti_status surplus(const char *operand, const char *text, struct dti_error *reterr)
-{
-    return dti_fail_word(reterr, DTI_USAGE, operand, strlen(operand),
-                         "%s; %s is one operand too many", text,
-                         DTI_QUOTED(operand, strlen(operand)));
-}
-
 /* The file and the name of the destination. */
 static enum dti_status read_operands(struct cast_array *array, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr)
@@ -32,17 +25,19 @@ static enum dti_status read_operands(struct cast_array *array, char **operands, 
         return dti_fail(reterr, DTI_USAGE, "nothing to cast; give %s, " EXAMPLE,
                         args->input ? "a dtype" : "a file and a dtype");
     if (count > files + 1 && args->input)
-        return surplus(operands[1], "--input names the file, and an array goes to one dtype",
-                       reterr);
+        return dti_fail_word(reterr, DTI_USAGE, operands[1], strlen(operands[1]),
+                             "--input names the file, and an array goes to one dtype; %s is one "
+                             "operand too many",
+                             DTI_QUOTED(operands[1], strlen(operands[1])));
     if (count > files + 1)
-        return surplus(operands[2], "one file goes to one dtype at a time", reterr);
+        return dti_rewrite_surplus(operands[2], reterr);
     array->path = args->input ? args->input : operands[0];
     if (!args->from && strcmp(array->path, "-") != 0 && access(array->path, F_OK) != 0)
         return dti_no_such_file(array->path, errno, reterr);
     if (!args->from)
         return dti_operand_needs_from(array->path, reterr);
     if (count == files)
-        return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be cast to; give one, " EXAMPLE,
+        return dti_fail(reterr, DTI_USAGE, "the target dtype of %s is missing; give one, " EXAMPLE,
                         DTI_QUOTED(array->path, strlen(array->path)));
     *ret_dtype = operands[files];
     if (args->input || strcmp(array->path, "-") == 0)
@@ -67,28 +62,27 @@ static enum dti_status check_options(const struct cast_array *array, const char 
     if (of_tensors)
         return dti_fail(
             reterr, DTI_USAGE,
-            "--%s is for files of tensors; raw codes become one by -o x.npy or --as npy",
+            "--%s is for files of tensors; -o x.npy or --as npy turns raw codes into one",
             of_tensors);
     if (args->as_given && args->as > DTI_AS_TEXT)
         return dti_fail(reterr, DTI_USAGE,
-                        "text goes to raw codes or to text; cast it with --as raw first, and the "
-                        "result with --from");
+                        "text is cast to raw codes or to text; cast it with --as raw first, then "
+                        "the result with --from");
     if (!array->out_path)
         return dti_fail(reterr, DTI_USAGE,
-                        "no place for the result; give -o FILE, or '-o -' for standard output");
+                        "missing output; give -o FILE, or '-o -' for standard output");
     if (array->to_stdout && array->cx->output != DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE,
-                        "--json answers on standard output, where the data goes; give -o FILE");
+                        "--json and the data would both go to standard output; give -o FILE");
     if (args->endian_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
                         "--endian is the byte order of raw input; text has none: leave it out");
     if (args->from_packing_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
-                        "--from-packing is of raw codes; text has none: leave it out");
+                        "--from-packing is for raw codes; text has none: leave it out");
     if (args->count_given && array->from_text)
         return dti_fail(reterr, DTI_USAGE,
-                        "--count is for raw codes; text tells how many numbers it has: leave it "
-                        "out");
+                        "--count is for raw codes; text needs no count: leave it out");
     if (args->threads && (array->from_text || array->to_text))
         return dti_fail(reterr, DTI_USAGE,
                         "--threads is for raw input and output; text is cast by one thread: leave "
@@ -96,7 +90,7 @@ static enum dti_status check_options(const struct cast_array *array, const char 
     return DTI_OK;
 }
 
-/* Packing is of codes of less than 8 bits. */
+/* Packing applies to codes of less than 8 bits. */
 static enum dti_status check_packing(const struct cast_array *array, struct dti_error *reterr)
 {
     const struct dti_transfer_args *args = array->args;
@@ -119,15 +113,16 @@ static enum dti_status refuse_complex(const struct dti_format *dtype, bool sourc
     const char *component = dti_format_get(dtype->component)->name;
     if (source)
         return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s arrays are not cast as such; --from %s reads their parts, real and "
-                        "imaginary in turn",
+                        "arrays of %s cannot be cast directly; --from %s reads the parts, "
+                        "alternating real and imaginary",
                         dtype->name, component);
-    return dti_fail(reterr, DTI_WRONG_KIND,
-                    "arrays are not cast to %s; cast the parts, real and imaginary in turn, to %s",
-                    dtype->name, component);
+    return dti_fail(
+        reterr, DTI_WRONG_KIND,
+        "arrays cannot be cast to %s; cast the parts, alternating real and imaginary, to %s",
+        dtype->name, component);
 }
 
-/* Files are little-endian unless --endian says otherwise of the input. */
+/* Files are little-endian unless --endian gives another byte order for the input. */
 static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
                                    struct dti_error *reterr)
 {
@@ -198,7 +193,7 @@ enum dti_status dti_cast_array_init(struct cast_array *ret,
         return status;
     }
     const struct dti_format *dst = &ret->request.cast.dst;
-    /* a NaN that has no code is an error, and is found by counting */
+    /* a NaN without a code is an error, found by counting */
     const bool refuses = dti_format_is_float(dst) && !dti_format_has_nan(dst) &&
                          ret->request.cast.policy.overflow == DTI_OVERFLOW_NATIVE;
     const bool json = cx->output != DTI_OUTPUT_HUMAN;

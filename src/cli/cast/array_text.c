@@ -34,7 +34,7 @@ struct text_input_chunk {
     uint64_t raw[DTI_TILE];
 };
 
-/* The device casts the same numbers, and stores the same. */
+/* The device casts the same numbers and must store the same codes. */
 static enum dti_status ask_device(struct text_input_chunk *tile, struct dti_error *reterr)
 {
     struct cast_array *const array = tile->array;
@@ -88,13 +88,13 @@ static enum dti_status store_operand(struct text_input_chunk *tile, const char *
     if (status != DTI_OK)
         return status;
     if (operand.components == 2)
-        status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays are of real numbers",
+        status = dti_fail(reterr, DTI_BAD_VALUE, "%s is complex; arrays hold real numbers",
                           DTI_QUOTED(text, length));
     else if (!request->rule)
         dti_scalar_store(&request->cast, &operand.value[0], &operand.number[0], index, ret);
     else if (!dti_stack_cast(request->rule, &request->cast.dst, operand.integer_literal,
                              &operand.value[0], &route, ret))
-        status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s is not known: %s",
+        status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "the result of %s for %s is unknown: %s",
                           dti_stack_name(request->rule->stack), DTI_QUOTED(text, length),
                           request->rule->why_unknown);
     ret->input = operand.value[0];
@@ -124,7 +124,7 @@ static enum dti_status store_number(struct text_input_chunk *tile, const char *t
     if ((scalar.flags & DTI_FLAG_NO_NAN) && !array->request.rule &&
         cast->policy.overflow == DTI_OVERFLOW_NATIVE)
         return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                        "%s has no NaN; --overflow saturate stores the largest number in its place",
+                        "%s has no NaN; --overflow saturate stores the largest number instead",
                         dti_cast_stage(cast, scalar.no_nan_stage)->name);
     array->flags |= scalar.flags;
     tile->values[tile->count] = scalar.input;
@@ -210,7 +210,7 @@ static enum dti_status put_block(struct text_output_chunk *block, size_t n,
     return status;
 }
 
-/* Elements of the block that was just read, of `size` bytes; only the input's last one may end with
+/* Number of elements in the block just read, of `size` bytes; only the last block may end with
  * padding. */
 static enum dti_status count_elements(const struct text_output_chunk *block, size_t size,
                                       size_t *ret_n, struct dti_error *reterr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `cast` of a file of tensors: its answer and, for people, a line on the whole, one for each pair
- * of dtypes, what was lost, and the tensors that lost most (with -v all of them). */
+ * `cast` of a file of tensors: the JSON answer and the report: a summary line, a line per pair of
+ * dtypes, the losses, and the tensors that lost most (with -v all of them). */
 #include "cli/cast/cast_files.h"
 
 #include <stddef.h>
@@ -36,12 +36,12 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_CHANGED] = "",
     [DTI_FATE_SAME] = "as it is",
     [DTI_FATE_KEEP] = "kept: --keep",
-    [DTI_FATE_ONLY] = "kept: not of --cast-only",
+    [DTI_FATE_ONLY] = "kept: not in --cast-only",
     [DTI_FATE_INTEGER] = "kept: --ints casts integers",
     [DTI_FATE_COMPLEX] = "kept: complex",
 };
 
-/* Nobody reads all columns at once: some are for -v alone, one for dtypes that lack codes. */
+/* Not all columns are shown at once: some only with -v, one only for dtypes that lack codes. */
 static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
                                  size_t count, struct dti_error *reterr)
 {
@@ -67,7 +67,7 @@ static double share(uint64_t count, uint64_t elements)
     return elements > 0 ? (double)count / (double)elements : 0;
 }
 
-/* Whether a lost more than b: numbers beyond the range, or without a code, come first. */
+/* Whether a lost more than b: numbers beyond the range or without a code weigh most. */
 static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
 {
     const double beyond_a = share(a->overflowed + a->no_code, a->elements);
@@ -86,7 +86,7 @@ static bool lost_numbers(const struct dti_rewrite_tensor *tensor)
     return loss->overflowed > 0 || loss->to_zero > 0 || loss->no_code > 0;
 }
 
-/* The tensors that lost numbers altogether, where there are several. */
+/* The tensors that lost whole numbers, if there are several. */
 static enum dti_status put_worst(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     size_t worst[DTI_REWRITE_WORST + 1], count;

@@ -16,32 +16,32 @@ struct cast_args {
 };
 
 static const struct dti_choice as_choices[] = {
-    {.name = "raw", .value = DTI_AS_RAW, .help = "the codes, one after the other"},
-    {.name = "text", .value = DTI_AS_TEXT, .help = "one number a line"},
+    {.name = "raw", .value = DTI_AS_RAW, .help = "the codes, without a header"},
+    {.name = "text", .value = DTI_AS_TEXT, .help = "one number per line"},
     {.name = "npy", .value = DTI_AS_NPY, .help = "a NumPy array"},
     {.name = "safetensors", .value = DTI_AS_SAFETENSORS, .help = "a safetensors file"},
     {.name = NULL},
 };
 
 static const struct dti_choice from_choices[] = {
-    {.name = "text", .help = "numbers, with white space or commas between them"},
+    {.name = "text", .help = "numbers separated by white space or commas"},
     {.name = NULL},
 };
 
 static const struct dti_option options[] = {
     OPT_CHOICE('r', "round", struct cast_args, policy.round, policy.round_given, "MODE",
-               dti_choice_round, "how to round; integer dtypes truncate unless it is given",
+               dti_choice_round, "rounding mode; the default for integer dtypes is truncation",
                .matters = true, .group = "rounding"),
     OPT_CHOICE(0, "overflow", struct cast_args, policy.overflow, policy.overflow_given, "POLICY",
-               dti_choice_overflow, "what to store beyond the range", .matters = true),
+               dti_choice_overflow, "what to store for values beyond the range", .matters = true),
     OPT_CHOICE(0, "nan", struct cast_args, policy.nan, policy.nan_given, "POLICY", dti_choice_nan,
                "what to store for a NaN"),
     OPT_UINT(0, "seed", struct cast_args, policy.seed, policy.seed_given, 0, UINT64_MAX, "N",
              "seed of --round stochastic"),
     OPT_DTYPE(0, "via", struct cast_args, policy.via, "DTYPE,...",
-              "go through these dtypes on the way, rounding in each", .matters = true),
+              "cast through these dtypes in turn, rounding at each", .matters = true),
     DTI_ROW_LIKE(struct cast_args, policy.like, dti_choice_stack,
-                 "set route and policies as this stack does", .matters = true),
+                 "use the route and policies of this stack", .matters = true),
     DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
     OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
              "where to cast: cpu (the default), cuda, cuda:N or auto"),
@@ -64,7 +64,7 @@ static const struct dti_option options[] = {
     DTI_ROW_ENDIAN(struct cast_args, transfer.endian,
                    "byte order of raw input; raw output is little-endian"),
     OPT_UINT(0, "count", struct cast_args, transfer.count, transfer.count_given, 0, UINT64_MAX, "N",
-             "number of elements, if the bytes leave it open: 3 codes of 4 bits"),
+             "number of elements, if the bytes do not determine it, as for 3 codes of 4 bits"),
     DTI_ROW_THREADS(struct cast_args, transfer.threads, "threads for an array"),
     OPT_FLAG(0, "report", struct cast_args, transfer.report,
              "report on standard error if the data goes to standard output"),
@@ -84,7 +84,7 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-/* Options of values, of arrays and files, of files of tensors alone. */
+/* Options for values, for arrays and files, and for files of tensors only. */
 static const char of_values[] = "stacks digits";
 static const char of_transfers[] =
     "output as force threads count packing from-packing endian report";
@@ -93,7 +93,7 @@ static const char of_tensors[] =
 
 enum kind { VALUES, ARRAY, FILES };
 
-/* What is meant. is_number: the first operand is one. */
+/* What the user means. is_number: the first operand is a number. */
 static enum kind decide(const struct dti_transfer_args *args, char **operands, int count,
                         bool is_number)
 {
@@ -110,7 +110,7 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
     return files ? FILES : ARRAY;
 }
 
-/* Values have no options of arrays and files: where one is given, its operand is meant as a file.
+/* Values take no options of arrays and files: if one is given, the operand is a file.
  */
 static enum dti_status refuse_options(const struct cast_args *args, char **operands, int count,
                                       struct dti_error *reterr)
@@ -131,8 +131,8 @@ static enum dti_status refuse_options(const struct cast_args *args, char **opera
             "out.safetensors'",
             other);
     return dti_fail(reterr, DTI_USAGE,
-                    "--%s is for arrays; say with --from what the file or standard input holds, "
-                    "as in 'dtinfo cast in.bin bf16 --from fp32 -o out.bin'",
+                    "--%s is for arrays; give the dtype of the input with --from, as in 'dtinfo "
+                    "cast in.bin bf16 --from fp32 -o out.bin'",
                     name);
 }
 
@@ -176,19 +176,19 @@ const struct dti_command dti_command_cast = {
     .summary = "cast values or files to any dtype and show the error",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
     .details = "VALUE is a decimal of any length, a C99 hexfloat, a quotient such as 1/3,\n"
-               "inf or nan; '-' reads one value a line from standard input. It is rounded\n"
+               "inf or nan; '-' reads one value per line from standard input. It is rounded\n"
                "once, to the dtype. DTYPE is a name from 'dtinfo list', any\n"
                "eXmY[fn|fnuz][bBIAS], a comma-separated list of them, or 'all'. -q prints\n"
                "only the stored value.\n"
                "\n"
                "--from casts an array: FILE, or '-' for standard input, holds codes of a\n"
-               "dtype or, with --from text, numbers with blanks or commas between them. The\n"
-               "report says what was lost:\n"
+               "dtype or, with --from text, numbers separated by blanks or commas. The\n"
+               "report shows what was lost:\n"
                "dtinfo cast in.bin bf16 --from fp32 -o out.bin\n"
                "\n"
                "Self-describing files (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
                "need no --from. Floats are cast, everything else is kept, and the report\n"
-               "says what each tensor lost:\n"
+               "shows what each tensor lost:\n"
                "dtinfo cast model.safetensors bf16 -o model.bf16.safetensors --keep '*norm*'",
     .examples = "dtinfo cast 70000 bf16\n"
                 "dtinfo cast 0.1 all\n"

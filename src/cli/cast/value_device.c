@@ -5,7 +5,7 @@
 
 #include "cli/cast/values.h"
 
-/* The cross-check of a component of a target. */
+/* Cross-checks a component of a target. */
 static enum dti_status find_cross_check(struct dti_cast_job *job, struct dti_cast_target *target,
                                         size_t component, struct dti_cross_check **ret,
                                         struct dti_error *reterr)
@@ -65,11 +65,11 @@ void dti_cast_note_device(const struct cast_values *values)
     if (values->cx->output != DTI_OUTPUT_HUMAN ||
         (values->single && !values->args->digits_given && !values->args->stacks))
         return;
-    (void)dti_context_flush(values->cx, NULL); /* it comes behind the answers */
+    (void)dti_context_flush(values->cx, NULL); /* it follows the answers */
     if (asked == numbers)
         dti_warn(values->cx, "%s stores the same", device->begun);
     else
-        dti_warn(
-            values->cx, "%s stores the same for %llu of %llu, and was not asked about others: %s",
-            device->begun, asked, numbers, device->why_not ? device->why_not : "nothing is stored");
+        dti_warn(values->cx, "%s stores the same for %llu of %llu; the others were not checked: %s",
+                 device->begun, asked, numbers,
+                 device->why_not ? device->why_not : "nothing is stored");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cast results for people: the full answer to one question, and one line a value. */
+ * Cast results for people: the full answer for one value, or one line per value. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const char *const roundings[][2] = {
     [DTI_ROUND_UP] = {"rounded up", "rounded up"},
     [DTI_ROUND_DOWN] = {"rounded down", "rounded down"},
     [DTI_ROUND_ODD] = {"rounded up to odd", "rounded down to odd"},
-    [DTI_ROUND_STOCHASTIC] = {"rounded up by chance", "rounded down by chance"},
+    [DTI_ROUND_STOCHASTIC] = {"rounded up randomly", "rounded down randomly"},
 };
 
 const char *dti_cast_limit(const struct dti_cast_result *result, const struct dti_scalar *scalar,
@@ -330,7 +330,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     if (result->known && result->components == 1)
         dti_line_text(&line, describe(result, &result->component[0], text));
     else if (!result->known)
-        dti_line_text(&line, "not known");
+        dti_line_text(&line, "unknown");
     dti_line_end(&line);
 
     for (size_t i = 0; i < result->components && result->known && done; i++) {
@@ -367,7 +367,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
     char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
-        dti_line_text(&line, "not known");
+        dti_line_text(&line, "unknown");
     } else {
         char bits[DTI_CAST_TEXT_SIZE];
         (void)dti_cast_bits(bits, result);

@@ -62,7 +62,7 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     (void)dti_cast_text(text, result);
     dti_table_cell(table, dti_cast_style(result), text);
     if (!result->known) {
-        dti_table_cell(table, DTI_STYLE_WARN, "not known");
+        dti_table_cell(table, DTI_STYLE_WARN, "unknown");
         for (int i = 0; i < 2; i++)
             dti_table_cell(table, DTI_STYLE_PLAIN, "");
     } else if (result->components == 1 &&
@@ -83,7 +83,7 @@ static bool put_row(struct dti_table *table, const struct dti_cast_operand *oper
     return done;
 }
 
-/* Which device stores the same, and in how many of the dtypes. */
+/* Which device stores the same, and for how many of the dtypes. */
 static void put_device(const struct cast_values *values, struct dti_line *line)
 {
     const struct dti_cast_device *const device = &values->job.device;

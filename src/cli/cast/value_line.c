@@ -9,14 +9,15 @@
 #include "cli/shared/human.h"
 
 enum {
-    COLUMN = 13,      /* that of the values above */
-    CELLS = 65,       /* odd: one cell is the middle; it fits an example of a manual page */
-    CELLS_LEAST = 41, /* holds a number of 17 digits that is not to scale */
+    COLUMN = 13,      /* as for the values above */
+    CELLS = 65,       /* odd, so that one cell is the middle; fits an example in a manual page */
+    CELLS_LEAST = 41, /* room for a number of 17 digits and " (not to scale)" */
     DIGITS = 17,
 };
 static const char not_to_scale[] = " (not to scale)";
 
-/* Where the number is, by how far both ends are. It shows between the ends, however near one is. */
+/* The number's position by its distance from both ends. It is drawn between the ends, however near
+ * one is. */
 static size_t place(const struct cast_neighbour ends[2], size_t cells)
 {
     const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
@@ -79,7 +80,7 @@ static void put_line(struct dti_line *line, const struct cast_neighbour ends[2],
     dti_line_end(line);
 }
 
-/* Below its mark, but not beyond the line. */
+/* Below its mark, but within the line. */
 static void put_number(struct dti_line *line, const struct dti_cast_operand *operand, size_t cells,
                        size_t at, bool to_scale)
 {
@@ -105,7 +106,7 @@ void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scal
     const size_t cells = room < CELLS ? room - (room % 2 == 0) : CELLS;
     const bool some = ends[0].there || ends[1].there;
     const bool to_scale = ends[0].finite && ends[1].finite;
-    /* a number that was lost on the way to a dtype that has it is its own neighbour */
+    /* a number lost on the route to a dtype that has it is its own neighbour */
     const bool itself = to_scale && scalar->below == scalar->above;
     if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !some ||
         itself || room < CELLS_LEAST || label_length(&ends[0]) + 2 + label_length(&ends[1]) > cells)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One value a line from standard input. -q takes a short path: text to value to code to text. */
+ * One value per line from standard input. -q takes a short path: text to value to code to text. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@ struct stream {
     struct dti_lines lines;
     struct dti_cast_result *results; /* of a line */
     bool plain;                      /* -q needs no exact form of the numbers */
-    bool begun;                      /* a line was cast, or was bad */
+    bool begun;                      /* a line was cast or was invalid */
     bool bad;                        /* one was */
-    enum dti_status status;          /* what ended it */
+    enum dti_status status;          /* the error that ended it */
     struct dti_error *reterr;
 };
 
@@ -77,15 +77,15 @@ static enum dti_status cast_line(struct stream *stream, const char *text, size_t
     return DTI_OK;
 }
 
-/* What no other line can make good. */
+/* Errors that end the stream. */
 static bool is_final(enum dti_status status)
 {
     return status == DTI_NO_MEMORY || status == DTI_DEVICE_FAILED || status == DTI_UNAVAILABLE ||
            status == DTI_BUG;
 }
 
-/* A bad line keeps its place: -q leaves a line empty, --jsonl has an error document there, and
- * --json a warning with its number. */
+/* An invalid line keeps its place: -q prints an empty line, --jsonl an error document, and --json a
+ * warning with the line number. */
 static enum dti_status report_bad_line(struct stream *stream, const struct dti_error *error,
                                        struct dti_error *reterr)
 {
@@ -119,7 +119,8 @@ static enum dti_status cast_lines(struct stream *stream, struct dti_error *reter
     for (;;) {
         struct dti_error error;
         if (!dti_lines_ready(lines) && lines->number > 0 && fflush(cx->raw) != 0)
-            return DTI_OK; /* the reader is gone or the disk full: dti_standard_close() says which
+            return DTI_OK; /* the reader is gone or the disk is full: dti_standard_close() reports
+                            * which
                             */
         enum dti_status status = dti_lines_next(lines, &text, &length, reterr);
         if (status != DTI_OK || !text)
@@ -138,16 +139,16 @@ static enum dti_status cast_lines(struct stream *stream, struct dti_error *reter
     }
 }
 
-/* All lines, and what is to be said of them in the end. */
+/* Casts all lines and reports on them at the end. */
 static enum dti_status cast_input(struct stream *stream, struct dti_error *reterr)
 {
     const enum dti_status status = cast_lines(stream, reterr);
     if (status == DTI_OK && stream->lines.number == 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "standard input is empty; give one value a line");
+        return dti_fail(reterr, DTI_BAD_INPUT, "standard input is empty; give one value per line");
     return status == DTI_OK && stream->bad ? dti_fail(reterr, DTI_BAD_INPUT, "%s", "") : status;
 }
 
-/* One run prints one document: an error that comes after its beginning is told inside it. */
+/* One run prints one document: an error after its start is reported inside it. */
 static void put_lines(void *context, struct dti_json *json)
 {
     struct stream *const stream = context;
@@ -174,7 +175,7 @@ static enum dti_status put_document(struct stream *stream, struct dti_error *ret
     dti_document_cast(json, &values->answer);
     dti_put_cast_rest(json, &values->answer);
     if (!stream->begun || stream->status == DTI_NO_MEMORY)
-        return stream->status; /* no document, or no memory for its end either */
+        return stream->status; /* no document, or out of memory for its end too */
     const enum dti_status written = dti_json_write(json, values->cx->out, &error);
     if (written == DTI_OK)
         return stream->status;

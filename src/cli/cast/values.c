@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values from beginning to end: numbers are read, cast once, and shown. */
+ * The whole cast of values: numbers are read, cast once, and shown. */
 #include "cli/cast/values.h"
 
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "dtinfo/nearest.h"
 
-/* `all` shows what has no counterpart as such; a dtype that was asked for by name deserves an
- * error. */
+/* `all` marks values without a counterpart; for a dtype given by name they are an error. */
 static enum dti_status no_nan_error(const struct dti_cast_result *result, struct dti_error *reterr)
 {
     const struct dti_scalar *const component =
@@ -24,14 +23,14 @@ static enum dti_status no_nan_error(const struct dti_cast_result *result, struct
     dti_decode(dtype, code, &max);
     dti_spell_stored(text, dtype, code, &max);
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE,
-                    "%s has no NaN; --overflow saturate stores %s in its place", dtype->name, text);
+                    "%s has no NaN; --overflow saturate stores %s instead", dtype->name, text);
 }
 
 static enum dti_status unknown_error(const struct dti_cast_target *target,
                                      const struct dti_cast_operand *operand,
                                      struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "what %s stores for %s in %s is not known: %s",
+    return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "the result of %s for %s in %s is unknown: %s",
                     dti_stack_name(target->rule->stack), DTI_QUOTED(operand->text, operand->length),
                     target->dtype.name, target->rule->why_unknown);
 }
@@ -46,7 +45,7 @@ enum dti_status dti_cast_operand_cast(struct cast_values *values,
         const struct dti_cast_target *const target = &job->targets[i];
         if (operand->components == 2 && target->dtype.kind != DTI_KIND_COMPLEX)
             return dti_fail(reterr, DTI_WRONG_KIND,
-                            "%s is a real dtype; a complex number needs complex64 or complex128",
+                            "%s is a real dtype; complex numbers need complex64 or complex128",
                             target->dtype.name);
         dti_cast_value(target, operand, !values->args->stacks, &ret[i]);
         if (target->named && !ret[i].known)
@@ -81,7 +80,7 @@ static void put_current(void *context, struct dti_json *json)
     add_hints(values, &values->current);
 }
 
-/* A document for one operand. All of them begin alike. */
+/* Begins the document for one operand; all documents begin alike. */
 static enum dti_status write_line(struct cast_values *values, struct dti_error *reterr)
 {
     struct dti_json *const json = values->cx->json;
@@ -171,7 +170,7 @@ static bool is_dtype(const char *text)
     return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
 }
 
-/* A dtype where the last value should be. */
+/* A dtype in place of the last value. */
 static enum dti_status check_order(char **operands, int count, struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE], other[DTI_QUOTE_SIZE];
@@ -182,14 +181,27 @@ static enum dti_status check_order(char **operands, int count, struct dti_error 
     dti_quote(other, last, strlen(last));
     if (is_dtype(last))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s is a dtype where a value should be; join dtypes with commas: "
-                        "%.64s,%.64s",
+                        "expected a value, got the dtype %s; join dtypes with commas: %.64s,%.64s",
                         quoted, first, last);
     struct dti_value value;
     if (dti_value_parse(&value, last, strlen(last), NULL) == DTI_OK)
         return dti_fail(reterr, DTI_USAGE,
-                        "%s is a number where the dtype should be; it comes last: %.64s %.64s",
+                        "expected a dtype, got the number %s; the dtype comes last: %.64s %.64s",
                         other, last, first);
+    return DTI_OK;
+}
+
+/* "cast 0.1 to bf16" */
+static enum dti_status check_joints(char **operands, int count, struct dti_error *reterr)
+{
+    static const char *const joints[] = {"to", "as", "in", "into"};
+    for (size_t i = 0; count > 2 && i < sizeof joints / sizeof *joints; i++) {
+        if (strcmp(operands[count - 2], joints[i]) == 0)
+            return dti_fail_word(reterr, DTI_USAGE, joints[i], strlen(joints[i]),
+                                 "leave out '%s': the dtype follows the values, as in 'dtinfo "
+                                 "cast 70000 bf16'",
+                                 joints[i]);
+    }
     return DTI_OK;
 }
 
@@ -202,10 +214,10 @@ static enum dti_status missing_dtype(const char *last, struct dti_error *reterr)
 
 static enum dti_status dtype_comes_last(const char *dtype, struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_USAGE,
-                    "%s is a dtype where a value should be; the dtype comes last, as in 'dtinfo "
-                    "cast 70000 bf16'",
-                    DTI_QUOTED(dtype, strlen(dtype)));
+    return dti_fail(
+        reterr, DTI_USAGE,
+        "expected a value, got the dtype %s; the dtype comes last, as in 'dtinfo cast 70000 bf16'",
+        DTI_QUOTED(dtype, strlen(dtype)));
 }
 
 static enum dti_status check_operands(char **operands, int count,
@@ -224,8 +236,9 @@ static enum dti_status check_operands(char **operands, int count,
     if (count == 1)
         return missing_dtype(operands[0], reterr);
     const char *const last = operands[count - 1];
-    const enum dti_status status =
-        numbers->count == (size_t)count - 1 ? DTI_OK : check_order(operands, count, reterr);
+    enum dti_status status = check_joints(operands, count, reterr);
+    if (status == DTI_OK && numbers->count != (size_t)count - 1)
+        status = check_order(operands, count, reterr);
     if (status == DTI_OK && dti_operand_is_number(last))
         return is_dtype(operands[0]) ? dtype_comes_last(operands[0], reterr)
                                      : missing_dtype(last, reterr);
@@ -233,8 +246,9 @@ static enum dti_status check_operands(char **operands, int count,
         return status;
     for (int i = 0; i < count - 1 && count > 2; i++) {
         if (strcmp(operands[i], "-") == 0)
-            return dti_fail(reterr, DTI_USAGE,
-                            "'-' reads the values from standard input; give no others beside it");
+            return dti_fail(
+                reterr, DTI_USAGE,
+                "'-' reads all values from standard input; give no other values with it");
     }
     return DTI_OK;
 }
@@ -266,13 +280,13 @@ static enum dti_status show_list(const struct list *list, struct dti_error *rete
 static void put_list(void *context, struct dti_json *json)
 {
     const struct list *const list = context;
-    struct dti_error none; /* what is shown as JSON fails when it is written */
+    struct dti_error none; /* JSON output fails when it is written */
     if (!list->values->single)
         dti_json_stream(json, list->values->cx->out);
     (void)show_list(list, &none);
 }
 
-/* Nothing is printed before all operands are known to be good. */
+/* Nothing is printed before all operands are known to be valid. */
 static enum dti_status cast_list(const struct list *list, char **operands, size_t count,
                                  struct dti_error *reterr)
 {

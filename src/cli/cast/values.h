@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `cast` of values: numbers on the command line or one a line from standard input, each cast once
- * to every dtype, and shown. */
+ * `cast` of values: numbers on the command line or one per line from standard input, each cast once
+ * to every dtype and shown. */
 #ifndef DTINFO_CLI_CAST_VALUE_H
 #define DTINFO_CLI_CAST_VALUE_H
 
@@ -9,17 +9,18 @@
 #include "cli/shared/cast_job.h"
 #include "dtinfo/spell.h"
 
-/* Options of values alone. */
+/* Options only for values. */
 struct cast_value_args {
     uint64_t digits;
     bool digits_given, stacks;
 };
 
-/* Operands read as numbers, as far as they are numbers: values are told from files by the first. */
+/* Operands parsed as numbers, up to the first that is not one: the first operand distinguishes
+ * values from files. */
 struct cast_numbers {
     struct dti_cast_operand *list;
-    size_t count;           /* that were read */
-    struct dti_error error; /* of the next one, where there is a next one */
+    size_t count;           /* number of operands read */
+    struct dti_error error; /* the error of the next operand, if there is one */
 };
 enum dti_status dti_cast_numbers_read(struct cast_numbers *ret, char **operands, size_t count,
                                       struct dti_error *reterr);
@@ -29,7 +30,7 @@ struct cast_values {
     const struct cast_value_args *args;
     const struct dti_context *cx;
     struct dti_cast_job job; /* destinations, policies, warnings, device */
-    bool single;             /* one operand on the command line: worth a full answer */
+    bool single;             /* one operand on the command line: show a full answer */
     unsigned flags;          /* of everything cast so far */
     struct dti_cast_answer answer;
     struct dti_cast_results current; /* of one operand, for the answer */
@@ -37,14 +38,14 @@ struct cast_values {
     struct dti_json_mark head;       /* with --jsonl: its end */
 };
 
-/* values.c: the whole of it. count: operands, the last of which names the dtypes. */
+/* values.c: the whole cast. count: operands, the last of which names the dtypes. */
 enum dti_status dti_cast_values(const struct dti_policy_args *policy,
                                 const struct cast_value_args *args, const struct dti_context *cx,
                                 char **operands, int count, const struct cast_numbers *numbers,
                                 struct dti_error *reterr);
 
-/* Casts an operand to every target: as many results. Fails when it has no counterpart in a dtype
- * that was named (not in `all`). */
+/* Casts an operand to every target, one result each. Fails if it has no counterpart in a dtype
+ * given by name (not by `all`). */
 enum dti_status dti_cast_operand_cast(struct cast_values *values,
                                       const struct dti_cast_operand *operand,
                                       struct dti_cast_result *ret, struct dti_error *reterr);
@@ -54,11 +55,11 @@ enum dti_status dti_cast_operand_show(struct cast_values *values,
                                       const struct dti_cast_result *results,
                                       struct dti_error *reterr);
 
-/* value_stream.c: one value a line from standard input. */
+/* value_stream.c: one value per line from standard input. */
 enum dti_status dti_cast_stream(struct cast_values *values, struct dti_error *reterr);
 
-/* value_device.c: asks --device about a result, whose device and device_reason are filled; and says
- * on stderr what came of it, where no answer on stdout does. */
+/* value_device.c: checks a result on --device and fills its device and device_reason; reports the
+ * outcome on stderr, unless the answer on stdout does. */
 enum dti_status dti_cast_ask(struct cast_values *values, const struct dti_cast_operand *operand,
                              struct dti_cast_result *result, struct dti_error *reterr);
 void dti_cast_note_device(const struct cast_values *values);
@@ -71,7 +72,7 @@ struct cast_neighbour {
     char off[DTI_TEXT_SIZE]; /* the distance, or "" */
 };
 /* value_line.c: a number that was rounded between its neighbours, the one below first, on a line of
- * up to 78 columns; nothing for one that is exact, or where there is no room. */
+ * up to 78 columns; nothing for one that is exact, or without room. */
 void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
                    const struct cast_neighbour ends[2], const struct dti_context *cx);
 
@@ -79,7 +80,7 @@ void dti_cast_draw(const struct dti_cast_operand *operand, const struct dti_scal
 enum dti_style dti_cast_style(const struct dti_cast_result *result);
 
 /* value_human.c: the full answer, one line; and why the input has no counterpart: "max 65504",
- * "lowest 0", "no nan"; "fp16 max 65504" when it was lost on the way, in a dtype of --via. */
+ * "lowest 0", "no nan"; "fp16 max 65504" if it was lost in a dtype of --via. */
 enum dti_status dti_cast_human_full(const struct cast_values *values,
                                     const struct dti_cast_operand *operand,
                                     const struct dti_cast_result *result, struct dti_error *reterr);

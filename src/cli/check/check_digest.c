@@ -10,11 +10,12 @@ static enum dti_status refuse(const char *piece, size_t length, const char *prob
                               struct dti_error *reterr)
 {
     return dti_fail_word(reterr, DTI_USAGE, piece, length,
-                         "--digest takes sha256:HEX or a list of sha256sum; %s %s",
+                         "--digest takes sha256:HEX or a list made by sha256sum; %s %s",
                          DTI_QUOTED(piece, length), problem);
 }
 
-/* Bytes of "sha512:" in front of hexadecimal digits alone; 0: it is the name of a list. */
+/* Length of a prefix such as "sha512:" before hexadecimal digits; 0: the text is the name of a
+ * list. */
 static size_t algorithm(const char *text)
 {
     static const char letters[] =
@@ -32,9 +33,9 @@ enum dti_status dti_check_digest_read(struct dti_check_request *request, const c
     const size_t name = algorithm(text), length = strlen(text + name);
     const bool sha256 = name == DTI_DIGEST_NAME && dti_ascii_equal_start(text, "sha256", 6);
     if (name > 0 && !sha256)
-        return refuse(text, name + length, "is of another algorithm", reterr);
+        return refuse(text, name + length, "uses another algorithm", reterr);
     if (name == 0 && dti_digest_parse(text, length, &request->digest))
-        return refuse(text, length, "lacks sha256: in front", reterr);
+        return refuse(text, length, "lacks the prefix sha256:", reterr);
     if (name == 0)
         return dti_digest_list_read(&request->list, text, reterr);
     if (length == DTI_DIGEST_DIGITS && dti_digest_parse(text + name, length, &request->digest))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A check for people: a line for each assertion, and under it what the first line had no room for.
+ * A check for people: a line for each assertion, and below it what did not fit on that line.
  */
 #include <string.h>
 
 #include "cli/check/check_job.h"
 #include "dtinfo/table.h"
 
-/* "FAIL  fits fp16"; the argument is the user's own, and escaped all the same. */
+/* "FAIL  fits fp16"; the argument is the user's own, but is escaped too. */
 static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
     const struct dti_check_assertion *const assertion = &report->request->assertions[at];
@@ -80,7 +80,7 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
     }
 }
 
-/* What is odd in a valid file; and always which quantized tensors are checked as they are stored.
+/* Oddities of a valid file; and always the quantized tensors that are checked as stored.
  */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
 {

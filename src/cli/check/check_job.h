@@ -13,14 +13,14 @@
 enum dti_status dti_check_human(const struct dti_context *cx, const struct dti_check_report *report,
                                 bool named, struct dti_error *reterr);
 
-/* check_losses.c: the options, and the assertions they stand for, behind those that the request
- * has; the dtypes of --as are in its reading. Fails with DTI_USAGE. */
+/* check_losses.c: the options, and their assertions, appended to those of the request; the dtypes
+ * of --as are in its reading. Fails with DTI_USAGE. */
 struct check_loss_args {
     const char *as, *max_to_zero, *max_error, *min_sqnr;
 };
 enum dti_status dti_check_losses_read(struct dti_check_request *request,
                                       const struct check_loss_args *args, struct dti_error *reterr);
-enum dti_status dti_check_too_many(struct dti_error *reterr); /* one assertion more */
+enum dti_status dti_check_too_many(struct dti_error *reterr); /* appends an assertion */
 /* check_digest.c: fills the digest of the request, or the list of them. Fails with DTI_USAGE; as
  * dti_digest_list_read() does. */
 enum dti_status dti_check_digest_read(struct dti_check_request *request, const char *text,

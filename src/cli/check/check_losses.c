@@ -29,8 +29,8 @@ static enum dti_status read_bound(const char *option, const char *text, const ch
     }
     if (status != DTI_OK || value.class == DTI_CLASS_NAN || bound > most ||
         (bound < 0 && !negative))
-        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text), "--%s takes %s; %s is not",
-                             option, takes, DTI_QUOTED(text, strlen(text)));
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text), "--%s takes %s; got %s", option,
+                             takes, DTI_QUOTED(text, strlen(text)));
     *ret = bound;
     return DTI_OK;
 }
@@ -45,7 +45,7 @@ enum dti_status dti_check_losses_read(struct dti_check_request *request,
         bool negative;
     } bounds[] = {
         {DTI_CHECK_MAX_TO_ZERO, args->max_to_zero, "a share from 0 to 1, as in 0.01", 1, false},
-        {DTI_CHECK_MAX_ERROR, args->max_error, "a number that is not negative", HUGE_VAL, false},
+        {DTI_CHECK_MAX_ERROR, args->max_error, "a nonnegative number", HUGE_VAL, false},
         {DTI_CHECK_MIN_SQNR, args->min_sqnr, "a number of dB, as in 20", HUGE_VAL, true},
     };
     const struct dti_reading *const reading = &request->reading;
@@ -58,7 +58,7 @@ enum dti_status dti_check_losses_read(struct dti_check_request *request,
         any = true;
         if (!args->as)
             return dti_fail(reterr, DTI_USAGE,
-                            "--%s is about a cast; say with --as DTYPE to which dtype", name);
+                            "--%s is about a cast; give the target dtype with --as DTYPE", name);
         const enum dti_status status =
             read_bound(name, bounds[i].text, bounds[i].takes, bounds[i].most, bounds[i].negative,
                        &bound, reterr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo check: whether files are as they should be, for scripts. */
+ * dtinfo check: assertions on files, for scripts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,12 +45,12 @@ static enum dti_status add(struct check_job *job, enum dti_check_kind kind, cons
     return DTI_OK;
 }
 
-/* "--max-abs takes a number; 'x' is not" */
+/* "--max-abs takes a number; got 'x'" */
 static enum dti_status refuse(const char *takes, const char *piece, size_t length,
-                              const char *problem, struct dti_error *reterr)
+                              struct dti_error *reterr)
 {
-    return dti_fail_word(reterr, DTI_USAGE, piece, length, "%s; %s %s", takes,
-                         DTI_QUOTED(piece, length), problem);
+    return dti_fail_word(reterr, DTI_USAGE, piece, length, "%s; got %s", takes,
+                         DTI_QUOTED(piece, length));
 }
 
 /* A dtype's name that is part of a longer text. */
@@ -60,7 +60,7 @@ static enum dti_status look_up(struct check_job *job, const char *text, size_t l
     char name[64];
     struct dti_dtype_operand operand;
     if (length >= sizeof name)
-        return refuse("takes names of dtypes", text, length, "is not", reterr);
+        return refuse("expected the name of a dtype", text, length, reterr);
     memcpy(name, text, length);
     name[length] = '\0';
     const enum dti_status status = dti_dtype_operand_read(name, NULL, job->cx, &operand, reterr);
@@ -107,8 +107,7 @@ static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind ki
         return status;
     if (status != DTI_OK || limit.class == DTI_CLASS_NAN ||
         (limit.negative && limit.class != DTI_CLASS_ZERO))
-        return refuse("--max-abs takes a number that is not negative", text, strlen(text), "is not",
-                      reterr);
+        return refuse("--max-abs takes a nonnegative number", text, strlen(text), reterr);
     status = add(job, kind, text, &assertion, reterr);
     if (status == DTI_OK)
         assertion->limit = limit;
@@ -132,7 +131,7 @@ static enum dti_status read_dtype_item(struct check_job *job, const char *text, 
     return item->block ? DTI_OK : look_up(job, text, name_length, &item->format, reterr);
 }
 
-/* "GLOB:2,3" or "2,3": what stands behind the last colon is the shape. */
+/* "GLOB:2,3" or "2,3": the shape follows the last colon. */
 static enum dti_status read_shape_item(const char *text, size_t length, struct dti_check_item *item,
                                        struct dti_error *reterr)
 {
@@ -148,7 +147,7 @@ static enum dti_status read_shape_item(const char *text, size_t length, struct d
     if (dti_check_shape_is_pattern(item->shape, item->shape_length))
         return DTI_OK;
     return refuse("--shape takes GLOB:N,... with '*' for any N, as in '*norm*:4096'", text, length,
-                  "is not", reterr);
+                  reterr);
 }
 
 /* Dtypes between commas (one in a pattern is "\,"), shapes between semicolons. */
@@ -245,9 +244,10 @@ static const struct dti_option options[] = {
         0, "valid", struct check_args, valid,
         "headers, sizes and checksums are right, shards complete (the default without others)"),
     OPT_FILE(0, "digest", struct check_args, digest, "DIGEST",
-             "the SHA-256 of the file, as sha256:HEX, or a list of those of its files"),
+             "the SHA-256 of the file, as sha256:HEX, or a list of the digests of its files"),
     OPT_DTYPE(0, "dtype", struct check_args, dtype, "DTYPE[:GLOB],...",
-              "the tensor's dtype is that of the last GLOB that matches its name, else one without",
+              "a tensor has the dtype of the last GLOB that matches its name, else one given "
+              "without GLOB",
               .matters = true),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
              "the shape of tensors whose names match; '*' is any N", .matters = true),
@@ -258,7 +258,7 @@ static const struct dti_option options[] = {
     OPT_DTYPE(0, "fits", struct check_args, fits, "DTYPE,...",
               "floats can be cast to each of these without overflow", .matters = true),
     OPT_DTYPE(0, "as", struct check_args, loss.as, "DTYPE,...",
-              "the casts that the following options are about"),
+              "target dtypes for the following options"),
     OPT_TEXT(0, "max-to-zero", struct check_args, loss.max_to_zero, "SHARE",
              "at most this share of a tensor's nonzero elements becomes 0"),
     OPT_TEXT(0, "max-error", struct check_args, loss.max_error, "X",
@@ -284,7 +284,7 @@ struct check_files {
     struct dti_error error;
 };
 
-/* What the request and the file have to do with each other. */
+/* Checks the request against the file. */
 static enum dti_status refuse_file(const struct dti_check_report *report, struct dti_error *reterr)
 {
     const char *const only = report->request->only, *const path = report->path;
@@ -295,7 +295,7 @@ static enum dti_status refuse_file(const struct dti_check_report *report, struct
                         "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
                         "--digest' prints it",
                         file, dti_digest_count(report->container));
-    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s fits no tensor",
+    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
                          file, DTI_QUOTED(only, strlen(only)));
 }
 
@@ -384,7 +384,7 @@ const struct dti_command dti_command_check = {
                "if all hold, 1 if one fails, and 3 if nothing fails but something is\n"
                "unreadable. The data is read once, and only if an assertion needs it or the\n"
                "file has checksums, as npz does. A quantized tensor is one tensor, with the\n"
-               "numbers that it stands for.",
+               "dequantized numbers.",
     .examples =
         "dtinfo check model.safetensors\n"
         "dtinfo check model.safetensors --no-nan --no-inf --fits fp16\n"

@@ -6,7 +6,7 @@
 #include "cli/compare/compare_job.h"
 #include "dtinfo/number.h"
 
-/* A number from 0 on, as the fp64 next to it. */
+/* A nonnegative number as the nearest fp64. */
 static enum dti_status read_bound(const char *option, const char *text,
                                   struct dti_compare_bound *ret, struct dti_error *reterr)
 {
@@ -27,7 +27,7 @@ static enum dti_status read_bound(const char *option, const char *text,
         return DTI_OK;
     }
     return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
-                         "%s takes a number that is not negative, as in 1e-3; %s is not", option,
+                         "%s takes a nonnegative number, as in 1e-3; got %s", option,
                          DTI_QUOTED(text, strlen(text)));
 }
 
@@ -39,8 +39,7 @@ static enum dti_status read_options(struct compare_job *job, struct dti_error *r
                                : args->max_ulp          ? "--max-ulp"
                                                         : NULL;
     if (args->bitwise && beside)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--bitwise leaves nothing for %s to tolerate; give one of them", beside);
+        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s", beside);
     enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
     if (status == DTI_OK)
         status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);
@@ -57,7 +56,7 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
         return DTI_OK;
     if (count < 2)
         return dti_fail(reterr, DTI_USAGE,
-                        "needs two files, as in 'dtinfo compare a.safetensors b.safetensors'");
+                        "expected two files, as in 'dtinfo compare a.safetensors b.safetensors'");
     return dti_fail_word(reterr, DTI_USAGE, operands[2], strlen(operands[2]),
                          "compares two files; %s is one operand too many",
                          DTI_QUOTED(operands[2], strlen(operands[2])));
@@ -81,7 +80,8 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
     if (status != DTI_OK || !only || compare->result_count > 0)
         return status;
     return dti_fail_word(reterr, DTI_USAGE, only, strlen(only),
-                         "--only %s fits no tensor of either file", DTI_QUOTED(only, strlen(only)));
+                         "--only %s matches no tensor of either file",
+                         DTI_QUOTED(only, strlen(only)));
 }
 
 static enum dti_status compare_init(struct compare_job *ret, const struct compare_args *args,
@@ -119,7 +119,7 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "bitwise", struct compare_args, bitwise, "dtypes and stored bytes must be the same",
              .matters = true),
     OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
-             "a tensor that only one file has is not a difference", .matters = true),
+             "ignore tensors that only one file has", .matters = true),
     DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all",
@@ -131,7 +131,7 @@ static const struct dti_option options[] = {
     OPT_END,
 };
 
-/* One document, or in JSON Lines one for each pair and one for all together. */
+/* One document, or with JSON Lines one per pair and one for the totals. */
 static enum dti_status write_documents(struct dti_compare *compare, struct dti_context *cx,
                                        struct dti_error *reterr)
 {
@@ -173,7 +173,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_compare = {
     .name = "compare",
     .group = "files",
-    .summary = "how far the tensors of two files are from each other",
+    .summary = "compare the tensors of two files",
     .synopsis = "A B",
     .details = "A and B are files (safetensors, npy, npz, gguf, raw with --from), indexes or\n"
                "folders of shards; kinds and dtypes may differ. Tensors are paired by name;\n"
@@ -181,7 +181,7 @@ const struct dti_command dti_command_compare = {
                "tolerance all numbers must be equal. The exit code is 0 if the files are\n"
                "equal or within the tolerance, 1 if they differ, and 3 if some tensors are\n"
                "unreadable and the others do not differ. Quantized tensors are compared by\n"
-               "the numbers that they stand for.",
+               "their dequantized numbers.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -20,7 +20,7 @@ struct compare_view {
     const struct compare_job *job;
     const struct dti_compare *compare;
     struct dti_line line;
-    bool lost; /* memory ran out for a name */
+    bool lost; /* out of memory for a name */
     const struct dti_compare_result **rows;
     size_t count; /* of rows */
     uint64_t limit;
@@ -95,7 +95,7 @@ static void put_verdict(struct compare_view *view)
     dti_line_end(&view->line);
 }
 
-/* The worst come first; what is alike stays in the order of the file. */
+/* The worst come first; ties keep the order of the file. */
 static int worst_first(const void *a, const void *b)
 {
     const struct dti_compare_result *const left = *(const struct dti_compare_result *const *)a;
@@ -135,7 +135,7 @@ static void cell_name(const struct compare_view *view, struct dti_table *table,
     }
 }
 
-/* Which columns there are besides those that are always there. */
+/* Which optional columns are shown. */
 struct compare_columns {
     bool unmatched, verbose;
 };
@@ -239,7 +239,7 @@ static void put_title(struct compare_view *view, enum dti_compare_way way)
     dti_line_end(&view->line);
 }
 
-/* Tensors of a way other than numbers, under a title; those that are equal with -v alone. */
+/* Tensors not compared as numbers, under a title; equal ones only with -v. */
 static enum dti_status put_list(struct compare_view *view, enum dti_compare_way way,
                                 struct dti_error *reterr)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
- * WORD...: what the last word, which is being typed, could become. One candidate a line,
- * "candidate<TAB>description"; the words are those after "dtinfo". The shells' scripts only ask
- * here, so that a new option or dtype is completed without a change to them. */
+ * WORD...: prints completions of the last word, which is being typed. One candidate a line,
+ * "candidate<TAB>description". New options and dtypes need no change in the shells' scripts. */
 #include <string.h>
 
+#include "answers/document.h"
 #include "answers/tensors.h"
 #include "cli/shell/command.h"
 #include "completion_scripts.h"
@@ -17,7 +17,7 @@
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
 
-/* completions/dtinfo.bash and its neighbours, made into arrays by the build. */
+/* completions/dtinfo.bash and the other scripts, converted to arrays by the build. */
 static const struct {
     const char *text;
     size_t length;
@@ -42,15 +42,15 @@ static enum dti_status run_completion(const void *args, char **operands, int ope
     (void)args;
     dti_choices_list(list, shells);
     if (operand_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "needs one SHELL: %s", list);
+        return dti_fail(reterr, DTI_USAGE, "expected one SHELL: %s", list);
     const size_t length = strlen(operands[0]);
     const struct dti_choice *const shell = dti_choice_find(shells, operands[0], length);
     if (shell) {
         (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
         return DTI_OK;
     }
-    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; %s is none of them",
-                  list, DTI_QUOTED(operands[0], length));
+    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; got %s", list,
+                  DTI_QUOTED(operands[0], length));
     dti_choices_suggest(shells, operands[0], length, reterr);
     return DTI_USAGE;
 }
@@ -67,8 +67,8 @@ const struct dti_command dti_command_completion = {
     .run = run_completion,
 };
 
-/* The word so far: `kept` goes in front of every candidate as it is, `typed` is what candidates
- * must begin with. In "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
+/* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
+ * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
 struct completion {
     FILE *out;
     const char *kept;
@@ -76,7 +76,8 @@ struct completion {
     const char *typed;
 };
 
-/* Prints prefix and name as a candidate if it begins with what is typed; whether it does. */
+/* Prints prefix and name as a candidate if it begins with the typed text; returns whether it does.
+ * */
 static bool offer(const struct completion *c, const char *prefix, const char *name,
                   const char *description)
 {
@@ -92,7 +93,7 @@ static bool offer(const struct completion *c, const char *prefix, const char *na
 
 enum { OFFERED = 300, DESCRIPTION = 224 };
 
-/* Goes on behind the last comma that separates patterns. */
+/* Moves past the last comma that separates patterns. */
 static void keep_patterns(struct completion *c)
 {
     if (c->kept_length == 0)
@@ -106,7 +107,7 @@ static void keep_patterns(struct completion *c)
     }
 }
 
-/* False for a name that no terminal should see, or that memory did not suffice for. */
+/* False for a name that is unsafe for a terminal, or when out of memory. */
 static bool spell_pattern(struct dti_buffer *pattern, struct dti_buffer *safe,
                           const struct dti_tensor *tensor)
 {
@@ -143,7 +144,7 @@ static void offer_all(const struct completion *c, const struct dti_container *co
     dti_buffer_free(&safe);
 }
 
-/* raw: names are those of the parts that quantized tensors have in the file. */
+/* raw: completes the names of the stored parts of quantized tensors. */
 static void complete_tensors(struct completion *c, const char *const *operands, size_t count,
                              bool raw)
 {
@@ -163,7 +164,7 @@ static void complete_tensors(struct completion *c, const char *const *operands, 
 
 enum { OPERANDS_KEPT = 8 };
 
-/* What the words before the last one have settled. */
+/* What the words before the last one determine. */
 struct state {
     const struct dti_command *command;
     const struct dti_option *awaits; /* its value comes next */
@@ -173,7 +174,7 @@ struct state {
     bool nonsense; /* no such command: nothing to offer */
 };
 
-/* Goes on behind the last separator. */
+/* Moves past the last separator. */
 static void keep_to(struct completion *c, char separator)
 {
     const char *const last = strrchr(c->typed, separator);
@@ -229,6 +230,27 @@ static void offer_options(const struct completion *c, const struct dti_option *o
         (void)offer(c, "--", options->long_name, options->help);
 }
 
+static void offer_members(const struct completion *c, const struct dti_object *object)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct dti_member *const member = &object->members[i];
+        if (member->type == DTI_MEMBERS_OF)
+            offer_members(c, member->object);
+        else if (member->key)
+            (void)offer(c, "", member->key, member->meaning);
+    }
+}
+
+/* What the elements of a list in a document have. */
+static void offer_records(const struct completion *c, const char *list, const char *schema)
+{
+    const struct dti_document *const document = dti_document_find(schema);
+    const struct dti_member *const member =
+        document ? dti_object_member(document->object, list) : NULL;
+    if (member && member->object)
+        offer_members(c, member->object);
+}
+
 static void offer_values(struct completion *c, const struct dti_option *option,
                          const struct state *state)
 {
@@ -250,6 +272,12 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_UINT:
         break;
     case DTI_OPTION_TEXT:
+        if (option->records) {
+            keep_list(c);
+            offer_records(c, option->records, state->command->schema);
+            for (size_t i = 0; state->command->other_schemas[i]; i++)
+                offer_records(c, option->records, state->command->other_schemas[i]);
+        }
         if (option->offers) {
             keep_list(c);
             offer_choices(c, option->offers);
@@ -364,7 +392,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 
 const struct dti_command dti_command_complete = {
     .name = "__complete",
-    .summary = "print what the last word could become",
+    .summary = "print completions of the last word",
     .synopsis = "WORD...",
     .verbatim = true,
     .operands = DTI_OPERANDS_WORDS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo __introspect: every table that users see, as JSON. The man pages, the README and the tests
- * compare themselves with it, so nothing of it is printed for people. */
+ * are checked against it; it is not for people. */
 #include <string.h>
 
 #include "answers/rows.h"
@@ -60,7 +60,7 @@ static void put_lines(struct dti_json *json, const char *text)
     }
 }
 
-/* Those of the commands, and those that belong to none. */
+/* The schemas of the commands, and those that belong to no command. */
 static void put_schemas(struct dti_json *json)
 {
     for (size_t i = 0; i < dti_command_count; i++) {

@@ -167,7 +167,7 @@ static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
                    letter);
 }
 
-/* "e4m3fn" is name enough for fp8_e4m3fn */
+/* "e4m3fn" is short for fp8_e4m3fn */
 static const char *column_name(enum dti_dtype dtype)
 {
     const char *const name = dti_format_get(dtype)->name;
@@ -223,24 +223,24 @@ static enum dti_status put_page(const struct dti_devices_answer *answer,
         dti_put_line(cx, DTI_STYLE_DIM, 0, "%s%s",
                      "N arithmetic   n matrix or dot product units only   c conversion only   "
                      "- software",
-                     is_known ? "" : "   ? not known");
+                     is_known ? "" : "   ? unknown");
     return status;
 }
 
 static const struct dti_choice some_devices[] = {
-    {.name = "cpu", .help = "the processors; no driver is loaded"},
-    {.name = "cuda", .help = "the first CUDA device; cuda:N is another one"},
-    {.name = "auto", .help = "the one that --device auto takes elsewhere"},
-    {.name = "all", .help = "everything there is"},
+    {.name = "cpu", .help = "the CPU; no driver is loaded"},
+    {.name = "cuda", .help = "the first CUDA device; cuda:N selects another one"},
+    {.name = "auto", .help = "the device that --device auto selects in other commands"},
+    {.name = "all", .help = "all devices"},
     {.name = NULL},
 };
 
 static const struct dti_option options[] = {
     OPT_LIST(0, "device", struct dti_devices_request, device, "DEVICE", some_devices,
              "cpu, cuda, cuda:N, auto or all (default all)"),
-    OPT_FLAG(0, "ids", struct dti_devices_request, ids, "also the UUIDs of CUDA devices"),
+    OPT_FLAG(0, "ids", struct dti_devices_request, ids, "also show the UUIDs of CUDA devices"),
     OPT_FILE(0, "sysroot", struct dti_devices_request, sysroot, "FOLDER",
-             "processors of a recorded machine; CUDA devices only when asked for"),
+             "show the CPU of a recorded machine; CUDA devices only if --device asks for them"),
     OPT_END,
 };
 
@@ -282,7 +282,7 @@ const struct dti_command dti_command_devices = {
     .summary = "CPU and GPUs, and what each does natively with each dtype",
     .synopsis = "",
     .details = "Having no GPU is not an error, unless --device asks for one.\n"
-               "-v shows all that is known, -q only the best device.",
+               "-v shows all known facts, -q only the best device.",
     .examples = "dtinfo devices\n"
                 "dtinfo devices --device cpu -v\n"
                 "dtinfo devices -q\n"

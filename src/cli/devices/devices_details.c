@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Figures of devices as people read them; and `devices -v`: everything that is known of a device, a
- * line each; what is not known has none. */
+ * Figures of devices as people read them; and `devices -v`: all known facts about a device, one per
+ * line; unknown facts have no line. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ const char *dti_devices_cache(char buffer[DEVICES_CACHE_SIZE], const struct dti_
     return buffer;
 }
 
-/* A row, unless there is nothing to tell; the text is empty then. */
+/* A row, unless the text is empty. */
 static void put_row(struct dti_table *table, const char *label, struct dti_buffer *text)
 {
     if (text->length > 0) {
@@ -115,8 +115,8 @@ static void processor(struct dti_table *table, struct dti_buffer *text,
                       "on performance cores");
     dti_devices_count(text, "", machine->efficiency_cpus, "on an efficiency core",
                       "on efficiency cores");
-    dti_devices_count(text, "", machine->allowed_cpus, "that this program may use",
-                      "that this program may use");
+    dti_devices_count(text, "", machine->allowed_cpus, "available to this program",
+                      "available to this program");
     put_row(table, "CPUs", text);
     dti_devices_words(text, "", machine->hypervisor);
     put_row(table, "hypervisor", text);
@@ -219,7 +219,7 @@ static void link_of(struct dti_buffer *text, const struct dti_gpu_facts *gpu)
     dti_buffer_puts(text, words);
 }
 
-/* What is known, in larger units. */
+/* Known quantities, in larger units. */
 static uint64_t in_units(uint64_t number, uint64_t unit)
 {
     return number == DTI_UNKNOWN ? DTI_UNKNOWN : number / unit;

@@ -9,13 +9,13 @@
 #include "dtinfo/buffer.h"
 #include "dtinfo/spell.h"
 
-/* devices_details.c: with -v, rows of two columns: what, and what of it. */
+/* devices_details.c: with -v, rows of two columns: name and value. */
 struct dti_table;
 void dti_devices_cpu_details(struct dti_table *table, const struct dti_devices_answer *answer);
 void dti_devices_gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu);
 
-/* devices_details.c: facts at the end of a text, with commas between them, none behind '('. What is
- * not known adds nothing. */
+/* devices_details.c: append facts to a text, separated by commas, without one after '('. Unknown
+ * facts add nothing. */
 void dti_devices_count(struct dti_buffer *text, const char *before, uint64_t number,
                        const char *one, const char *many); /* "family 6", "2 cores" */
 void dti_devices_bytes(struct dti_buffer *text, const char *before, uint64_t bytes,

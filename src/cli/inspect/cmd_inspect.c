@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo inspect: what files of tensors hold. */
+ * dtinfo inspect: the contents of files of tensors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 struct inspect_args {
     struct dti_file_args file;
-    struct dti_inspect_request request; /* what is asked of each file */
+    struct dti_inspect_request request; /* the request for each file */
     const char *as;
     int sort;
     bool sort_given, tree, metadata;
@@ -22,8 +22,8 @@ static const struct dti_choice sorts[] = {
      .value = DTI_INSPECT_SORT_FILE,
      .help = "in the order of the file (the default)"},
     {.name = "name", .value = DTI_INSPECT_SORT_NAME, .help = "by name, layers.2 before layers.10"},
-    {.name = "size", .value = DTI_INSPECT_SORT_SIZE, .help = "by bytes, the largest first"},
-    {.name = "elements", .value = DTI_INSPECT_SORT_ELEMENTS, .help = "by elements, the most first"},
+    {.name = "size", .value = DTI_INSPECT_SORT_SIZE, .help = "by bytes, largest first"},
+    {.name = "elements", .value = DTI_INSPECT_SORT_ELEMENTS, .help = "by elements, largest first"},
     {.name = "dtype", .value = DTI_INSPECT_SORT_DTYPE, .help = "by the name of the dtype"},
     {.name = "offset", .value = DTI_INSPECT_SORT_OFFSET, .help = "by position in the file"},
     {.name = NULL},
@@ -40,19 +40,18 @@ static const struct dti_option options[] = {
     OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
              "only tensors whose names match this extended regular expression", .matters = true),
     OPT_FLAG(0, "stats", struct inspect_args, request.stats,
-             "read the data: extremes, mean, zeros, NaN, infinities, which dtypes fit",
+             "read the data: extremes, mean, zeros, NaN, infinities, dtypes without overflow",
              .matters = true),
     OPT_DTYPE(0, "as", struct inspect_args, as, "DTYPE,...",
-              "read the data: what casts to these would lose, tensor by tensor"),
+              "read the data: losses of a cast to each of these dtypes, per tensor"),
     OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
-             "read the data: draw its exponents against the ranges of narrower dtypes",
+             "read the data: draw a histogram of exponents with the ranges of narrower dtypes",
              .matters = true),
     OPT_FLAG(0, "each", struct inspect_args, request.each,
-             "with --histogram: also one for each tensor"),
+             "with --histogram: also draw one per tensor"),
     OPT_FLAG(0, "digest", struct inspect_args, request.digest,
-             "read the files: the SHA-256 of each, as sha256sum prints it, and nothing else",
-             .matters = true),
-    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "all metadata entries, in full",
+             "read the files: print only the SHA-256 of each, as sha256sum does", .matters = true),
+    OPT_FLAG(0, "metadata", struct inspect_args, metadata, "show all metadata entries in full",
              .matters = true),
     DTI_LOGICAL_OPTIONS(struct inspect_args, file),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),
@@ -80,10 +79,10 @@ struct inspect_job {
     struct dti_error error; /* about it, or why there is no answer */
     char message[DTI_ERROR_TEXT];
     enum dti_status status;
-    enum dti_status first; /* of the errors told so far */
+    enum dti_status first; /* status of the errors reported so far */
 };
 
-/* Lines of digests are a list for 'check' and sha256sum: nothing else may stand there. */
+/* Lines of digests are a list for 'check' and sha256sum: nothing else is printed. */
 static const char *beside_digest(const struct inspect_args *args, const struct dti_context *cx)
 {
     return args->request.stats       ? "--stats"
@@ -113,18 +112,18 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
             reterr, DTI_USAGE,
             "nothing to inspect; give a file, as in 'dtinfo inspect model.safetensors'");
     if (beside)
-        return dti_fail(reterr, DTI_USAGE, "--digest prints digests alone; leave %s out", beside);
+        return dti_fail(reterr, DTI_USAGE, "--digest prints only digests; leave %s out", beside);
     if (args->request.each && !args->request.histogram)
-        return dti_fail(reterr, DTI_USAGE, "--each is of --histogram; give both");
+        return dti_fail(reterr, DTI_USAGE, "--each needs --histogram; give both");
     if (args->tree && (args->request.stats || args->as))
         return dti_fail(reterr, DTI_USAGE, "--tree and %s exclude each other; give one of them",
                         reading);
     if (args->tree && json)
         return dti_fail(reterr, DTI_USAGE, "--tree is for people; leave it out with --json");
     if (cx->quiet && args->tree)
-        return dti_fail(reterr, DTI_USAGE, "-q prints names alone; leave --tree out");
+        return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave --tree out");
     if (cx->quiet && reading && !json)
-        return dti_fail(reterr, DTI_USAGE, "-q prints names alone; leave %s out", reading);
+        return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave %s out", reading);
     if (!reading && (args->file.threads || args->file.max_memory))
         return dti_fail(
             reterr, DTI_USAGE,
@@ -166,7 +165,7 @@ static enum dti_status put_digests(const struct inspect_job *job, struct dti_err
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-/* An error among several files is told at once, and in JSON in the file's place. */
+/* With several files an error is reported immediately, and in JSON in the file's place. */
 static const struct dti_inspect_file *next_file(void *context)
 {
     struct inspect_job *const job = context;
@@ -226,7 +225,7 @@ static const struct dti_inspect_file *this_file(void *context)
     return taken ? NULL : &job->file;
 }
 
-/* Of each file a document for each tensor, then one for all else. */
+/* For each file a document per tensor, then one for everything else. */
 static enum dti_status write_lines(struct inspect_job *job, const struct dti_inspect_answer *answer,
                                    struct dti_error *reterr)
 {
@@ -321,10 +320,10 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_inspect = {
     .name = "inspect",
     .group = "files",
-    .summary = "show what files of tensors hold: dtypes, shapes, statistics",
+    .summary = "show the tensors in files: dtypes, shapes, statistics",
     .synopsis = "FILE...",
     .details = "FILE is a safetensors file, the index of a sharded checkpoint or its folder,\n"
-               "an npy, npz or GGUF file; with --from it holds raw codes. Only headers are\n"
+               "an npy, npz or GGUF file, or raw codes with --from. Only headers are\n"
                "read, however large the file is; --stats and --histogram read the data. -v\n"
                "adds offsets and the sizes of shards, -q prints only the names of the\n"
                "tensors. --digest prints SHA-256 digests for 'dtinfo check --digest'. A\n"

@@ -17,8 +17,8 @@ struct printer {
     bool failed;
 };
 
-/* "layers 0-3, 5": the numbers of a node at a level, and what they are numbers of; cut when there
- * are many ranges. */
+/* "layers 0-3, 5": the name and the numbers of a node at a level; shortened if there are many
+ * ranges. */
 static void add_numbers(struct printer *p, size_t branch, size_t node, unsigned level)
 {
     const struct inspect_node *const parent = &p->tree->nodes[p->tree->nodes[branch].parent];
@@ -73,7 +73,7 @@ static unsigned numbers_above(const struct inspect_tree *tree, size_t node,
     return count;
 }
 
-/* Where a leaf is not below every number there is: below which ones. */
+/* If a leaf is not below every number: the numbers it is below. */
 static void add_gaps(struct printer *p, size_t leaf)
 {
     const struct inspect_number *unused;
@@ -130,7 +130,7 @@ static bool has_one_child(const struct inspect_tree *tree, size_t at)
     return node->first_child != INSPECT_NOWHERE && node->first_child == node->last_child;
 }
 
-/* Several leaves and nothing else: one place in the tree with tensors that differ. */
+/* A node with only leaves: one place in the tree with tensors that differ. */
 static bool has_leaves_only(const struct inspect_tree *tree, size_t at)
 {
     size_t child = tree->nodes[at].first_child;
@@ -144,7 +144,7 @@ static void put_leaf(struct printer *p, size_t at)
     const size_t before = p->remark.length;
     add_gaps(p, at);
     put_row(p, at, DTI_STYLE_PLAIN);
-    if (p->remark.length > before) { /* what is said of the branch holds for the next leaf too */
+    if (p->remark.length > before) { /* the branch's text also holds for the next leaf */
         p->remark.data[before] = '\0';
         p->remark.length = before;
     }
@@ -158,7 +158,7 @@ static size_t put_branch(struct printer *p, size_t at, unsigned depth)
     dti_buffer_clear(&p->name);
     dti_buffer_clear(&p->remark);
     dti_buffer_fill(&p->name, ' ', 2 * (size_t)depth);
-    if (tree->nodes[at].kind == INSPECT_LEAF) { /* beside branches that go on from its name */
+    if (tree->nodes[at].kind == INSPECT_LEAF) { /* next to branches that continue its name */
         dti_buffer_puts(&p->name, "(itself)");
         put_leaf(p, at);
         return INSPECT_NOWHERE;

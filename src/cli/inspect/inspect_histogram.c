@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exponents of a tensor's numbers as a picture, held against what narrower dtypes can store. */
+ * A histogram of the exponents of a tensor's numbers, compared with what narrower dtypes can store.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
 
-/* What becomes of the numbers of a binade. */
+/* How a dtype stores the numbers of a binade. */
 static const char beyond = '^', normal = '.', subnormal = 's', zero = '0';
 
 /* Exponents of a range's largest number, its smallest normal and its smallest subnormal. */
@@ -48,7 +49,7 @@ struct picture {
     struct exponent_range ranges[DTI_STATS_RANGES];
     int32_t first, last; /* exponents */
     int32_t step;        /* binades in a row */
-    uint64_t numbers;    /* that are finite and not zero */
+    uint64_t numbers;    /* finite nonzero numbers */
     uint64_t most;       /* in a row */
     size_t width;        /* of the bars */
 };
@@ -70,7 +71,7 @@ static int32_t row_of(const struct picture *picture, int32_t exponent)
     return exponent - (rest < 0 ? rest + picture->step : rest);
 }
 
-/* Numbers beyond the range that no higher exponent accounts for. */
+/* Numbers beyond the range that are not counted at a higher exponent. */
 static bool is_cut(const struct picture *picture, const struct exponent_range *range,
                    uint64_t overflow)
 {
@@ -81,7 +82,7 @@ static bool is_cut(const struct picture *picture, const struct exponent_range *r
     return overflow > 0;
 }
 
-/* The exponents of a row that there are. */
+/* The existing exponents of a row. */
 static int32_t row_end(const struct picture *picture, int32_t low)
 {
     const int32_t high = low + picture->step - 1;
@@ -101,7 +102,7 @@ static size_t row_label(char label[DTI_TEXT_SIZE], const struct picture *picture
                                  : snprintf(label, DTI_TEXT_SIZE, "2^%d..%d", start, end));
 }
 
-/* What stands beside the bars: the longest label, the longest share and the marks. */
+/* The width next to the bars: the longest label, the longest share and the marks. */
 static size_t width_beside(const struct picture *picture)
 {
     char text[DTI_TEXT_SIZE];
@@ -147,8 +148,8 @@ static void measure(struct picture *picture)
     }
 }
 
-/* What becomes of a row in a range: one mark, or that of its upper and that of its lower end, which
- * differ within one exponent where the range ends there. */
+/* The marks of a row for a range: one mark, or one each for the upper and lower end, which differ
+ * within one exponent if the range ends there. */
 static void mark_cell(struct dti_table *table, const struct picture *picture,
                       const struct exponent_range *range, int32_t low)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in a file, for people: a head, tensors one line each, sums, metadata, notes. */
+ * The contents of a file, for people: a heading, one line per tensor, sums, metadata, notes. */
 #include <string.h>
 
 #include "cli/inspect/inspect_view.h"
@@ -60,7 +60,7 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     return whole ? DTI_OK : no_memory(reterr);
 }
 
-/* With -v: the files, and what is in each. */
+/* With -v: the files and their contents. */
 static enum dti_status put_files(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_container *const container = view->report->container;
@@ -90,7 +90,7 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
         dti_table_right(table, i);
     for (size_t i = 0; i < totals->group_count; i++) {
         const struct dti_inspect_group *const group = &totals->groups[i];
-        /* the label stands in the first row, as wide as those of the lines below */
+        /* the label is in the first row, as wide as those of the lines below */
         dti_table_print(table, DTI_STYLE_DIM, "%-*s", LABEL - 4, i == 0 ? "by dtype" : "");
         dti_text_cell(table, group->dtype);
         dti_table_print(table, DTI_STYLE_PLAIN, "%zu tensor%s", group->tensors,
@@ -102,7 +102,7 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
     return dti_put_table(view->cx, table, 2, reterr);
 }
 
-/* A line, or more, under a label. */
+/* One or more lines with a label. */
 static struct dti_line labelled(const struct inspect_view *view, const char *label)
 {
     struct dti_line line = dti_context_line(view->cx);
@@ -117,11 +117,11 @@ static void put_parameters(const struct inspect_view *view)
     const bool one = totals->others == 1;
     const char *const what = totals->scales == totals->others
                                  ? one ? "that scales activations" : "that scale activations"
-                             : totals->scales > 0               ? "that are no parameters"
+                             : totals->scales > 0               ? "that are not parameters"
                              : totals->unread == totals->others ? "that cannot be read"
-                             : totals->unread > 0 ? "that are no floats, or cannot be read"
-                             : one                ? "that is no float"
-                                                  : "that are no floats";
+                             : totals->unread > 0 ? "that are not floats or cannot be read"
+                             : one                ? "that is not a float"
+                                                  : "that are not floats";
     if (totals->elements == 0)
         return;
     struct dti_line line = labelled(view, "parameters");
@@ -138,7 +138,7 @@ static void put_parameters(const struct inspect_view *view)
     dti_line_end(&line);
 }
 
-/* As many in a line as there is room for. */
+/* As many per line as fit. */
 static void put_as(const struct inspect_view *view)
 {
     const struct dti_inspect_totals *const totals = &view->report->totals;
@@ -160,7 +160,7 @@ static void put_as(const struct inspect_view *view)
     dti_line_end(&line);
 }
 
-/* Cuts text behind so many code points. */
+/* Truncates text after a number of code points. */
 static void cut(char *text, size_t columns)
 {
     size_t seen = 0;
@@ -182,10 +182,10 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-/* A text of the file, safe for a terminal. */
+/* A text from the file, safe for a terminal. */
 struct taken {
     struct dti_buffer text;
-    bool failed; /* memory ran out for some */
+    bool failed; /* out of memory for some */
 };
 
 static void take(struct taken *taken, const char *bytes, size_t length)
@@ -195,7 +195,7 @@ static void take(struct taken *taken, const char *bytes, size_t length)
     taken->failed = taken->failed || taken->text.failed;
 }
 
-/* As much of it as there is room for. */
+/* As much of it as fits. */
 static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size_t available)
 {
     if (!whole)
@@ -204,7 +204,7 @@ static void put_cut(struct dti_line *line, struct taken *taken, bool whole, size
     dti_line_text(line, whole ? "" : "...");
 }
 
-/* The value; behind an array how long it is. available: 0 for all of it. */
+/* The value; for an array, followed by its length. available: 0 for no limit. */
 static void put_value(struct dti_line *line, const struct dti_metadata *entry, size_t available,
                       struct taken *taken)
 {
@@ -219,7 +219,7 @@ static void put_value(struct dti_line *line, const struct dti_metadata *entry, s
     dti_line_put(line, DTI_STYLE_DIM, end);
 }
 
-/* The width of the keys, but for those that are too long. */
+/* The width of the keys, except those that are too long. */
 static size_t key_columns(const struct dti_container *container, size_t count, struct taken *taken)
 {
     size_t most = 0;
@@ -307,16 +307,16 @@ static void put_notes(const struct inspect_view *view)
         put_note(view, dti_note_words(words, &note));
     }
     if (report->shown_count == 0 && container->tensor_count > 0)
-        put_note(view, "no tensor has such a name");
+        put_note(view, "no tensor has a matching name");
     if (is_order_assumed(view))
-        put_note(view, "safetensors does not say how codes of less than 8 bits lie; the first is "
-                       "taken to be in the lowest bits, --packing high says otherwise");
+        put_note(view,
+                 "safetensors does not define the order of codes of less than 8 bits; the first is "
+                 "assumed to be in the lowest bits, use --packing high for the opposite");
     if (report->unread == 0)
         return;
     dti_line_text(&line, "  note: ");
-    dti_line_print(&line, DTI_STYLE_WARN,
-                   "%zu tensor%s hold%s what is not read here: no statistics\n", report->unread,
-                   one ? "" : "s", one ? "s" : "");
+    dti_line_print(&line, DTI_STYLE_WARN, "%zu tensor%s an unsupported type: no statistics\n",
+                   report->unread, one ? " has" : "s have");
 }
 
 static enum dti_status put_histograms(const struct inspect_view *view, struct dti_error *reterr)

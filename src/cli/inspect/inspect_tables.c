@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tensors of a file one line each: what they are, or what their numbers are like. */
+ * The tensors of a file one line each: their layout, or their statistics. */
 #include <string.h>
 
 #include "answers/tensors.h"
@@ -11,14 +11,14 @@
 
 enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 
-/* Quantized blocks: their dtype says so already. */
+/* Quantized blocks: their dtype already shows it. */
 static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *tensor)
 {
     return tensor->block ||
            (!tensor->format && view->report->container->kind == DTI_CONTAINER_GGUF);
 }
 
-/* What is out of the ordinary. */
+/* Unusual properties. */
 static void remark_cell(struct dti_table *table, const struct inspect_view *view,
                         const struct dti_tensor *tensor)
 {
@@ -39,7 +39,7 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
     }
 }
 
-/* -q: the names alone. */
+/* -q: only the names. */
 static enum dti_status put_names(const struct inspect_view *view, struct dti_error *reterr)
 {
     struct dti_buffer text;
@@ -132,7 +132,7 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
     struct dti_table *const table =
         dti_table_titled("name|dtype|elements>|min>|max>|absmax>|mean>|std>|zeros>|subnormals>|"
                          "nan>|inf>|no overflow in");
-    dti_table_heads(table, "9537786832552");
+    dti_table_heads(table, "9436684532775"); /* absmax, nan and inf leave last */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
@@ -161,7 +161,7 @@ static void share_cell(struct dti_table *table, uint64_t part, uint64_t all)
                    all > 0 ? dti_human_share(text, part, all) : "-");
 }
 
-/* A line for each tensor and dtype of --as. */
+/* A line per tensor and dtype of --as. */
 enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_inspect_report *const report = view->report;
@@ -169,6 +169,7 @@ enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct 
     if (report->shown_count == 0)
         return DTI_OK;
     struct dti_table *const table = dti_table_titled("name|dtype|as|to zero>|clipped>|SQNR dB>");
+    dti_table_heads(table, "958767"); /* name, dtype, as, to zero, clipped, SQNR dB */
     dti_table_limit(table, 0, NAME_WIDTH);
     for (size_t i = 0; i < report->shown_count * reading->as_count; i++) {
         const size_t at = i / reading->as_count;
@@ -182,5 +183,5 @@ enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct 
         share_cell(table, loss->overflowed, loss->elements);
         dti_loss_cell(table, loss, loss->sqnr_db);
     }
-    return dti_table_end(table, view->cx->out, view->cx->colour, 2, reterr);
+    return dti_put_table(view->cx, table, 2, reterr);
 }

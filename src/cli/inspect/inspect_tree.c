@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building the tree of names. Nodes are found by a hash table whose seed nobody knows, so that no
- * choice of names makes it slow. */
+ * Building the tree of names. Nodes are found by a hash table with a secret seed, so that no choice
+ * of names makes it slow. */
 #include "cli/inspect/inspect_tree.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { FIRST = 64, DIGITS = 18 };
 
-/* What makes a node one of its kind below a parent. */
+/* The key of a node below its parent. */
 struct key {
     size_t parent;
     enum inspect_branch kind;
@@ -121,7 +121,7 @@ static void append_child(struct inspect_tree *tree, size_t parent, size_t child)
     node->last_child = child;
 }
 
-/* The node of a key, made if it is not there; INSPECT_NOWHERE when memory ran out. */
+/* The node of a key, created if missing; INSPECT_NOWHERE when out of memory. */
 static size_t node_of(struct inspect_tree *tree, const struct key *key)
 {
     const uint64_t hash = hash_of(tree, key);
@@ -176,7 +176,7 @@ static bool read_number(const char *text, size_t length, uint64_t *ret_number)
     return length <= DIGITS && dti_amount_digits(&text, &length, ret_number) && length == 0;
 }
 
-/* Goes down from the root, part by part, making what is not there. */
+/* Goes down from the root, part by part, creating missing nodes. */
 static bool add_tensor(struct inspect_tree *tree, const struct dti_tensor *tensor)
 {
     uint64_t numbers[INSPECT_TREE_DEPTH];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of a file's tensors as a tree: parts between dots are branches, parts that are numbers
- * are all one branch "#", and tensors of one dtype and shape at the same place are one leaf. */
+ * The names of a file's tensors as a tree: parts between dots are branches, all numeric parts are
+ * one branch "#", and tensors of one dtype and shape at the same place are one leaf. */
 #ifndef DTINFO_CLI_INSPECT_TREE_H
 #define DTINFO_CLI_INSPECT_TREE_H
 
@@ -26,7 +26,7 @@ struct inspect_node {
     uint64_t hash;
 };
 
-/* A number that stood in a name: at a "#", or at the level-th "#" on the way to a leaf. */
+/* A number from a name: at a "#", or at the level-th "#" on the path to a leaf. */
 struct inspect_number {
     size_t node;
     unsigned level;
@@ -36,20 +36,20 @@ struct inspect_number {
 struct inspect_tree {
     struct inspect_node *nodes; /* the first is the root */
     size_t count, capacity;
-    size_t *slots; /* of a hash table: a node's number, or INSPECT_NOWHERE */
+    size_t *slots; /* a hash table: a node's number, or INSPECT_NOWHERE */
     size_t slot_count;
     uint64_t seed;
     struct inspect_number *numbers; /* sorted, each once */
     size_t number_count, number_capacity;
 };
 
-/* To be freed whatever comes of it. */
+/* Free the tree in any case. */
 enum dti_status dti_inspect_tree_init(struct inspect_tree *ret,
                                       const struct dti_inspect_report *report,
                                       struct dti_error *reterr);
 void dti_inspect_tree_free(struct inspect_tree *tree);
 
-/* The numbers of a node at a level: how many, and where they begin. */
+/* The numbers of a node at a level: how many, and the first. */
 size_t dti_inspect_tree_numbers(const struct inspect_tree *tree, size_t node, unsigned level,
                                 const struct inspect_number **ret_first);
 

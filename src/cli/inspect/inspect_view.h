@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ways in which the inspect command shows what a file holds. */
+ * The views of a file's contents that the inspect command shows. */
 #ifndef DTINFO_CLI_INSPECT_VIEW_H
 #define DTINFO_CLI_INSPECT_VIEW_H
 
@@ -14,13 +14,14 @@ struct inspect_view {
     bool tree, all_metadata, packing_given;
 };
 
-/* inspect_human.c and what it calls: inspect_tables.c, inspect_branches.c, inspect_histogram.c */
+/* inspect_human.c and the files it uses: inspect_tables.c, inspect_branches.c, inspect_histogram.c
+ * */
 enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_list(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_casts_table(const struct inspect_view *view, struct dti_error *reterr);
 enum dti_status dti_inspect_tree(const struct inspect_view *view, struct dti_error *reterr);
-/* tensor: whose they are; NULL for those of the file. */
+/* tensor: their tensor; NULL for those of the file. */
 enum dti_status dti_inspect_draw(const struct inspect_view *view,
                                  const struct dti_inspect_figures *figures,
                                  const struct dti_tensor *tensor, struct dti_error *reterr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo mem: how much memory numbers take, stored as this or that dtype, and in training. */
+ * dtinfo mem: how much memory numbers take, stored in a dtype or in training. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "dtinfo/ascii.h"
 #include "dtinfo/checked.h"
 
-/* A dtype of --gradients and the like. */
+/* A dtype of --gradients and similar options. */
 static enum dti_status read_float(const struct mem_job *job, const char *option, const char *name,
                                   struct dti_format *ret, struct dti_error *reterr)
 {
@@ -18,14 +18,14 @@ static enum dti_status read_float(const struct mem_job *job, const char *option,
         return status;
     if (ret->kind != DTI_KIND_FLOAT) {
         return dti_fail_word(reterr, DTI_WRONG_KIND, name, strlen(name),
-                             "%s takes a float dtype; %s is not", option, ret->name);
+                             "%s takes a float dtype; got %s", option, ret->name);
     }
     if (note)
         dti_warn(job->cx, "%s", note);
     return DTI_OK;
 }
 
-/* What the options say instead of the defaults. */
+/* Overrides the defaults with the options. */
 struct overrides {
     bool no_master;
     struct dti_format gradients, master, state;
@@ -52,12 +52,11 @@ static enum dti_status check_plan(const struct mem_job *job, const struct dti_st
 {
     if (!weights->block && weights->format.kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
-                        "training of %s weights is not accounted for; say %s, and twice the "
-                        "parameters",
+                        "training of %s weights is not supported; use %s with twice the parameters",
                         weights->format.name, dti_format_get(weights->format.component)->name);
     if (job->args->mem.states && row->block > 0)
         return dti_fail(reterr, DTI_USAGE,
-                        "the states of %s are codes of 8 bits; leave --states out", row->name);
+                        "the states of %s are always 8-bit codes; leave --states out", row->name);
     return DTI_OK;
 }
 
@@ -97,7 +96,7 @@ static enum dti_status add_trainings(struct mem_job *job, struct dti_error *rete
     return status;
 }
 
-/* digits[.digits] as an integer and how many digits are behind the point. */
+/* digits[.digits] as an integer and the number of digits after the point. */
 static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits,
                          uint64_t *ret_scale)
 {
@@ -154,8 +153,7 @@ static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct 
     }
     return dti_fail_word(
         reterr, DTI_USAGE, text, strlen(text),
-        "--fit takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; %s is "
-        "neither",
+        "--fit takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; got %s",
         DTI_QUOTED(text, strlen(text)));
 }
 
@@ -172,14 +170,14 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
     if (status != DTI_OK || ret->bytes != DTI_UNKNOWN)
         return status;
     if (strcmp(ret->device, "cpu") == 0)
-        return dti_fail(reterr, DTI_UNAVAILABLE,
-                        "this system does not tell how much memory is free; give bytes, as in "
-                        "--fit 64GiB");
-    return dti_fail(reterr, DTI_UNAVAILABLE, "device %s does not tell its memory; give bytes",
+        return dti_fail(
+            reterr, DTI_UNAVAILABLE,
+            "this system does not report its free memory; give bytes, as in --fit 64GiB");
+    return dti_fail(reterr, DTI_UNAVAILABLE, "device %s does not report its memory; give bytes",
                     DTI_QUOTED(text, strlen(text)));
 }
 
-enum { FEW_BYTES = 1 << 20 }; /* a number without a unit that is smaller probably lacks it */
+enum { FEW_BYTES = 1 << 20 }; /* a smaller number without a unit probably lacks it */
 
 /* The capacity of --fit. */
 static enum dti_status read_capacity(struct mem_job *job, struct dti_error *reterr)
@@ -203,38 +201,38 @@ static const struct dti_choice optimizers[] = {
     {.name = (name_), .value = 1 << DTI_TRAINING_##id, .help = (source)},
 #include "dtinfo/trainings.def"
 #undef TRAINING
-    {.name = "all", .value = (1 << DTI_TRAINING_COUNT) - 1, .help = "each of these"},
+    {.name = "all", .value = (1 << DTI_TRAINING_COUNT) - 1, .help = "all of these"},
     {.name = NULL},
 };
 
 static const struct dti_choice no_master[] = {
-    {.name = "none", .help = "there is no copy of the weights"},
+    {.name = "none", .help = "no copy of the weights"},
     {.name = NULL},
 };
 
 static const struct dti_choice some_capacities[] = {
-    {.name = "cpu", .help = "the memory that is free on this machine"},
-    {.name = "cuda", .help = "what is free on the first CUDA device; cuda:N is another one"},
-    {.name = "auto", .help = "the first CUDA device, or this machine where there is none"},
+    {.name = "cpu", .help = "free memory of this machine"},
+    {.name = "cuda", .help = "free memory of the first CUDA device; cuda:N selects another one"},
+    {.name = "auto", .help = "the first CUDA device, or this machine without one"},
     {.name = NULL},
 };
 
 static const struct dti_option options[] = {
     OPT_SET(0, "train", struct mem_args, train, "OPTIMIZER,...", optimizers,
-            "account for training: weights, gradients, master weights, optimizer states",
+            "include training: weights, gradients, master weights, optimizer states",
             .matters = true),
     OPT_DTYPE(0, "dtype", struct mem_args, dtype, "DTYPE,...",
-              "the dtypes, instead of after the operands; with --train, of the weights",
+              "the dtypes, instead of the last operand; with --train, those of the weights",
               .matters = true),
     OPT_DTYPE(0, "gradients", struct mem_args, mem.gradients, "DTYPE",
-              "with --train: dtype of the gradients; by default that of the weights"),
+              "with --train: dtype of the gradients (default that of the weights)"),
     OPT_DTYPE_OR(
         0, "master", struct mem_args, mem.master, "DTYPE", no_master,
-        "with --train: dtype of the master weights; by default fp32 if weights are narrower"),
+        "with --train: dtype of the master weights (default fp32 if the weights are narrower)"),
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
-              "with --train: dtype of the optimizer's states; by default fp32"),
+              "with --train: dtype of the optimizer states (default fp32)"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
-             "say what fits into a device's free memory, or into 80GB or 24GiB", .matters = true),
+             "show what fits into a device's free memory, or into 80GB or 24GiB", .matters = true),
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
     DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),
@@ -250,7 +248,7 @@ static enum dti_status check_options(const struct mem_args *args, struct dti_err
                                : args->mem.states  ? "--states"
                                                    : NULL;
     if (option && !args->train)
-        return dti_fail(reterr, DTI_USAGE, "%s is of training; say --train adam, or leave it out",
+        return dti_fail(reterr, DTI_USAGE, "%s is for training; add --train adam, or leave it out",
                         option);
     return DTI_OK;
 }
@@ -299,7 +297,7 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
 const struct dti_command dti_command_mem = {
     .name = "mem",
     .group = "ask",
-    .summary = "bytes of numbers in any dtype, for training, and what fits",
+    .summary = "show the memory of numbers in any dtype, for storage or training",
     .synopsis = "COUNT|SHAPE|FILE... [DTYPE,...]",
     .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
                "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a safetensors file,\n"
@@ -307,7 +305,7 @@ const struct dti_command dti_command_mem = {
                "only headers are read. Several operands are added up. DTYPE is any dtype or\n"
                "block format; the default is a selection. -v lists the tensors of files. -q\n"
                "prints only the bytes, or with --fit the names of what fits. If nothing\n"
-               "fits, the exit status is 1.",
+               "fits, the exit code is 1.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What memory is needed, for people: sizes as dtypes, and what training takes. */
+ * Memory sizes, for people: numbers in dtypes, and training. */
 #include <string.h>
 
 #include "answers/tensors.h"
@@ -78,7 +78,7 @@ static void put_amount(struct dti_line *line, const struct dti_mem *mem,
     put_count(line, mem, operand->elements);
 }
 
-/* With -v: the tensors, and what each takes in the dtypes that were asked for. */
+/* With -v: the tensors, and the size of each in the requested dtypes. */
 static enum dti_status put_tensors(const struct dti_context *cx, const struct dti_mem *mem,
                                    const struct dti_mem_operand *operand, struct dti_error *reterr)
 {
@@ -105,7 +105,7 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
         dti_number_cell(table, item->stored_bytes);
         for (size_t k = 0; k < asked; k++) {
             struct dti_footprint footprint = {.bytes = item->stored_bytes};
-            if (item->takes_dtype) /* its sum was possible */
+            if (item->takes_dtype) /* the sum has been checked */
                 (void)dti_footprint_of(&mem->sizes[k].as, &item->extent, &footprint);
             dti_number_cell(table, footprint.bytes);
         }
@@ -179,7 +179,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
                                  struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE], titles[128], ranks[16];
-    bool scales = false, padding = false; /* whether there is something for these columns */
+    bool scales = false, padding = false; /* whether these columns have any content */
     for (size_t i = 0; i < mem->size_count; i++) {
         scales |= mem->sizes[i].numbers.scale_bytes > 0;
         padding |= mem->sizes[i].numbers.padding > 0;
@@ -209,7 +209,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
     }
     const enum dti_status status = dti_put_table(cx, table, 2, reterr);
     if (padding)
-        note(cx, "padding: numbers that fill up the last block of each row");
+        note(cx, "padding: numbers that complete the last block of each row");
     return status;
 }
 
@@ -286,7 +286,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-/* What the defaults were, and what is not counted. */
+/* The defaults used, and what is not counted. */
 static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
 {
     bool master = false, eight = false;
@@ -295,12 +295,12 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
         eight |= dti_training_get(mem->trainings[i].plan.training)->block > 0;
     }
     if (master && !mem->master)
-        note(cx, "mixed precision: weights of less than 32 bits are updated in a copy of "
-                 "fp32; --master none leaves it out");
+        note(cx, "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
+                 "--master none omits it");
     if (eight)
-        note(cx, "states of 8 bits have a scale of fp32 for each 256; tensors of less than "
-                 "4096 numbers have states of fp32");
-    note(cx, "not counted: activations, temporary buffers, what a framework keeps beside");
+        note(cx, "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
+                 "numbers have fp32 states");
+    note(cx, "not counted: activations, temporary buffers, framework overhead");
 }
 
 static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
@@ -334,10 +334,10 @@ static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem
                        dti_human_bytes(all, capacity->all));
     dti_line_end(&line);
     if (!mem->train)
-        note(cx, "not counted: activations, caches, what a framework keeps beside");
+        note(cx, "not counted: activations, caches, framework overhead");
 }
 
-/* -q: bytes alone, one a line; with --fit what fits. */
+/* -q: only the bytes, one per line; with --fit the names of what fits. */
 static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
 {
     for (size_t i = 0; i < mem->size_count && !mem->train; i++) {

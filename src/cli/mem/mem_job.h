@@ -10,7 +10,7 @@
 
 struct mem_args {
     struct dti_file_args file;
-    struct dti_mem mem; /* what is asked of it */
+    struct dti_mem mem; /* the request */
     const char *input, *dtype;
     int train; /* set of 1 << enum dti_training */
 };
@@ -22,7 +22,7 @@ struct mem_job {
     struct dti_mem mem;
 };
 
-/* mem_operands.c: adds what the words say, and the dtypes. */
+/* mem_operands.c: adds the operands and the dtypes. */
 enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
                                  struct dti_error *reterr);
 

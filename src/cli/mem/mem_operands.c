@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words to what is stored and to what as: amounts, files of tensors, dtypes. */
+ * Reads operands: amounts, files of tensors, dtypes. */
 #include <errno.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct 
     }
 }
 
-/* Whether a word is a list of dtypes as far as its first name tells, be it an ambiguous one. */
+/* Whether a word is a list of dtypes, judged by its first name, which may be ambiguous. */
 static bool names_dtype(const char *word)
 {
     struct dti_mem_size size;
@@ -83,11 +83,11 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
         dti_container_is(word))
         return dti_mem_add_file(mem, word, reterr);
     if (!first)
-        return add_dtypes(job, word, reterr); /* which says what is wrong with it */
+        return add_dtypes(job, word, reterr); /* which reports the error */
     if (dtype)
         return dti_fail(reterr, DTI_USAGE,
-                        "%s of what? give an amount or a file before it, as in 'dtinfo mem 7B "
-                        "bf16'",
+                        "the amount is missing before %s; give a count, a shape or a file, as in "
+                        "'dtinfo mem 7B bf16'",
                         DTI_QUOTED(word, strlen(word)));
     return dti_fail_word(
         reterr, DTI_BAD_VALUE, word, strlen(word),
@@ -106,11 +106,11 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     if (option && !files)
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
     if (args->mem.only && mem->item_count == 0)
-        return dti_fail(reterr, DTI_USAGE, "--only %s fits no tensor",
+        return dti_fail(reterr, DTI_USAGE, "--only %s matches no tensor",
                         DTI_QUOTED(args->mem.only, strlen(args->mem.only)));
     if (args->train && files && mem->numbers == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "no tensor is of floats: there are no parameters to train");
+                        "no tensor holds floats: there are no parameters to train");
     return DTI_OK;
 }
 
@@ -135,7 +135,7 @@ enum dti_status dti_mem_operands(struct mem_job *job, char **words, int count,
     if (status == DTI_OK)
         status = check_selection(job, reterr);
     if (status == DTI_OK && args->dtype && mem->size_count > 0)
-        return dti_fail(reterr, DTI_USAGE, "dtypes are given twice: behind %s and by --dtype",
+        return dti_fail(reterr, DTI_USAGE, "dtypes are given twice: after %s and with --dtype",
                         mem->amounts ? "the amount" : "the file");
     if (status == DTI_OK && args->dtype)
         status = add_dtypes(job, args->dtype, reterr);

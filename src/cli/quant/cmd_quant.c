@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo quant: what a scale and a few bits make of values, tensors and checkpoints. */
+ * dtinfo quant: quantizes values, tensors and checkpoints. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static const struct dti_choice tensor_scale_choices[] = {
 
 static const struct dti_choice per_choices[] = {
     {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
-    {"channel", DTI_PER_CHANNEL, "one for each index along --axis"},
-    {"block", DTI_PER_GROUP, "one for each --block N neighbours"},
+    {"channel", DTI_PER_CHANNEL, "one per index along --axis"},
+    {"block", DTI_PER_GROUP, "one per --block N neighbours"},
     {.name = NULL},
 };
 
@@ -48,49 +48,49 @@ static const struct dti_choice as_choices[] = {
 
 static const struct dti_option options[] = {
     OPT_TEXT(0, "min", struct quant_args, min, "VALUE",
-             "lowest number of the range; by default that of the values"),
+             "lowest number of the range (default that of the values)"),
     OPT_TEXT(0, "max", struct quant_args, max, "VALUE", "highest number of the range"),
     OPT_TEXT(0, "scale", struct quant_args, scale, "VALUE",
              "use this scale instead of one from the range", .matters = true),
     OPT_TEXT(0, "zero-point", struct quant_args, zero_point, "N",
              "with --scale: the code of zero (default 0)"),
     OPT_FLAG(0, "symmetric", struct quant_args, rules.symmetric,
-             "zero in the middle (the default for int dtypes)"),
+             "zero point in the middle (the default for int dtypes)"),
     OPT_FLAG(0, "affine", struct quant_args, rules.affine,
              "a zero point that fits the range (the default for uint dtypes)"),
     OPT_CHOICE(0, "symmetry", struct quant_args, rules.symmetry, symmetry_given, "RULE",
-               symmetry_choices, "how a symmetric scale is made"),
+               symmetry_choices, "how a symmetric scale is computed"),
     OPT_CHOICE(0, "division", struct quant_args, rules.division, division_given, "RULE",
                division_choices, "how numbers are divided by the scale"),
     OPT_CHOICE(0, "like", struct quant_args, rules.like, like_given, "STACK", like_choices,
                "set division, symmetry, zero point and specials as this stack does",
                .matters = true),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
-               mx_scale_choices, "MX formats: which power of two a block has"),
+               mx_scale_choices, "MX formats: how the power of two of a block's scale is chosen"),
     OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
              "scale of the whole tensor in nvfp4: a number, auto or none"),
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
     OPT_UINT(0, "block", struct quant_args, rules.block, block_given, 1, 65536, "N",
-             "integers and floats: a scale for each N neighbours; --dequant: that length",
+             "integers and floats: one scale per N neighbours; with --dequant: the block length",
              .matters = true),
     OPT_TEXT(0, "axis", struct quant_args, axis, "N",
              "files: the axis of blocks (the last) or channels (0); -1 is the last"),
-    OPT_FLAG(0, "pad", struct quant_args, pad, "files: fill rows up with zeros to whole blocks",
+    OPT_FLAG(0, "pad", struct quant_args, pad, "files: pad rows with zeros to whole blocks",
              .matters = true),
     OPT_CHOICE(0, "packing", struct quant_args, rules.order, packing_given, "PACKING",
-               packing_choices, "how codes of less than 8 bits are packed", .alias = "nibble"),
+               packing_choices, "packing of codes of less than 8 bits", .alias = "nibble"),
     DTI_ROW_FAIL_ON(struct quant_args, fail_on, event_choices),
     DTI_ROW_INPUT(struct quant_args, transfer.input, "the file to read", "a number"),
     DTI_ROW_OUTPUT(struct quant_args, transfer.output, "files: the file to write"),
     DTI_ROW_AS(struct quant_args, transfer.as, as_choices, "files: output format"),
     DTI_ROW_FORCE(struct quant_args, transfer.force, "files: "),
     OPT_CHOICE(0, "layout", struct quant_args, layout, layout_given, "LAYOUT", layout_choices,
-               "files: names and forms of codes and scales"),
+               "files: names and storage of codes and scales"),
     OPT_FLAG(0, "dequant", struct quant_args, dequant, "files: dequantize to floats of DTYPE",
              .matters = true),
     OPT_UINT(0, "bits", struct quant_args, bits, bits_given, 1, 16, "N",
-             "files: with --dequant, codes have N bits, whatever config.json says"),
+             "files: with --dequant, codes have N bits, overriding config.json"),
     OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
              "files: quantize only these tensors, keep the others", .alias = "only"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
@@ -111,7 +111,7 @@ const char *dti_quant_given(const struct quant_args *args, const char *names)
     return dti_option_given(options, args, names);
 }
 
-/* Whether the operands are a file's (or --input, --output, ... say so), not values. */
+/* Whether the operands name a file (or --input, --output, ... imply one), not values. */
 static bool is_files(const struct quant_args *args, char **operands, int count)
 {
     const bool wanted = args->transfer.output || args->dequant || args->tensors.dry_run;

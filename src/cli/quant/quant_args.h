@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of the quant command: its options, what they ask for of a dtype (a target), and the
- * commands for files beside it. */
+ * The parts of the quant command: its options, their meaning for a dtype (a target), and the
+ * commands for files. */
 #ifndef DTINFO_CLI_QUANT_ARGS_H
 #define DTINFO_CLI_QUANT_ARGS_H
 
@@ -10,8 +10,8 @@
 #include "cli/shell/option.h"
 
 struct quant_args {
-    /* what is computed */
-    struct dti_quant_rules rules; /* but for the numbers, which are read for each dtype */
+    /* the rules */
+    struct dti_quant_rules rules; /* except the numbers, which are read for each dtype */
     const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
     int fail_on;   /* set of enum dti_quant_event */
     uint64_t bits; /* files only */
@@ -25,14 +25,14 @@ struct quant_args {
 };
 
 enum { QUANT_TARGETS_MAX = 64 };
-/* quant_targets.c: "int8" or "int8,mxfp4,...": looks them up and settles what is asked of each.
- * Options that none of them takes are errors. Notes about names are said on stderr. The list is to
- * be freed. The targets point into themselves: do not copy them. */
+/* quant_targets.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each.
+ * Options that none of them takes are errors. Notes about names go to stderr. Free the list. The
+ * targets point into themselves: do not copy them. */
 enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
-/* The first of the options that was given: dti_option_given(). */
+/* The first given option of a list: dti_option_given(). */
 const char *dti_quant_given(const struct quant_args *args, const char *names);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */

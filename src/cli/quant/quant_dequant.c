@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. What is quantized is made
- * floats by a view of the file; the rest is a cast of that view. */
+ * dtinfo quant FILE DTYPE --dequant: numbers out of codes and scales. A view of the file
+ * dequantizes the codes; the rest is a cast of that view. */
 #include <string.h>
 
 #include "answers/dequant.h"
@@ -33,11 +33,10 @@ static enum dti_status make_view(struct dti_rewrite_job *job, struct dti_error *
     if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
         return status;
     return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: nothing that is quantized was found%s; 'dtinfo cast' makes other "
-                    "dtypes of floats",
+                    "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
                     dti_quote(quoted, job->path, strlen(job->path)),
                     args->tensors.only || args->tensors.keep || args->tensors.select
-                        ? " among the chosen tensors"
+                        ? " in the selection"
                     : args->layout_given ? " in that layout"
                                          : "");
 }
@@ -59,7 +58,7 @@ static enum dti_status answer(struct dti_rewrite_job *job, struct dti_error *ret
     return DTI_ANSWER(job->cx, dequant, &answer, reterr);
 }
 
-/* "a scale per channel of axis 0, zero points": what has a scale. */
+/* "a scale per channel of axis 0, zero points": the granularity of scales. */
 static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_form *form)
 {
     const unsigned long long group = form->group[1], rows = form->group[0];
@@ -100,13 +99,13 @@ static void put_form(const struct dti_rewrite_job *job, size_t at, struct dti_te
                    form_words(words, form));
 }
 
-/* The casts are counted as losses; the codes themselves may say nan, too. */
+/* The losses are those of the casts; codes may also stand for nan. */
 static void put_loss(const struct dti_rewrite_job *job, const struct dti_dequant_totals *totals,
                      struct dti_line *line)
 {
     struct dti_loss_summary loss;
     if (totals->nan > 0 || totals->inf > 0) {
-        dti_line_print(line, DTI_STYLE_WARN, "  out of codes and scales came %llu nan and %llu inf",
+        dti_line_print(line, DTI_STYLE_WARN, "  dequantization produced %llu nan and %llu inf",
                        (unsigned long long)totals->nan, (unsigned long long)totals->inf);
         dti_line_end(line);
     }
@@ -147,8 +146,8 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
-/* A line on the whole, one for each way in which tensors were stored, what was lost on the way to
- * the dtype, and with -v every tensor. */
+/* A summary line, a line per storage form of the tensors, the losses of the cast to the dtype, and
+ * with -v every tensor. */
 static enum dti_status human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_dequant_totals totals;
@@ -177,7 +176,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_CHANGED] = "",
     [DTI_FATE_SAME] = "as it is",
     [DTI_FATE_KEEP] = "kept",
-    [DTI_FATE_ONLY] = "kept: not of --quant-only",
+    [DTI_FATE_ONLY] = "kept: not in --quant-only",
     [DTI_FATE_INTEGER] = "kept: no scales",
     [DTI_FATE_COMPLEX] = "kept: complex",
 };
@@ -202,8 +201,7 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
     const int files = args->transfer.input ? 0 : 1;
     if (option)
         return dti_fail(reterr, DTI_USAGE,
-                        "--%s says how to quantize, and --dequant takes what the file says; leave "
-                        "it out",
+                        "--%s is for quantizing; --dequant reads it from the file: leave it out",
                         option);
     if (count != files)
         return DTI_OK;
@@ -217,7 +215,8 @@ static enum dti_status check_target(const struct dti_rewrite_job *job, struct dt
     if (dti_format_is_float(format))
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND,
-                    "--dequant makes floats, and %s is none; say fp32, fp16 or bf16", format->name);
+                    "--dequant makes floats, and %s is not one; use fp32, fp16 or bf16",
+                    format->name);
 }
 
 enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
@@ -241,5 +240,8 @@ enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dt
         status = dti_rewrite_source_options(&job, reterr);
     if (status == DTI_OK)
         status = check_target(&job, reterr);
-    return dti_rewrite_job_run(&job, status, reterr);
+    status = dti_rewrite_job_run(&job, status, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
+        reterr->remedy = DTI_REMEDY_CAST_RAW; /* there is no --from */
+    return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of a file's tensors, for people: a line on the whole, two on the recipe, one for each
- * dtype that there was, what was lost, and the tensors: all of a few, else those that lost most
- * (with -v all of them). */
+ * The report on a quantized file: a summary line, two lines on the recipe, one per input dtype, the
+ * losses, and the tensors: all if there are few, else those that lost most (with -v all of them).
+ */
 #include <math.h>
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ static void put(struct dti_line *line, const char *text)
     dti_line_put(line, DTI_STYLE_PLAIN, text);
 }
 
-/* What has a scale of its own, in words; nothing for blocks. */
+/* The granularity of scales, in words; nothing for blocks. */
 static void put_granularity(const struct dti_quant_target *target, struct dti_line *line)
 {
     const struct dti_quant_scheme *const scheme = &target->scheme;
@@ -112,7 +112,7 @@ static bool is_changed(const struct dti_rewrite_tensor *tensor)
     return tensor->fate == DTI_FATE_CHANGED;
 }
 
-/* Whether a lost more than b: the weaker signal comes first. */
+/* Whether a lost more than b: the lower SQNR comes first. */
 static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_summary *b)
 {
     const double one = isnan(a->sqnr_db) ? INFINITY : a->sqnr_db;

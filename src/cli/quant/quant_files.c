@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo quant FILE DTYPE: what is asked for, and the answer. */
+ * dtinfo quant FILE DTYPE: the request and the answer. */
 #include "cli/quant/quant_files.h"
 
 #include <stdlib.h>
@@ -19,10 +19,10 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     if (status != DTI_OK)
         return status;
     if (count != 1)
-        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; %s are several",
+        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; got %s",
                         dti_quote(quoted, dtype, strlen(dtype)));
     if (!args->min != !args->max)
-        return dti_fail(reterr, DTI_USAGE, "of a file %s needs %s beside it",
+        return dti_fail(reterr, DTI_USAGE, "for a file %s needs %s too",
                         args->min ? "--min" : "--max", args->min ? "--max" : "--min");
     const struct dti_quant_row *const row =
         dti_quant_row_find((enum dti_quant_layout)args->layout, file->target->name);
@@ -81,12 +81,12 @@ static bool fails(const struct dti_rewrite_job *job)
 static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_CHANGED] = "",
     [DTI_FATE_KEEP] = "kept: --keep",
-    [DTI_FATE_ONLY] = "kept: not of --quant-only",
+    [DTI_FATE_ONLY] = "kept: not in --quant-only",
     [DTI_FATE_INTEGER] = "kept: integers",
     [DTI_FATE_COMPLEX] = "kept: complex",
     [DTI_FATE_NARROW] = "kept: 8 bits or less already",
     [DTI_FATE_SCALAR] = "kept: a single number",
-    [DTI_FATE_PART] = "kept: of tensors that are quantized already",
+    [DTI_FATE_PART] = "kept: part of an already quantized tensor",
 };
 
 static const struct dti_rewrite_command command = {
@@ -107,9 +107,9 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     struct dti_rewrite_job *const job = &file.job;
     const char *dtype = NULL;
     if (args->fail_on && args->tensors.dry_run)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--dry-run does not read the data, and --fail-on is about it; leave one of "
-                        "them out");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "--dry-run does not read the data, which --fail-on needs; leave one of them out");
     if (args->dequant)
         return dti_quant_dequant(args, cx, operands, count, reterr);
     dti_rewrite_job_init(job, &command, &args->transfer, &args->tensors, cx);
@@ -118,7 +118,7 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     enum dti_status status = dti_rewrite_operands(job, operands, count, &dtype, reterr);
     if (status == DTI_OK && args->bits_given)
         status = dti_fail(reterr, DTI_USAGE,
-                          "--bits is for --dequant; the dtype says how many bits a code gets");
+                          "--bits is for --dequant; the dtype determines the bits of a code");
     if (status == DTI_OK)
         status = dti_rewrite_options(job, NULL, reterr);
     if (status == DTI_OK)

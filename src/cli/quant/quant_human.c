@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quantized values for people: the recipe, then scale by scale what became of each number. */
+ * Quantized values for people: the recipe, then each number, grouped by scale. */
 #include <string.h>
 
 #include "cli/quant/quant_values.h"
@@ -18,7 +18,7 @@ static void label(struct dti_line *line, const char *name)
     dti_line_to(line, VALUE_COLUMN);
 }
 
-/* Ends the line, with a note or without. */
+/* Ends the line, with or without a note. */
 static void end(struct dti_line *line, const char *note)
 {
     if (note) {
@@ -28,7 +28,7 @@ static void end(struct dti_line *line, const char *note)
     dti_line_end(line);
 }
 
-/* "label  0.1   0x3dcccccd   how it came to be" */
+/* "label  0.1   0x3dcccccd   its rule" */
 static void put_fp32(struct dti_line *line, const char *name, uint32_t code, const char *how)
 {
     char text[DTI_TEXT_SIZE];
@@ -98,7 +98,7 @@ static void put_affine(struct dti_line *line, const struct dti_quant_target *tar
     if (integer) {
         label(line, "zero point");
         dti_line_print(line, DTI_STYLE_PLAIN, "%d", (int)group->affine.zero_point);
-        end(line, "zero comes back exactly");
+        end(line, "zero is exact");
     }
     label(line, "reaches");
     dti_quant_reach(target, group, &lowest, &highest);
@@ -117,7 +117,7 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
     char text[DTI_TEXT_SIZE], words[QUANT_WORDS_SIZE];
     struct dti_value scale;
     dti_decode(format, group->scale, &scale);
-    if (block->family != DTI_BLOCKS_NF) /* whose scale it is */
+    if (block->family != DTI_BLOCKS_NF) /* the scale's name */
         put_fp32(line, "amax", group->amax, NULL);
     label(line, "scale");
     if (block->family == DTI_BLOCKS_MX && scale.class == DTI_CLASS_FINITE)
@@ -133,9 +133,9 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
     dti_line_to(line, BITS_COLUMN);
     dti_line_text(line, text);
     end(line, scale.class == DTI_CLASS_NAN
-                  ? "the block has a NaN or an infinity: nothing else is left of it"
+                  ? "the block contains a NaN or an infinity, so all of it becomes NaN"
               : scale.class == DTI_CLASS_INF
-                  ? "it is beyond the scale's dtype: infinities and NaNs come back"
+                  ? "beyond the scale's dtype: the block becomes infinities and NaNs"
                   : dti_quant_scale_words(target, words));
     if (block->family == DTI_BLOCKS_NV && target->tensor_scale != DTI_TENSOR_SCALE_NONE)
         put_fp32(line, "x tensor", dti_quant_multiplier(result, group),
@@ -164,7 +164,7 @@ static bool put_error(struct dti_table *table, uint32_t x, uint32_t back)
     return !failed;
 }
 
-/* A quotient in fp32 with all its digits: a few numbers lie next to where rounding changes. */
+/* A quotient in fp32 with all digits: some numbers are close to a rounding boundary. */
 static void spell_scaled(char text[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     const uint32_t code = dti_fp32_round(value);
@@ -202,7 +202,7 @@ static bool put_element(struct dti_table *table, const struct dti_quant_facts *f
 
 enum { COLUMNS = 8, ROWS = 1024 };
 
-/* The elements of a group, ROWS at a time: a stream may be long. */
+/* The elements of a group, ROWS at a time, as a stream may be long. */
 static bool put_elements(const struct dti_context *cx, const struct dti_quant_result *result,
                          const struct dti_quant_group *group)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dtypes that are asked for, and what the options ask of each. Mistakes in options: nothing
- * that was given is ignored. */
+ * The requested dtypes, and the options applied to each. Every given option has an effect or is an
+ * error. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "core/quant_parts.h"
 #include "dtinfo/number.h"
 
-/* Options that exclude or need each other, whatever the dtype is. */
+/* Options that exclude or need each other for every dtype. */
 static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
 {
     const char *const like = dti_quant_given(args, "division symmetry");
@@ -25,15 +25,15 @@ static enum dti_status check_options(const struct quant_args *args, struct dti_e
                         "--symmetric and --affine exclude each other; give one of them");
     if (args->symmetry_given && args->rules.affine)
         return dti_fail(reterr, DTI_USAGE,
-                        "--symmetry is of symmetric quantization; leave out --affine");
+                        "--symmetry is for symmetric quantization; leave out --affine");
     if (args->scale && range)
         return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
                         range);
     if (args->scale && args->rules.affine)
-        return dti_fail(reterr, DTI_USAGE, "--scale comes with --zero-point; leave out --affine");
+        return dti_fail(reterr, DTI_USAGE, "with --scale, use --zero-point instead of --affine");
     if (args->zero_point && !args->scale)
         return dti_fail(reterr, DTI_USAGE,
-                        "--zero-point needs --scale; from a range both are computed");
+                        "--zero-point needs --scale; without it both are computed from the range");
     if (args->zero_point && (args->rules.symmetric || args->symmetry_given))
         return dti_fail(reterr, DTI_USAGE,
                         "the zero point of symmetric quantization is in the middle; leave out "
@@ -44,11 +44,11 @@ static enum dti_status check_options(const struct quant_args *args, struct dti_e
         return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
                         channels ? "channel" : "tensor");
     if (args->per_given && args->rules.per == DTI_PER_TENSOR && args->axis)
-        return dti_fail(reterr, DTI_USAGE, "one scale has no axis; leave out --axis or --per");
+        return dti_fail(reterr, DTI_USAGE, "a single scale has no axis; leave out --axis or --per");
     if (one && args->block_given)
-        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out --block", one);
+        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out --block", one);
     if (one && channels)
-        return dti_fail(reterr, DTI_USAGE, "--%s is of the whole tensor; leave out %s", one,
+        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out %s", one,
                         args->per_given ? "--per channel" : "--axis");
     return DTI_OK;
 }
@@ -60,15 +60,15 @@ static enum dti_status fit_options(const struct quant_args *args,
 {
     static const struct {
         const char *options;
-        unsigned families; /* of dtypes that the options are for */
+        unsigned families; /* kinds of dtypes that the options are for */
         const char *takers, *remedy;
     } fits[] = {
         {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
-         "its blocks have scales of their own"},
-        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero is zero"},
+         "its blocks have their own scales"},
+        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero point is always 0"},
         {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
         {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
-         "integers, scaled floats, nvfp4 and nf4", "its own rule settles how it divides"},
+         "integers, scaled floats, nvfp4 and nf4", "the format defines the division"},
         {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4 and nf4", "leave it out"},
         {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
@@ -112,11 +112,11 @@ static enum dti_status read_fp32(const char *option, const char *text, bool scal
     if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
               : value.class <= DTI_CLASS_FINITE)
         return DTI_OK;
-    return dti_fail_word(reterr, DTI_BAD_VALUE, text, strlen(text),
-                         scale
-                             ? "%s %s is no scale; give a positive number within the range of fp32"
-                             : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
-                         option, DTI_QUOTED(text, strlen(text)));
+    return dti_fail_word(
+        reterr, DTI_BAD_VALUE, text, strlen(text),
+        scale ? "%s %s is not a scale; give a positive number within the range of fp32"
+              : "%s %s is not a finite fp32 number; the largest is 3.4028235e+38",
+        option, DTI_QUOTED(text, strlen(text)));
 }
 
 static enum dti_status read_integer(const char *option, const char *text, int64_t lowest,
@@ -133,7 +133,7 @@ static enum dti_status read_integer(const char *option, const char *text, int64_
     number = negative ? -number : number;
     if (!good || *digit != '\0' || number < lowest || number > highest) {
         return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
-                             "%s takes an integer from %lld to %lld, not %s", option,
+                             "%s takes an integer from %lld to %lld; got %s", option,
                              (long long)lowest, (long long)highest, DTI_QUOTED(text, strlen(text)));
     }
     *ret_number = number;
@@ -189,12 +189,12 @@ static enum dti_status read_range(const struct quant_args *args, struct dti_quan
     dti_fp32_value(ret->max, &max);
     if (dti_value_compare(&min, &max) <= 0)
         return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; exchange them",
+    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; swap them",
                     DTI_QUOTED(args->min, strlen(args->min)),
                     DTI_QUOTED(args->max, strlen(args->max)));
 }
 
-/* Adds those numbers to the rules that the target takes. */
+/* Adds the numeric options that the target takes to its rules. */
 static enum dti_status settle(const struct quant_args *args, struct dti_quant_target *target,
                               struct dti_error *reterr)
 {
@@ -216,7 +216,7 @@ static enum dti_status settle(const struct quant_args *args, struct dti_quant_ta
     return status;
 }
 
-/* Looks up the next of names that are joined by commas, which is length bytes long. */
+/* Looks up one name of a comma-separated list, length bytes long. */
 static enum dti_status find(const struct dti_context *cx, const char *names, const char *at,
                             size_t length, bool full, struct dti_quant_target *ret,
                             struct dti_error *reterr)
@@ -226,7 +226,7 @@ static enum dti_status find(const struct dti_context *cx, const char *names, con
         const char *const what = length == 0 ? names : at;
         const size_t size = length == 0 ? strlen(names) : length;
         return dti_fail_word(reterr, DTI_UNKNOWN_DTYPE, what, size,
-                             length == 0 ? "%s has a comma without a dtype beside it"
+                             length == 0 ? "%s has a comma without a dtype next to it"
                                          : "unknown dtype %s",
                              DTI_QUOTED(what, size));
     }

@@ -34,8 +34,9 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                         "-o out.safetensors'",
                         of_files);
     if (args->per_given && args->rules.per == DTI_PER_CHANNEL)
-        return dti_fail(reterr, DTI_USAGE,
-                        "values have no channels; --per channel is for files, --block N for both");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "values have no channels; --per channel is for files, --block N for values and files");
     if (count == 1)
         return dti_fail(reterr, DTI_USAGE,
                         is_target(operands[0]) ? "the values are missing before %s, " EXAMPLE
@@ -43,34 +44,34 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                         DTI_QUOTED(operands[0], strlen(operands[0])));
     for (int i = 0; i < count - 1; i++) {
         if (strcmp(operands[i], "-") == 0 && count > 2)
-            return dti_fail(reterr, DTI_USAGE,
-                            "'-' reads the values from standard input; give no others beside it");
+            return dti_fail(
+                reterr, DTI_USAGE,
+                "'-' reads all values from standard input; give no other values with it");
     }
     const char *const last = operands[count - 1], *const first = operands[count - 2];
     if (!is_target(first) && dti_operand_is_number(last)) {
         const bool swapped = is_target(operands[0]);
         const char *const word = swapped ? operands[0] : last;
-        return dti_fail(
-            reterr, DTI_USAGE,
-            swapped ? "%s is a dtype where a value should be; the dtype comes last, " EXAMPLE
-                    : "the dtype is missing after %s, " EXAMPLE,
-            DTI_QUOTED(word, strlen(word)));
+        return dti_fail(reterr, DTI_USAGE,
+                        swapped
+                            ? "expected a value, got the dtype %s; the dtype comes last, " EXAMPLE
+                            : "the dtype is missing after %s, " EXAMPLE,
+                        DTI_QUOTED(word, strlen(word)));
     }
     if (!is_target(first))
         return DTI_OK;
     if (is_target(last))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s is a dtype where a value should be; join dtypes with commas: "
-                        "%.64s,%.64s",
+                        "expected a value, got the dtype %s; join dtypes with commas: %.64s,%.64s",
                         DTI_QUOTED(first, strlen(first)), first, last);
     if (dti_operand_is_number(last))
         return dti_fail(reterr, DTI_USAGE,
-                        "%s is a number where the dtype should be; it comes last: %.64s %.64s",
+                        "expected a dtype, got the number %s; the dtype comes last: %.64s %.64s",
                         DTI_QUOTED(last, strlen(last)), last, first);
     return DTI_OK;
 }
 
-/* The values of standard input, white space or commas between them. */
+/* The values of standard input, separated by white space or commas. */
 static enum dti_status read_input(struct dti_quant_inputs *numbers, struct dti_error *reterr)
 {
     struct dti_input input;
@@ -96,7 +97,7 @@ static enum dti_status read_input(struct dti_quant_inputs *numbers, struct dti_e
     dti_input_close(&input);
     if (status == DTI_OK && numbers->count == 0)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "standard input is empty; give values with white space between them");
+                        "standard input is empty; give values separated by white space");
     return status;
 }
 
@@ -127,7 +128,7 @@ struct quant_values_job {
     unsigned events; /* set of enum dti_quant_event */
 };
 
-/* The one end of a range that was given must not lie beyond the values. */
+/* If only one end of a range is given, it must not be beyond the values. */
 static enum dti_status check_range(const struct quant_values_job *job, size_t at,
                                    struct dti_error *reterr)
 {
@@ -136,7 +137,7 @@ static enum dti_status check_range(const struct quant_values_job *job, size_t at
     uint32_t end;
     if (!dti_quant_range_is_empty(target, &job->numbers, &end))
         return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE, "%s lies beyond all values, whose %s is %s; give %s too",
+    return dti_fail(reterr, DTI_USAGE, "%s is beyond all values, whose %s is %s; give %s too",
                     target->has_min ? "--min" : "--max", target->has_min ? "largest" : "least",
                     dti_human_fp32(text, end), target->has_min ? "--max" : "--min");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quant for values: showing what became of them to people. */
+ * quant for values: the report for people. */
 #ifndef DTINFO_CLI_QUANT_VALUES_H
 #define DTINFO_CLI_QUANT_VALUES_H
 
@@ -15,7 +15,7 @@ const char *dti_quant_kind_words(const struct dti_quant_target *target,
                                  char buffer[QUANT_WORDS_SIZE]);
 /* "x / scale in fp32, to nearest even". */
 const char *dti_quant_division_words(const struct dti_quant_target *target);
-/* How a block's scale came to be: "floor(log2 amax) - 2". */
+/* The rule of a block's scale: "floor(log2 amax) - 2". */
 const char *dti_quant_scale_words(const struct dti_quant_target *target,
                                   char buffer[QUANT_WORDS_SIZE]);
 

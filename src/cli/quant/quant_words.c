@@ -37,7 +37,7 @@ const char *dti_quant_kind_words(const struct dti_quant_target *target,
     const bool affine = integer && scheme->affine.symmetry == DTI_SYMMETRY_NONE;
     spell_steps(steps, target);
     if (dti_quant_scale_given(target))
-        (void)snprintf(buffer, QUANT_WORDS_SIZE, "with the scale given");
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "with the given scale");
     else if (affine)
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "affine, range / %u",
                        (unsigned)(scheme->affine.affine.high - scheme->affine.affine.low));
@@ -67,7 +67,7 @@ const char *dti_quant_division_words(const struct dti_quant_target *target)
                                              : "x / scale in fp32, to nearest even";
 }
 
-/* The same, of an MX block. */
+/* The same for an MX block. */
 static const char *mx_words(const struct dti_quant_target *target, char buffer[QUANT_WORDS_SIZE])
 {
     static const char *const logarithms[] = {

@@ -43,7 +43,7 @@ enum dti_status dti_amount_bytes(const char *option, const char *text, size_t le
                            letters[(size_t)(letter - letters) | 1]);
     }
     return dti_fail_word(reterr, DTI_USAGE, text, length,
-                         "%s takes bytes, as in 4096,64KiB,1GiB; %s is not%s", option,
+                         "%s takes bytes, as in 4096,64KiB,1GiB; got %s%s", option,
                          DTI_QUOTED(text, length), advice);
 }
 
@@ -63,6 +63,6 @@ enum dti_status dti_amount_threads(const char *text, size_t length, size_t *ret_
         return DTI_OK;
     }
     return dti_fail_word(reterr, DTI_USAGE, text, length,
-                         "--threads takes a number from 1 to %d, or 'all'; %s is neither",
+                         "--threads takes a number from 1 to %d, or 'all'; got %s",
                          (int)DTI_THREADS_MAX, DTI_QUOTED(text, length));
 }

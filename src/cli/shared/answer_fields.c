@@ -15,7 +15,7 @@ struct json_span {
     size_t length;
 };
 
-/* The value whose first token was read last, to its end. */
+/* Reads the rest of the value whose first token was read last. */
 static struct json_span whole_value(struct dti_json_reader *reader, enum dti_json_token first)
 {
     const char *const start = reader->token - (first == DTI_JSON_STRING);
@@ -44,7 +44,7 @@ static bool next_value(struct dti_json_reader *reader, bool members, struct json
     return ret_value->text != NULL;
 }
 
-/* The member of that name; no text where the value is no object that has it. */
+/* The member of that name; no text if the value is not an object with that member. */
 static struct json_span member(struct json_span object, const char *name, size_t length)
 {
     struct dti_json_reader reader;
@@ -87,7 +87,7 @@ static void put_value(FILE *out, struct json_span value)
     (void)fwrite(value.text + quoted, 1, value.length - 2 * quoted, out);
 }
 
-/* The records of a document, of which there may be any number. */
+/* The records of a document, in any number. */
 struct records {
     struct dti_json_reader reader;
     bool open;
@@ -139,7 +139,7 @@ static enum dti_status unknown_field(struct json_span document, const char *name
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used > 0 ? " " : "",
                                  (int)key.length, key.text);
     dti_json_reader_free(&reader);
-    return dti_fail_word(reterr, DTI_USAGE, field, length, "no field %s; there are %s",
+    return dti_fail_word(reterr, DTI_USAGE, field, length, "no field %s; the fields are %s",
                          DTI_QUOTED(field, length), list);
 }
 
@@ -178,14 +178,26 @@ enum dti_status dti_fields_print(const struct dti_context *cx, const char *recor
     size_t length = 0;
     FILE *const memory = open_memstream(&text, &length);
     if (!memory)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        return dti_no_memory(reterr);
     enum dti_status status = dti_json_write(cx->json, memory, reterr);
     if (fclose(memory) != 0 && status == DTI_OK)
-        status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = print(cx->out, (struct json_span){text, length}, records, fields, reterr);
     free(text);
     return status;
+}
+
+/* "finfo fp16 eps": a word that people ask limits by. */
+static bool is_limit(const char *word)
+{
+    static const char *const limits[] = {
+        "max",  "min",        "lowest",          "eps",
+        "bits", "resolution", "smallest_normal", "smallest_subnormal"};
+    size_t i = 0;
+    while (i < sizeof limits / sizeof *limits && strcmp(word, limits[i]) != 0)
+        i++;
+    return i < sizeof limits / sizeof *limits;
 }
 
 enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *field, const char *bare,
@@ -194,7 +206,11 @@ enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *fiel
 {
     *ret_fields = field;
     if (field && cx->output != DTI_OUTPUT_HUMAN)
-        return dti_fail(reterr, DTI_USAGE, "--field prints text; leave it out for JSON");
+        return dti_fail(reterr, DTI_USAGE, "--field prints text; leave it out with --json");
+    if (!field && !cx->quiet && *count > 1 && is_limit(operands[*count - 1]))
+        return dti_fail_word(reterr, DTI_USAGE, operands[*count - 1], strlen(operands[*count - 1]),
+                             "'%s' is not a dtype; --field NAME,... prints members of the answer",
+                             operands[*count - 1]);
     if (field || !cx->quiet || cx->output != DTI_OUTPUT_HUMAN)
         return DTI_OK;
     *ret_fields = bare;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * --field and -q of commands that answer with records: the members of the JSON document that are
- * asked for, one line of text a record. The document itself is read, so that a member has one name
- * and one spelling. */
+ * --field and -q of commands that answer with records: the requested members of the JSON document,
+ * one line of text per record. The document itself is read, so a member has one name and one
+ * spelling. */
 #ifndef DTINFO_CLI_ANSWER_FIELDS_H
 #define DTINFO_CLI_ANSWER_FIELDS_H
 
 #include "cli/shell/command.h"
 
-#define DTI_ROW_FIELD(args, field)                \
+#define DTI_ROW_FIELD(args, field, list)          \
     OPT_TEXT(0, "field", args, field, "NAME,...", \
-             "print only these members of the JSON answer, a line for each dtype")
+             "print only these members of the JSON answer, one line per dtype", .records = list)
 
-/* The fields to print: those of --field; with -q those that the last operand names, which is then
- * taken off *count, if there are several operands and it is no dtype, else `bare`; NULL for the
- * usual answer. Fails with DTI_USAGE where --field meets --json. */
+/* The fields to print: those of --field; with -q those named by the last operand, if there are
+ * several operands and it is not a dtype (it is then removed from *count), else `bare`; NULL for
+ * the usual answer. Fails with DTI_USAGE for --field with --json. */
 enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *field, const char *bare,
                                   char **operands, int *count, const char **ret_fields,
                                   struct dti_error *reterr);
 
-/* Prints members of the document that stands in cx->json: of each element of its array `records`
- * those of a list such as "max,eps" or "max.bits", with tabs between them. A number in all its
- * spellings is its "text", null is "-". Fails with DTI_USAGE for a member that no record has. */
+/* Prints members of the document in cx->json: of each element of its array `records` those of a
+ * list such as "max,eps" or "max.bits", separated by tabs. A number in all its spellings is its
+ * "text", null is "-". Fails with DTI_USAGE for a member that no record has. */
 enum dti_status dti_fields_print(const struct dti_context *cx, const char *records,
                                  const char *fields, struct dti_error *reterr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What --device means for a cast, and what is said about it in the end. */
+ * The meaning of --device for a cast, and the report on it. */
 #include "cli/shared/cast_device.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "dtinfo/resident.h"
 
 const struct dti_choice dti_choice_device[] = {
-    {.name = "cpu", .help = "no driver is opened (the default)"},
-    {.name = "cuda", .help = "the first CUDA device; it is an error if there is none"},
-    {.name = "auto", .help = "a CUDA device if there is one that works, else the CPU"},
+    {.name = "cpu", .help = "the CPU; no driver is opened (the default)"},
+    {.name = "cuda", .help = "the first CUDA device; an error if there is none"},
+    {.name = "auto", .help = "a working CUDA device if there is one, else the CPU"},
     {.name = NULL},
 };
 
@@ -46,7 +46,7 @@ enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
 {
     device->asks = true;
     if (device->wish.kind == DTI_DEVICE_AUTO) {
-        device->why_cpu = "numbers cast one by one are not worth a driver";
+        device->why_cpu = "not worth loading a driver to cast single numbers";
         return DTI_OK;
     }
     return dti_cast_device_open(device, reterr);
@@ -131,7 +131,7 @@ const char *dti_cast_device_reason(struct dti_cast_device *device)
     if (device->numbers == 1)
         return device->why_not;
     (void)snprintf(
-        device->reason, sizeof device->reason, "%llu of %llu numbers were not asked about: %s",
+        device->reason, sizeof device->reason, "%llu of %llu numbers were not checked: %s",
         (unsigned long long)(device->numbers - device->asked), (unsigned long long)device->numbers,
         device->why_not ? device->why_not : "nothing is stored");
     return device->reason;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * --device of a cast: where arrays and files are cast, and who is asked about values. A value is
- * cast exactly in any case; a device that was demanded casts it too, and must agree. */
+ * --device of a cast: where arrays and files are cast, and what cross-checks values. A value is
+ * always cast exactly; a device given by name casts it too and must agree. */
 #ifndef DTINFO_CLI_CAST_DEVICE_H
 #define DTINFO_CLI_CAST_DEVICE_H
 
@@ -19,54 +19,54 @@ struct dti_cast_job;
 struct dti_cast_device {
     struct dti_device_wish wish;
     struct dti_runner *runner;      /* NULL: the CPU */
-    char begun[DTI_DEVICE_ID_SIZE]; /* where the work began; "" before */
-    bool asks;                      /* numbers one by one: the device is a cross-check */
+    char begun[DTI_DEVICE_ID_SIZE]; /* the device at the start of the work; "" before */
+    bool asks;                      /* single numbers: the device is a cross-check */
     /* a cross-check: */
     uint64_t numbers, asked;
-    const char *why_not; /* why one of them was not asked about, or NULL */
-    const char *why_cpu; /* why nobody was: --device auto */
+    const char *why_not; /* why one of them was not checked, or NULL */
+    const char *why_cpu; /* why none was checked: --device auto */
     /* arrays and files: */
-    size_t plans, plans_there; /* how many there are, and how many of them the device does */
-    const char *why_plans;     /* why it does not do one of them */
+    size_t plans, plans_there; /* how many plans there are, and how many run on the device */
+    const char *why_plans;     /* why one of them does not */
     char reason[768];          /* dti_cast_device_reason() */
 };
 
-/* What completion offers. */
+/* Candidates for completion. */
 extern const struct dti_choice dti_choice_device[];
 
 /* The option's text (NULL: the CPU); nothing is opened. Fails with DTI_USAGE, or DTI_UNAVAILABLE
- * for a device that is not made for this system. */
+ * for a device that this system cannot have. */
 enum dti_status dti_cast_device_read(struct dti_cast_device *ret, const char *text,
                                      struct dti_error *reterr);
-/* For arrays and files. Fails with DTI_UNAVAILABLE where a device was demanded that is not there.
+/* For arrays and files. Fails with DTI_UNAVAILABLE if a device given by name is missing.
  */
 enum dti_status dti_cast_device_open(struct dti_cast_device *device, struct dti_error *reterr);
-/* For numbers one by one, which with `auto` are not worth a driver. */
+/* For single numbers; with `auto` they are not worth loading a driver. */
 enum dti_status dti_cast_device_open_cross_check(struct dti_cast_device *device,
                                                  struct dti_error *reterr);
 void dti_cast_device_close(struct dti_cast_device *device);
 
-/* Gives an array's plan to the device; and those of a file, which have been given to it. */
+/* Gives an array's plan to the device; counts the plans of a file that were given to it. */
 enum dti_status dti_cast_device_take(struct dti_cast_device *device, struct dti_plan *plan,
                                      struct dti_error *reterr);
 void dti_cast_device_plans(struct dti_cast_device *device, const struct dti_rewrite *cast);
-/* Threads that should bring blocks: `wanted` where that is not 0 or the work is the CPU's. */
+/* Threads that should supply blocks: `wanted` unless it is 0 and the work is not the CPU's. */
 size_t dti_cast_device_threads(const struct dti_cast_device *device, size_t wanted);
 
-/* Asks about n numbers, the first of which is element `index`. */
+/* Checks n numbers, starting with element `index`. */
 enum dti_status dti_cast_device_ask(struct dti_cast_device *device,
                                     struct dti_cross_check *cross_check,
                                     const struct dti_stored_number *numbers, size_t n,
                                     uint64_t index, struct dti_error *reterr);
 
-/* "cuda:0", or "cpu", also after the device was left. */
+/* "cuda:0", or "cpu", also after falling back from the device. */
 const char *dti_cast_device_name(const struct dti_cast_device *device);
-/* Why it is the CPU, or not the device alone; NULL when there is nothing to say. */
+/* Why the CPU did some or all of the work; NULL if there is no reason to report. */
 const char *dti_cast_device_reason(struct dti_cast_device *device);
 
-/* Says on stderr, and among the warnings of JSON, that a device was left. */
+/* Warns on stderr and in JSON that the work fell back from a device. */
 void dti_cast_device_warn(struct dti_cast_job *job);
-/* "  device cuda:0", where --device was given. */
+/* "  device cuda:0", if --device was given. */
 void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line);
 
 #endif

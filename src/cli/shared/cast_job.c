@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a cast is asked to do: destinations, route and policies from the command line; and doing it
- * to one operand. */
+ * The request of a cast: destinations, route and policies from the command line. */
 #include "cli/shared/cast_job.h"
 
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 
-/* `all`: from wide to narrow, what people train, convert and serve with. */
+/* `all`: the dtypes common in training, conversion and serving, from wide to narrow. */
 static const enum dti_dtype ladder[] = {
     DTI_FP64,         DTI_FP32,       DTI_TF32,     DTI_BF16,
     DTI_FP16,         DTI_FP8_E4M3FN, DTI_FP8_E5M2, DTI_FP8_E4M3FNUZ,
@@ -22,18 +21,18 @@ static const enum dti_dtype ladder[] = {
 
 enum { DTYPES_MAX = 256 };
 
-/* A name of a list that is empty or longer than any dtype's. */
+/* A name in a list that is empty or longer than that of any dtype. */
 static enum dti_status bad_list(const char *list, const char *name, size_t length,
                                 struct dti_error *reterr)
 {
     if (list[0] == '\0') {
         length = 0;
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "an empty text is no dtype; 'dtinfo list' shows them all");
+                       "missing name of a dtype; 'dtinfo list' shows all dtypes");
     } else if (length == 0) {
         name = list;
         length = strlen(list);
-        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype beside it",
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "%s has a comma without a dtype next to it",
                        DTI_QUOTED(name, length));
     } else {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE, "unknown dtype %s", DTI_QUOTED(name, length));
@@ -92,14 +91,14 @@ static enum dti_status add_via(struct dti_cast_job *job, const char *name, struc
     return status;
 }
 
-/* A place for one more, zeroed. */
+/* Appends a zeroed element. */
 static enum dti_status grow_targets(struct dti_cast_job *job, struct dti_cast_target **ret,
                                     struct dti_error *reterr)
 {
     const size_t count = job->target_count;
     if (count == DTYPES_MAX)
         return dti_fail(reterr, DTI_USAGE, "at most %d dtypes at once", DTYPES_MAX);
-    if ((count & (count - 1)) == 0) { /* as many again as there are */
+    if ((count & (count - 1)) == 0) { /* doubles the list */
         struct dti_cast_target *const more =
             realloc(job->targets, (count > 0 ? 2 * count : 1) * sizeof *more);
         if (!more)
@@ -137,7 +136,8 @@ static enum dti_status add_target(struct dti_cast_job *job, const struct dti_for
         enum dti_stack stack = (enum dti_stack)args->like;
         target->rule = dti_stack_find(stack, &cast->dst);
         if (!target->rule && named)
-            return dti_fail(reterr, DTI_WRONG_KIND, "%s has no %s; --stacks shows who has it",
+            return dti_fail(reterr, DTI_WRONG_KIND,
+                            "%s has no %s; --stacks shows the stacks that have it",
                             dti_stack_name(stack), dtype->name);
         if (!target->rule)
             return DTI_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every cast has, be it of values, of an array or of a file: destinations and policies from
- * the command line, warnings, a device. */
+ * What casts of values, arrays and files share: destinations and policies from the command line,
+ * warnings, a device. */
 #ifndef DTINFO_CLI_CAST_JOB_H
 #define DTINFO_CLI_CAST_JOB_H
 
@@ -25,24 +25,24 @@ struct dti_cast_job {
     size_t target_count;
     size_t via_count;
     struct dti_format via[DTI_VIA_MAX];
-    struct dti_warnings warnings; /* for JSON: what a person is told on the side */
+    struct dti_warnings warnings; /* warnings for JSON, which go to stderr otherwise */
     struct dti_cast_device device;
 };
 
-/* From the options and the dtype operand ("bf16", "fp16,bf16", "all"). To be freed on success. */
+/* From the options and the dtype operand ("bf16", "fp16,bf16", "all"). Free the job on success. */
 enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_policy_args *args,
                                   const struct dti_context *cx, const char *dtypes,
                                   struct dti_error *reterr);
 void dti_cast_job_free(struct dti_cast_job *job);
 
-/* On stderr, and among the warnings of the job: a dti_warn_fn. */
+/* Warns on stderr and in the job's list: a dti_warn_fn. */
 void dti_cast_job_warn(void *job, const struct dti_note *note);
 
-/* The policies as an answer has them. cast: the one cast of an array or a file, whose rounding mode
- * is that of its last stage; NULL: those of the command line. */
+/* The policies for an answer. cast: the cast of an array or a file, with the rounding mode of its
+ * last stage; NULL: those of the command line. */
 struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
                                                  const struct dti_cast *cast);
-/* Adds the hint at --overflow saturate, where numbers overflowed. */
+/* Adds the hint about --overflow saturate if numbers overflowed. */
 void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
                        const struct dti_stack_rule *rule, uint64_t overflowed);
 

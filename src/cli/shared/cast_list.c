@@ -13,9 +13,8 @@ static enum dti_status add(struct dti_cast_list *list, const char *text, size_t 
     char name[64];
     struct dti_dtype_operand operand;
     if (length >= sizeof name || list->count == DTI_CAST_LIST)
-        return dti_fail_word(reterr, DTI_USAGE, text, length,
-                             "--as takes up to %d names of dtypes; %s is not one", DTI_CAST_LIST,
-                             DTI_QUOTED(text, length));
+        return dti_fail_word(reterr, DTI_USAGE, text, length, "--as takes up to %d dtypes; got %s",
+                             DTI_CAST_LIST, DTI_QUOTED(text, length));
     memcpy(name, text, length);
     name[length] = '\0';
     const enum dti_status status = dti_dtype_operand_read(name, NULL, cx, &operand, reterr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dtypes of --as, for the commands that look at what casts of a file's tensors would lose. */
+ * The dtypes of --as, for commands that estimate the losses of casting a file's tensors. */
 #ifndef DTINFO_CLI_CAST_LIST_H
 #define DTINFO_CLI_CAST_LIST_H
 
@@ -15,7 +15,7 @@ struct dti_cast_list {
     size_t count, note_count;
 };
 
-/* "bf16,fp8_e4m3fn"; the reading gets them, and points into the list. text may be NULL. */
+/* "bf16,fp8_e4m3fn"; stored in the reading, which points into the list. text may be NULL. */
 enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
                                    const struct dti_context *cx, struct dti_reading *reading,
                                    struct dti_error *reterr);

@@ -33,9 +33,9 @@ const struct dti_choice dti_choice_stack[] = {
 
 const struct dti_choice dti_choice_fail_on[] = {
     {"inexact", DTI_FLAG_INEXACT, "a stored number differs from the given one"},
-    {"overflow", DTI_FLAG_OVERFLOW, "a number lies beyond the dtype's range"},
-    {"underflow", DTI_FLAG_UNDERFLOW, "a number was lost to zero or to a subnormal"},
-    {"invalid", DTI_FLAG_INVALID, "a NaN or infinity has no counterpart in the dtype"},
+    {"overflow", DTI_FLAG_OVERFLOW, "a number is beyond the dtype's range"},
+    {"underflow", DTI_FLAG_UNDERFLOW, "a number became zero or subnormal"},
+    {"invalid", DTI_FLAG_INVALID, "the dtype lacks a NaN or infinity"},
     {.name = NULL},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the options say of files of tensors. */
+ * Options of files of tensors. */
 #include "cli/shared/file_source.h"
 
 #include <stdlib.h>
@@ -31,12 +31,12 @@ static enum dti_status refuse_without_from(const struct dti_file_args *args,
     const char *const option = args->shape ? "--shape" : args->endian_given ? "--endian" : NULL;
     if (args->packing_given && args->packing == DTI_PACKING_BYTES)
         return dti_fail(reterr, DTI_USAGE,
-                        "--packing bytes is of raw codes; say with --from what they are, or say "
-                        "low or high of safetensors");
+                        "--packing bytes is for raw codes; give --from DTYPE, or use low or high "
+                        "for safetensors");
     if (!option)
         return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE,
-                    "%s is of raw codes; say with --from what they are, or leave it out", option);
+    return dti_fail(reterr, DTI_USAGE, "%s is for raw codes; give --from DTYPE, or leave it out",
+                    option);
 }
 
 static enum dti_status read_raw(struct dti_file_source *source, const struct dti_file_args *args,
@@ -58,7 +58,7 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     if (raw->shaped &&
         !dti_shape_parse(args->shape, strlen(args->shape), source->shape, &raw->rank)) {
         return dti_fail_word(reterr, DTI_USAGE, args->shape, strlen(args->shape),
-                             "--shape takes dimensions, as in 2,3 or 2x3; %s is not",
+                             "--shape takes dimensions, as in 2,3 or 2x3; got %s",
                              DTI_QUOTED(args->shape, strlen(args->shape)));
     }
     source->options.raw = raw;
@@ -70,7 +70,7 @@ static enum dti_status read_logical(struct dti_file_source *source,
 {
     const char *const beside = args->bits_given ? "--bits" : args->block_given ? "--block" : NULL;
     if (args->raw && beside)
-        return dti_fail(reterr, DTI_USAGE, "--raw reads no quantized tensor; leave out --raw or %s",
+        return dti_fail(reterr, DTI_USAGE, "--raw does not dequantize; leave out --raw or %s",
                         beside);
     source->logical = (struct dti_logical_options){.open = &source->options,
                                                    .raw = args->raw,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options of the commands that read files of tensors: what a file holds where it does not say so
- * itself, and with how many threads and how much memory its data is read. */
+ * Options of the commands that read files of tensors: the contents of files that do not describe
+ * themselves, and the threads and memory for reading. */
 #ifndef DTINFO_CLI_FILE_SOURCE_H
 #define DTINFO_CLI_FILE_SOURCE_H
 
@@ -27,13 +27,12 @@ enum dti_endian { DTI_ENDIAN_LITTLE, DTI_ENDIAN_BIG };
     DTI_ROW_FROM(type, args.from), DTI_ROW_ENDIAN(type, args.endian, "byte order of raw codes"), \
         DTI_ROW_PACKING(type, args.packing, "packing of sub-byte codes, raw or in safetensors"), \
         DTI_ROW_ASSUME(type, args.assume), DTI_ROW_LENIENT(type, args.lenient)
-/* Of those that see a quantized tensor as one. */
-#define DTI_LOGICAL_OPTIONS(type, args)                                         \
-    OPT_FLAG(0, "raw", type, args.raw,                                          \
-             "show quantized tensors as they are stored: codes, scales"),       \
-        OPT_UINT(0, "bits", type, args.bits, args.bits_given, 1, 16, "N",       \
-                 "quantized codes have N bits, whatever config.json says"),     \
-        OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N", \
+/* Of commands that treat a quantized tensor as one tensor. */
+#define DTI_LOGICAL_OPTIONS(type, args)                                                       \
+    OPT_FLAG(0, "raw", type, args.raw, "show quantized tensors as stored: codes and scales"), \
+        OPT_UINT(0, "bits", type, args.bits, args.bits_given, 1, 16, "N",                     \
+                 "quantized codes have N bits, overriding config.json"),                      \
+        OPT_UINT(0, "block", type, args.block, args.block_given, 1, 65536, "N",               \
                  "N quantized neighbours share a scale")
 #define DTI_SHAPE_OPTION(type, args) DTI_ROW_SHAPE(type, args.shape, "")
 #define DTI_SCAN_OPTIONS(type, args)                                             \
@@ -48,23 +47,23 @@ struct dti_file_source {
     struct dti_raw raw;
     struct dti_format assume;
     uint64_t shape[DTI_RANK_MAX];
-    const char *notes[2]; /* what the dtypes' names deserve to have said about them */
+    const char *notes[2]; /* notes about the dtypes' names */
     size_t note_count;
 };
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
                                      const struct dti_context *cx, struct dti_error *reterr);
 
-/* Warns of quantized tensors that stay as they are stored. */
+/* Warns about quantized tensors that are shown as stored. */
 void dti_file_source_warn(const struct dti_context *cx, const struct dti_container *container);
 
-/* How the options let data be read, with a bar that shows how far that is. bar must stay where it
- * is as long as it reads. */
+/* The reading that the options ask for, with a progress bar. bar must not move during the reading.
+ */
 struct dti_file_bar {
     struct dti_progress progress;
     FILE *out;
-    const struct dti_tensor *const *tensors; /* that are read, for their names */
+    const struct dti_tensor *const *tensors; /* the tensors read, for their names */
     size_t count, at;
-    uint64_t before; /* bytes of those in front of that one */
+    uint64_t before; /* bytes of the tensors before that one */
 };
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
                                       const struct dti_file_args *args,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kind of file the output is, from --as, from its name, or from the input; and where a sharded
- * one goes. */
+ * What kind of file the output is, from --as, from its name, or from the input; and the place of a
+ * sharded one. */
 #include "cli/shared/file_target.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool is_folder(const char *path)
     return dti_text_ends(path, strlen(path), "/") || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* A pipe or a device: written as it comes, and so one file. */
+/* A pipe or a device: written in sequence, so it is one file. */
 static bool is_stream(const char *path)
 {
     struct stat st = {0};
@@ -33,7 +33,7 @@ static bool is_stream(const char *path)
            (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
 }
 
-/* The same as the input, where such files are written. */
+/* The same kind as the input, if it can be written. */
 static enum dti_container_kind kind_of_input(const struct dti_container *input, const char *path)
 {
     const enum dti_container_kind kind = input->kind;
@@ -53,7 +53,7 @@ static const char *ending_of(const char *path)
     return dot && dot != name && dot[1] != '\0' ? dot : NULL;
 }
 
-/* 'out.txt' does not say what to write; give a name that ends in .safetensors, .npy, ... */
+/* 'out.txt' has no known extension; give a name that ends in .safetensors, .npy, ... */
 static enum dti_status refuse_ending(const char *quoted, struct dti_error *reterr)
 {
     char endings[128] = "";
@@ -67,8 +67,8 @@ static enum dti_status refuse_ending(const char *quoted, struct dti_error *reter
                                  used > 0 ? ", " : "", dti_container_extension(kind));
     }
     return dti_fail(reterr, DTI_USAGE,
-                    "%s does not say what to write; give a name that ends in %s, or say --as",
-                    quoted, endings);
+                    "%s has no known extension; give a name that ends in %s, or use --as", quoted,
+                    endings);
 }
 
 static enum dti_status choose_kind(const struct dti_container *input, const char *path,
@@ -92,10 +92,10 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
     else
         ret->kind = named != DTI_CONTAINER_COUNT ? named : kind_of_input(input, path);
     if (!dti_container_is_written(ret->kind))
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s: %s files are read, not written; give a name that ends in .safetensors "
-                        "or .npy",
-                        quoted, dti_container_name(ret->kind));
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "%s: %s files cannot be written; give a name that ends in .safetensors or .npy", quoted,
+            dti_container_name(ret->kind));
     if (ret->kind == DTI_CONTAINER_SHARDED && !sharded)
         return dti_fail(reterr, DTI_USAGE,
                         "%s is an index of shards, and the input is one file; give a name that "
@@ -104,10 +104,10 @@ static enum dti_status choose_kind(const struct dti_container *input, const char
     if (ret->kind == DTI_CONTAINER_SHARDED && path && named != DTI_CONTAINER_SHARDED) {
         struct stat st = {0};
         if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-            return dti_fail(reterr, DTI_USAGE,
-                            "%s is a file, and shards go to a folder; --as safetensors joins them "
-                            "into one file",
-                            quoted);
+            return dti_fail(
+                reterr, DTI_USAGE,
+                "%s is a file, but shards need a folder; --as safetensors joins them into one file",
+                quoted);
     }
     return DTI_OK;
 }

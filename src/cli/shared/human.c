@@ -20,8 +20,8 @@ const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text,
     return buffer;
 }
 
-/* Operands such as 1e99999999 are not followed beyond 2^DTI_EXPONENT_LIMIT; differences and
- * quotients of them lie within a few formats' exponents of it. */
+/* Operands such as 1e99999999 are limited to 2^DTI_EXPONENT_LIMIT; their differences and quotients
+ * are within a few formats' exponents of it. */
 static bool is_clamped(const struct dti_value *value)
 {
     enum { NEAR = DTI_EXPONENT_LIMIT - (1 << 20) };
@@ -59,7 +59,7 @@ const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value 
     return buffer;
 }
 
-/* value x 25, cut to 128 bits with the rest sticky. */
+/* value x 25, truncated to 128 bits with the rest sticky. */
 static void times_25(struct dti_value *value)
 {
     uint64_t part[4] = {value->lo & UINT32_MAX, value->lo >> 32, value->hi & UINT32_MAX,
@@ -119,7 +119,7 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
     return buffer;
 }
 
-/* base: how many of a unit are one of the next, 1000 or 1024. */
+/* base: ratio of a unit to the one before, 1000 or 1024. */
 static const char *bytes_in(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t base,
                             const char *const units[6])
 {
@@ -163,25 +163,30 @@ static void split(const struct dti_format *f, size_t ret_bits[FIELDS])
     ret_bits[2] = fields ? f->man_bits : 0;
 }
 
-const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code)
+void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
+                     size_t count)
 {
     char binary[DTI_BINARY_SIZE];
-    const char *digits = binary;
-    size_t bits[FIELDS], out = 0;
+    const char *blank = "";
+    size_t bits[FIELDS];
     split(f, bits);
-    dti_spell_binary(binary, code, f->width);
-    for (unsigned i = 0; i < FIELDS; digits += bits[i++]) {
-        if (bits[i] > 0 && out > 0)
-            buffer[out++] = ' ';
-        memcpy(buffer + out, digits, bits[i]);
-        out += bits[i];
+    if (dti_format_is_float(f))
+        dti_table_parts(table, bits[0] > 0 ? 0 : 1, "");
+    else
+        dti_table_cell(table, DTI_STYLE_PLAIN, "");
+    for (size_t i = 0; i < count; i++) {
+        const char *digits = binary;
+        dti_spell_binary(binary, codes[i], f->width);
+        for (unsigned field = 0; field < FIELDS; digits += bits[field++]) {
+            if (bits[field] == 0)
+                continue;
+            dti_table_more(table, "%s%.*s", blank, (int)bits[field], digits);
+            blank = " ";
+        }
     }
-    buffer[out] = '\0';
-    return buffer;
 }
 
-/* Characters, one a bit, cut up as the fields. */
+/* One character per bit, split into the fields. */
 static void put_fields(struct dti_line *line, const struct dti_format *f, const char *bit)
 {
     size_t bits[FIELDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as people read them in the full answers: signed, as percentages, cut when they are long.
+ * Numbers as people read them in the full answers: signed, as percentages, shortened if long.
  */
 #ifndef DTINFO_CLI_HUMAN_H
 #define DTINFO_CLI_HUMAN_H
@@ -14,17 +14,18 @@
 #include "dtinfo/error.h"
 #include "dtinfo/picture.h"
 #include "dtinfo/spell.h"
+#include "dtinfo/table.h"
 #include "dtinfo/value.h"
 
-/* An operand as it was typed, cut in the middle when it has more than 48 characters. The text is of
+/* An operand as typed, shortened in the middle if it has more than 48 characters. The text holds
  * number characters only (it was parsed). */
 enum { HUMAN_OPERAND_SIZE = 96 };
 const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
 
-/* A path without its quotes, made safe for a terminal. */
+/* A path without quotes, safe for a terminal. */
 const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path);
 
-/* "+144", "-0.005", "0": the exact text when that is short, else `digits` significant digits. */
+/* "+144", "-0.005", "0": the exact text if it is short, else `digits` significant digits. */
 const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                              const struct dti_buffer *exact, unsigned digits);
 
@@ -32,7 +33,7 @@ const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value 
 const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                                 const struct dti_buffer *exact, unsigned digits);
 
-/* An fp32 number: integers with all digits, others with the fewest that tell it. */
+/* An fp32 number: integers with all digits, others with the fewest that identify it. */
 const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code);
 
 /* A ratio as a percentage without its sign: "0.2057". */
@@ -42,19 +43,19 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
 /* A ratio as a percentage: "0.391 %". */
 const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits);
 
-/* How much of a whole a part is, with three digits, and with more where only all of it would be
- * 100: "99.996 %". whole > 0. */
+/* A share as a percentage with three digits, and with more if it would round to 100: "99.996 %".
+ * whole > 0. */
 const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t whole);
 
 /* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB"; in powers of ten "352.00 GB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 
-/* "0 10001111 0001001": the binary digits with a blank between the fields. */
-enum { HUMAN_FIELDS_SIZE = 80 };
-const char *dti_human_fields(char buffer[HUMAN_FIELDS_SIZE], const struct dti_format *f,
-                             uint64_t code);
-/* The same on a line, each field in its colour; and what the fields of a float are, to stand below:
+/* "0 10001111 0001001": the binary digits of one code, or of a complex number's two, with a blank
+ * between the fields and each field in its colour, in a cell of a table. */
+void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
+                     size_t count);
+/* The same of one code on a line; and what the fields of a float are, to stand below:
  * "s eeeeeeee mmmmmmm". */
 void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
 void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);

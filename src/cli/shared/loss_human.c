@@ -36,7 +36,7 @@ void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line 
     dti_line_end(line);
     if (loss->stray > 0) {
         dti_line_print(line, DTI_STYLE_PLAIN,
-                       "  %llu with bits beside their code, which are ignored\n",
+                       "  %llu with bits outside their code, which are ignored\n",
                        (unsigned long long)loss->stray);
     }
 }
@@ -49,7 +49,7 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
     if (loss->compared == 0)
         return;
     if (loss->inexact == 0 && loss->stray == 0)
-        dti_line_text(line, "  every number is kept exactly\n");
+        dti_line_text(line, "  all numbers are exact\n");
     if (!(loss->max_absolute > 0))
         return;
     dti_line_print(line, DTI_STYLE_PLAIN, "  max abs error %s (",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a cast lost, and under which policies, for people: lines that the reports on arrays and on
- * files share. */
+ * The losses and policies of a cast, for people: lines that the reports on arrays and files share.
+ */
 #ifndef DTINFO_CLI_LOSS_HUMAN_H
 #define DTINFO_CLI_LOSS_HUMAN_H
 
@@ -10,13 +10,13 @@
 #include "dtinfo/stack.h"
 #include "dtinfo/table.h"
 
-/* "   to zero 1", marked unless it is 0; the first of a line stands farther left. */
+/* "   to zero 1", highlighted unless it is 0; the first of a line is indented less. */
 void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count);
 
 /* "  inexact 3 (75 %)   overflowed 1   to zero 1   ..." */
 void dti_loss_human_counts(const struct dti_loss_summary *loss, struct dti_line *line);
 
-/* "  max abs error 2.441e-05 (PLACE)   mean abs error ...", or that there is none. */
+/* "  max abs error 2.441e-05 (PLACE)   mean abs error ...", or a line without errors. */
 void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *place,
                            struct dti_line *line);
 
@@ -24,11 +24,11 @@ void dti_loss_human_errors(const struct dti_loss_summary *loss, const char *plac
 void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                              struct dti_line *line);
 
-/* "  hint: --overflow saturate stores 448 instead of nan", where numbers overflowed. */
+/* "  hint: --overflow saturate stores 448 instead of nan", if numbers overflowed. */
 void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                          const struct dti_loss_summary *loss, struct dti_line *line);
 
-/* What --overflow saturate would store for a number beyond the range; false when the same. */
+/* What --overflow saturate would store for a number beyond the range; false if it is the same. */
 bool dti_loss_saturated(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                         char ret_native[DTI_TEXT_SIZE], char ret_text[DTI_TEXT_SIZE]);
 

@@ -13,7 +13,7 @@
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
 
-size_t dti_dtype_words(char **operands, int operand_count)
+char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 {
     size_t count = 0;
     for (int i = 0; i < operand_count; i++) {
@@ -21,7 +21,20 @@ size_t dti_dtype_words(char **operands, int operand_count)
         for (const char *p = strchr(operands[i], ','); p; p = strchr(p + 1, ','))
             count++;
     }
-    return count;
+    char **const names = calloc(count > 0 ? count : 1, sizeof *names);
+    if (!names)
+        return NULL;
+    count = 0;
+    for (int i = 0; i < operand_count; i++) {
+        for (char *name = operands[i], *comma; name; name = comma ? comma + 1 : NULL) {
+            comma = strchr(name, ',');
+            if (comma)
+                *comma = '\0';
+            names[count++] = name;
+        }
+    }
+    *ret_count = count;
+    return names;
 }
 
 enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
@@ -46,31 +59,25 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
-    size_t capacity =
-        operand_count > 0 ? dti_dtype_words(operands, operand_count) : DTI_DTYPE_COUNT;
-    struct dti_dtype_operand *list = calloc(capacity, sizeof *list);
-    size_t count = 0;
-    if (!list)
+    size_t words, count = 0;
+    char **const names = dti_dtype_words(operands, operand_count, &words);
+    if (!names)
         return dti_no_memory(reterr);
+    struct dti_dtype_operand *const list =
+        calloc(words > 0 ? words : DTI_DTYPE_COUNT, sizeof *list);
+    enum dti_status status = list ? DTI_OK : dti_no_memory(reterr);
 
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0; id++) {
+    for (unsigned id = 0; id < DTI_DTYPE_COUNT && operand_count == 0 && list; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         if (check(format, NULL) == DTI_OK)
             list[count++].format = *format;
     }
-    for (int i = 0; i < operand_count; i++) {
-        char *comma;
-        for (char *name = operands[i]; name; name = comma ? comma + 1 : NULL) {
-            comma = strchr(name, ',');
-            if (comma)
-                *comma = '\0';
-            enum dti_status status = dti_dtype_operand_read(name, check, cx, &list[count], reterr);
-            if (status != DTI_OK) {
-                free(list);
-                return status;
-            }
-            count++;
-        }
+    for (; count < words && status == DTI_OK; count += status == DTI_OK)
+        status = dti_dtype_operand_read(names[count], check, cx, &list[count], reterr);
+    free(names);
+    if (status != DTI_OK) {
+        free(list);
+        return status;
     }
     *ret_list = list;
     *ret_count = count;
@@ -119,8 +126,7 @@ enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *
         dti_block_lookup(path) || dti_format_lookup(path, &format, NULL, NULL) == DTI_OK;
     if (cause == ENOENT && dtype)
         return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                             "%s is a dtype where a value or a file should be; the dtype comes "
-                             "last",
+                             "expected a value or a file, got the dtype %s; the dtype comes last",
                              DTI_QUOTED(path, strlen(path)));
     return dti_input_fail(&(struct dti_input){.name = path}, cause, reterr);
 }
@@ -128,23 +134,23 @@ enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr)
 {
     if (strcmp(path, "-") == 0)
-        return dti_fail_word(reterr, DTI_USAGE, path, 1,
-                             "what standard input holds must be said: --from fp32 (or another "
-                             "dtype) or --from text; safetensors, npy and their like are read "
-                             "from files");
-    return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
-                         "%s is a file; say what it holds: --from fp32 (or another dtype) or "
-                         "--from text",
-                         DTI_QUOTED(path, strlen(path)));
+        return dti_fail_word(
+            reterr, DTI_USAGE, path, 1,
+            "the dtype of standard input is missing; give --from fp32 (or another dtype) or --from "
+            "text; safetensors, npy and similar formats are read from files");
+    return dti_fail_word(
+        reterr, DTI_USAGE, path, strlen(path),
+        "%s is a file without a known format; give --from fp32 (or another dtype) or --from text",
+        DTI_QUOTED(path, strlen(path)));
 }
 
-/* "./70000", "/data/in.bin": nobody means a number. A quotient such as 1/x begins otherwise. */
+/* "./70000", "/data/in.bin": not a number. A quotient such as 1/x begins otherwise. */
 static bool looks_like_path(const char *operand)
 {
     return operand[0] == '/' || strncmp(operand, "./", 2) == 0 || strncmp(operand, "../", 3) == 0;
 }
 
-/* 0 where it is there; *ret_folder: and what. */
+/* 0 if it exists; *ret_folder: whether it is a folder. */
 static int find(const char *operand, bool *ret_folder)
 {
     struct stat file = {0};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of the options that several commands have, one macro each: commands compose their tables of
- * these, so that an option has one spelling, one kind and, where commands do not differ in what it
- * does, one help text. args: the command's struct; field: the path of the member, beside which is
- * one with _given where the option has one. */
+ * Rows of the options that several commands share, one macro each: commands compose their tables
+ * from these, so that an option has one spelling, one kind and, if it does the same everywhere, one
+ * help text. args: the command's struct; field: the path of the member; options with a _given flag
+ * have a second member with that suffix. */
 #ifndef DTINFO_CLI_OPTION_ROWS_H
 #define DTINFO_CLI_OPTION_ROWS_H
 
 #include "cli/shell/option.h"
 
-/* Named policies: options, help, completion, error messages and JSON spell them from here. */
+/* Named policies: options, help, completion, error messages and JSON take their spelling from here.
+ * */
 extern const struct dti_choice dti_choice_round[];    /* enum dti_round */
 extern const struct dti_choice dti_choice_overflow[]; /* enum dti_overflow */
 extern const struct dti_choice dti_choice_nan[];      /* enum dti_nan */
@@ -19,7 +20,7 @@ extern const struct dti_choice dti_choice_endian[];   /* enum dti_endian */
 extern const struct dti_choice dti_choice_fail_on[];  /* enum dti_flag, a set */
 extern const struct dti_choice dti_choice_progress[]; /* enum dti_progress_when */
 
-/* The name of a value in a table; the value must be in it. */
+/* The name of a value, which must be in the table. */
 const char *dti_choice_name(const struct dti_choice *table, int value);
 
 /* What is read. */
@@ -35,20 +36,21 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_SHAPE(args, field, of) \
     OPT_TEXT(0, "shape", args, field, "N,...", "shape of raw codes" of ": 2,3 or 2x3")
 #define DTI_ROW_ASSUME(args, field) \
-    OPT_DTYPE(0, "assume", args, field, "DTYPE", "dtype of npy files with the type V1, V2 or <f1")
+    OPT_DTYPE(0, "assume", args, field, "DTYPE", "dtype of npy files that have type V1, V2 or <f1")
 #define DTI_ROW_LENIENT(args, field) \
     OPT_FLAG(0, "lenient", args, field, "accept extra bytes after the data of safetensors")
 
 /* Which tensors. */
 #define DTI_ROW_ONLY(args, field, help) \
     OPT_GLOB(0, "only", args, field, "GLOB,...", help, .matters = true)
-#define DTI_ROW_KEEP(args, field)                                                             \
-    OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: let these tensors keep their dtype", \
+#define DTI_ROW_KEEP(args, field)                                                          \
+    OPT_GLOB(0, "keep", args, field, "GLOB,...", "files: keep the dtype of these tensors", \
              .matters = true)
 #define DTI_ROW_SELECT(args, field) \
     OPT_GLOB(0, "select", args, field, "GLOB,...", "files: write only these tensors")
-#define DTI_ROW_ALLOW_UNMATCHED(args, field) \
-    OPT_FLAG(0, "allow-unmatched", args, field, "files: only warn of patterns that match no tensor")
+#define DTI_ROW_ALLOW_UNMATCHED(args, field)    \
+    OPT_FLAG(0, "allow-unmatched", args, field, \
+             "files: only warn about patterns that match no tensor")
 
 /* What is written. */
 #define DTI_ROW_OUTPUT(args, field, help) \
@@ -58,8 +60,8 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
                what "; by default from --output's name, else the input's")
 #define DTI_ROW_FORCE(args, field, of) \
     OPT_FLAG(0, "force", args, field, of "replace the output if it exists")
-#define DTI_ROW_DRY_RUN(args, field)                                                           \
-    OPT_FLAG(0, "dry-run", args, field, "files: say what would be written, and write nothing", \
+#define DTI_ROW_DRY_RUN(args, field)                                                            \
+    OPT_FLAG(0, "dry-run", args, field, "files: show what would be written, and write nothing", \
              .matters = true)
 
 /* Which dtypes. */
@@ -75,7 +77,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_TEXT(0, "threads", args, field, "N", what ", or all: one on each CPU (the default)")
 #define DTI_ROW_MAX_MEMORY(args, field, of, more)  \
     OPT_TEXT(0, "max-memory", args, field, "SIZE", \
-             of "memory for buffers of all threads, as in 64MiB" more)
+             of "memory limit for the buffers of all threads, as in 64MiB" more)
 #define DTI_ROW_PROGRESS(args, field, help) \
     OPT_CHOICE(0, "progress", args, field, field##_given, "WHEN", dti_choice_progress, help)
 

@@ -13,7 +13,9 @@
 #include "dtinfo/output.h"
 #include "dtinfo/utf8.h"
 
-enum { FIRST_MS = 500, EVERY_MS = 100, BAR = 10 };
+/* A terminal echoes Ctrl-C as "^C" behind the bar: there must be room for it, or it wraps and the
+ * bar stays on the screen. */
+enum { FIRST_MS = 500, EVERY_MS = 100, BAR = 10, ECHO = 2 };
 
 static int64_t now_ms(void)
 {
@@ -27,8 +29,9 @@ bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *
     return !cx->quiet && isatty(STDERR_FILENO) && !(to_stdout && isatty(STDOUT_FILENO));
 }
 
-/* Takes the widest bar off the screen: set for the signal handler as long as one may be there. */
-static char erasure[DTI_PROGRESS_SIZE + 3];
+/* Takes the widest bar and the echo off the screen: set for the signal handler as long as one may
+ * be there. */
+static char erasure[DTI_PROGRESS_SIZE + ECHO + 3];
 
 static size_t screen_columns(void)
 {
@@ -37,6 +40,7 @@ static size_t screen_columns(void)
     size_t columns = USUAL;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST)
         columns = size.ws_col;
+    columns -= ECHO;
     return columns <= DTI_PROGRESS_SIZE ? columns - 1 : DTI_PROGRESS_SIZE - 1;
 }
 
@@ -50,11 +54,11 @@ void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, con
         return;
     ret->started = now_ms();
     ret->columns = screen_columns();
-    (void)snprintf(erasure, sizeof erasure, "\r%*s\r", (int)ret->columns, "");
+    (void)snprintf(erasure, sizeof erasure, "\r%*s\r", (int)ret->columns + ECHO, "");
     dti_output_guard_signals();
 }
 
-/* "  1.20 GiB/s", and "  0:12 left" where the total is known. */
+/* "  1.20 GiB/s", and "  0:12 left" if the total is known. */
 static void put_rate(char *text, size_t size, const struct dti_progress *progress, uint64_t done,
                      int64_t ms)
 {
@@ -82,7 +86,7 @@ static void put_rate(char *text, size_t size, const struct dti_progress *progres
 static void put_bar(char *text, size_t size, const struct dti_progress *progress, uint64_t done)
 {
     char bar[BAR + 1];
-    /* of a total this large the shares are far from overflow */
+    /* with a limit this large the shares are far from overflow */
     const uint64_t step = progress->total / 100 + (progress->total % 100 != 0);
     const uint64_t part = done / step;
     const unsigned percent = part < 100 ? (unsigned)part : 100;
@@ -93,7 +97,7 @@ static void put_bar(char *text, size_t size, const struct dti_progress *progress
     (void)snprintf(text, size, "  [%s] %3u %%", bar, percent);
 }
 
-/* As much of a name as fits: its beginning, which tells the layer. */
+/* As much of a name as fits: its start, which identifies the layer. */
 static void put_name(char *text, size_t room, const struct dti_progress *progress, uint64_t done)
 {
     enum { LEAST = 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A bar on stderr for work that takes long: only on a terminal, only after half a second, and gone
- * at the end, also at that of a signal. */
+ * A bar on stderr for work that takes long: only on a terminal, only after half a second, and
+ * erased at the end, also after a signal. */
 #ifndef DTINFO_CLI_PROGRESS_H
 #define DTINFO_CLI_PROGRESS_H
 
@@ -11,11 +11,11 @@
 
 #include "cli/shell/command.h"
 
-/* --progress; without it a bar is shown on a terminal that does not get the data. */
+/* --progress; by default a bar is shown on a terminal that does not receive the data. */
 enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
 bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout);
 
-/* The name of what is at hand when so much is done, of *ret_length bytes, or NULL. */
+/* The name of the current item at a given progress, *ret_length bytes long, or NULL. */
 typedef const char *dti_progress_name(void *context, uint64_t done, size_t *ret_length);
 
 struct dti_progress {        /* the context of dti_progress_show() */
@@ -23,19 +23,19 @@ struct dti_progress {        /* the context of dti_progress_show() */
     uint64_t total;          /* 0: not known */
     const char *units;       /* what is counted: "elements" */
     int64_t started, drawn;  /* ms */
-    int width;               /* of what is on the screen */
-    size_t columns;          /* of the screen that it may take */
+    int width;               /* width of the visible text */
+    size_t columns;          /* width available */
     dti_progress_name *name; /* or NULL */
     void *name_context;
 };
 
-/* out is that of a terminal, or NULL for no bar at all. */
+/* out is a terminal, or NULL for no bar. */
 void dti_progress_start(struct dti_progress *ret, FILE *out, uint64_t total, const char *units);
 void dti_progress_show(void *context, uint64_t done);
 void dti_progress_end(struct dti_progress *progress);
 
-/* "  [####......]  40 %  1.20 GiB/s  0:12 left  NAME" for so many ms, cut to its columns; without a
- * total what is done in place of the bar. */
+/* " [####......] 40 % 1.20 GiB/s 0:12 left NAME" after a number of ms, truncated to its columns;
+ * without a total the amount done in place of the bar. */
 enum { DTI_PROGRESS_SIZE = 256 };
 void dti_progress_words(char text[DTI_PROGRESS_SIZE], const struct dti_progress *progress,
                         uint64_t done, int64_t ms);

@@ -164,7 +164,7 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
     return true;
 }
 
-/* The page is that of stdout: beside it a table is written in full. */
+/* The page belongs to stdout: elsewhere a table is written in full. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr)
 {

@@ -24,10 +24,10 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
         return status;
     return dti_fail(reterr, DTI_USAGE,
                     "codes and scales are written as safetensors or npy; give a name that ends in "
-                    ".safetensors or .npy, or say --as");
+                    ".safetensors or .npy, or use --as");
 }
 
-/* Decides what becomes of each tensor and what the new files are. */
+/* Decides the fate of each tensor and the kind of the new files. */
 static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_rewrite_request *const request = &job->request;
@@ -58,15 +58,15 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     job->rewrite->files.list[0].size = job->rewrite->files.bytes = 0; /* not known */
     if (job->rewrite->tensors[0].format->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
-                        "complex numbers are not written as text; --as npy keeps them");
+                        "complex numbers cannot be written as text; --as npy keeps them");
     return DTI_OK;
 }
 
-/* Tensors are worked off in their order: how far that is, for a bar that only goes on. */
+/* Tensors are processed in order: the progress so far, for a bar that never moves back. */
 struct at_hand {
     const struct dti_rewrite *rewrite;
     size_t tensor;
-    uint64_t before; /* bytes of those in front of it */
+    uint64_t before; /* bytes of the tensors before it */
 };
 
 static const char *name_at_hand(void *context, uint64_t done, size_t *ret_length)
@@ -124,7 +124,7 @@ static enum dti_status run(struct dti_rewrite_job *job, struct dti_error *reterr
     return status;
 }
 
-/* Tells of what killed runs have left, and with --force removes it. */
+/* Reports what killed runs have left, and removes it with --force. */
 static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     struct dti_output_leftovers leftovers = {.count = {0}};

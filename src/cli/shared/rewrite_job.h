@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file of tensors rewritten, for the commands whose work it is: what the options ask for, where
- * the output goes, the work, and what the reports on it share. */
+ * Rewriting a file of tensors, for cast and quant: the request, the output, the work, and the
+ * common parts of the reports. */
 #ifndef DTINFO_CLI_REWRITE_JOB_H
 #define DTINFO_CLI_REWRITE_JOB_H
 
@@ -11,7 +11,7 @@
 #include "cli/shared/tensor_kinds.h"
 #include "dtinfo/rewrite.h"
 
-/* Options of what is read and written, be it an array or tensors. */
+/* Options for reading and writing arrays or tensors. */
 struct dti_transfer_args {
     const char *from, *input, *output;
     int as, packing, from_packing, endian, progress; /* enum dti_as, dti_progress_when */
@@ -21,7 +21,7 @@ struct dti_transfer_args {
     bool force, report;
 };
 
-/* Options of tensors alone. */
+/* Options only for tensors. */
 struct dti_tensor_args {
     const char *shape, *assume, *only, *keep, *select, *max_memory;
     bool ints, dry_run, lenient, allow_unmatched;
@@ -29,18 +29,18 @@ struct dti_tensor_args {
 
 struct dti_rewrite_job;
 
-/* What differs between the commands. */
+/* The differences between the commands. */
 struct dti_rewrite_command {
     const char *verb, *example; /* "quantized"; "as in 'dtinfo ...'" */
-    const char *no_file;        /* said where there is no file; or NULL: there is one */
-    bool regular;               /* input and output are: they are read and written in any order */
-    const char *const *kept;    /* by enum dti_fate: why a tensor is what it was */
-    /* Fills what the recipe needs of the open container; or NULL. */
+    const char *no_file;        /* the error for a missing file, or NULL if there always is one */
+    bool regular;               /* input and output must be regular files */
+    const char *const *kept;    /* by enum dti_fate: why a tensor was kept */
+    /* Fills what the recipe needs from the open container; or NULL. */
     enum dti_status (*open)(struct dti_rewrite_job *job, struct dti_error *reterr);
     /* The answer as JSON, and for people. */
     enum dti_status (*answer)(struct dti_rewrite_job *job, struct dti_error *reterr);
     enum dti_status (*human)(struct dti_rewrite_job *job, struct dti_error *reterr);
-    /* Whether --fail-on names something that happened. */
+    /* Whether an event of --fail-on happened. */
     bool (*fails)(const struct dti_rewrite_job *job);
 };
 
@@ -55,7 +55,7 @@ struct dti_rewrite_job {
     const char *path;     /* of the input */
     const char *out_path; /* NULL with --dry-run only */
     bool to_text, to_stdout;
-    bool shown; /* the report is printed: on stdout, or on stderr when the data goes to stdout */
+    bool shown; /* print the report: on stdout, or on stderr if the data goes to stdout */
     struct dti_file_source source;
     uint64_t max_memory; /* 0 for the default */
     size_t threads;      /* 0 until chosen */
@@ -63,39 +63,39 @@ struct dti_rewrite_job {
     struct dti_file_target target; /* of kind DTI_CONTAINER_RAW for text */
     struct dti_rewrite_request request;
     struct dti_rewrite *rewrite;
-    uint64_t output_bytes; /* of the new files, as they came to be */
-    bool complete;         /* they have their names */
+    uint64_t output_bytes; /* of the new files */
+    bool complete;         /* the new files have their final names */
     bool losses;           /* the data was read, with --dry-run too: losses are known */
 };
 
 /* rewrite_options.c: from operands, options and the environment; in this order. No tensor file is
- * opened, save to see whether an operand is one. */
+ * opened, except to see whether an operand is one. */
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
                           const struct dti_tensor_args *tensors, const struct dti_context *cx);
 enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr);
-/* surplus: an option that was given and is for values alone, or NULL. */
+/* surplus: a given option that is only for values, or NULL. */
 enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *surplus,
                                     struct dti_error *reterr);
 /* The destination and the policies of a cast. */
 enum dti_status dti_rewrite_cast(struct dti_rewrite_job *job, const struct dti_policy_args *policy,
                                  const char *dtype, struct dti_error *reterr);
-/* What the input is, where it does not say so itself. */
+/* The contents of an input that does not describe itself. */
 enum dti_status dti_rewrite_source_options(struct dti_rewrite_job *job, struct dti_error *reterr);
 
-/* The refusals of an operand behind the dtype, and of none. */
+/* The errors for an operand after the dtype, and for a missing dtype. */
 enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr);
 enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
                                      struct dti_error *reterr);
-/* The options of these names; an amount stays as it is where its text is NULL or, of threads,
- * "all". level: the highest to use, of the environment. */
+/* The options of these names; an amount is unchanged if its text is NULL or, for threads, "all".
+ * level: the highest allowed by the environment. */
 enum dti_status dti_transfer_amounts(const char *threads, const char *max_memory,
                                      size_t *ret_threads, uint64_t *ret_memory,
                                      enum dti_level *ret_level, struct dti_error *reterr);
 
-/* rewrite_job.c: all the work from opening the input to the report; then frees the job, whose
- * status so far is given. */
+/* rewrite_job.c: all the work from opening the input to the report; then frees the job. `status` is
+ * the result so far. */
 enum dti_status dti_rewrite_job_run(struct dti_rewrite_job *job, enum dti_status status,
                                     struct dti_error *reterr);
 
@@ -104,40 +104,40 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
                                  const struct dti_rewrite_options *options,
                                  struct dti_error *reterr);
 
-/* Text on its way to the output, a good deal at once. */
+/* A buffer of text for the output. */
 struct dti_text_sink {
     struct dti_output_file *output; /* NULL: out, which is standard output */
     FILE *out;
-    uint64_t *ret_bytes; /* grows by what was written */
+    uint64_t *ret_bytes; /* counts the bytes written */
     size_t used;
     char bytes[64 << 10];
 };
-/* A number on a line; bytes, at most as many as there is room for; then what is left. */
+/* Writes a number on a line; bytes, at most as many as fit; and the rest of the buffer. */
 enum dti_status dti_sink_number(struct dti_text_sink *sink, const struct dti_format *format,
                                 uint64_t code, struct dti_error *reterr);
 enum dti_status dti_sink_put(struct dti_text_sink *sink, const void *bytes, size_t size,
                              struct dti_error *reterr);
 enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *reterr);
 
-/* rewrite_human.c: parts of the reports. The line is of standard error where the data goes to
+/* rewrite_human.c: parts of the reports. The line goes to standard error if the data goes to
  * standard output. */
 bool dti_rewrite_aside(const struct dti_rewrite_job *job);
 struct dti_line dti_rewrite_line(const struct dti_rewrite_job *job);
 /* model.safetensors -> out.safetensors   12 tensors   1.00 GiB -> 512.00 MiB */
 void dti_rewrite_head(const struct dti_rewrite_job *job, uint64_t input_bytes,
                       struct dti_line *line);
-/* A line for each kind of tensors. form (may be NULL) changes what is said of one. */
+/* A line for each kind of tensors. form (may be NULL) adjusts the text of a kind. */
 typedef void dti_rewrite_form(const struct dti_rewrite_job *job, size_t at,
                               struct dti_tensor_kind *kind);
 enum dti_status dti_rewrite_kinds(const struct dti_rewrite_job *job, dti_rewrite_form *form,
                                   struct dti_error *reterr);
-/* What was lost in all, and where most: a line. */
+/* A line with the total losses and the place of the largest. */
 void dti_rewrite_errors(const struct dti_rewrite_job *job, const struct dti_loss_summary *loss,
                         struct dti_line *line);
 /* "  level x86-64-v3   2 threads" */
 void dti_rewrite_machine(const struct dti_rewrite_job *job, struct dti_line *line);
 
-/* A column of a table of tensors behind their names, dtypes and shapes. */
+/* A column of a table of tensors, after their names, dtypes and shapes. */
 struct dti_rewrite_column {
     const char *title;
     enum {
@@ -152,17 +152,18 @@ struct dti_rewrite_column {
     bool hidden;
 };
 #define DTI_COLUMN_OF(member) offsetof(struct dti_rewrite_tensor, member)
-/* Writes and frees a table of the report, or only frees it when it is not whole. */
+/* Writes and frees a table of the report, or only frees it if it is incomplete. */
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr);
-/* The tensors of a list, or all where it is NULL. */
+/* The tensors of a list, or all if it is NULL. */
 enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
                                   const struct dti_rewrite_column *columns, size_t column_count,
                                   const size_t *list, size_t count, struct dti_error *reterr);
-/* The first cells: name, dtypes (to: NULL where it stays), shape. False when memory ran out. */
+/* The first cells: name, dtypes (to: NULL if unchanged), shape. False when out of memory. */
 bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source, const char *from,
                        const char *to);
-/* The places of those that lost most, at most DTI_REWRITE_WORST; returns how many lost something.
+/* The indices of the tensors that lost most, at most DTI_REWRITE_WORST; returns how many lost
+ * something.
  */
 enum { DTI_REWRITE_WORST = 5 };
 size_t dti_rewrite_worst(const struct dti_rewrite *rewrite,

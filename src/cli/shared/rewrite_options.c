@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a rewrite of a file is asked to do, from operands, options and the environment. */
+ * The request of a rewrite, from operands, options and the environment. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +26,19 @@ void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_
 
 enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr)
 {
-    char quoted[DTI_QUOTE_SIZE];
-    (void)dti_fail(reterr, DTI_USAGE,
-                   "one file goes to one dtype at a time; %s is one operand too many",
-                   dti_quote(quoted, operand, strlen(operand)));
-    dti_error_argument(reterr, operand, strlen(operand));
-    return DTI_USAGE;
+    const size_t length = strlen(operand);
+    return dti_fail_word(reterr, DTI_USAGE, operand, length,
+                         strpbrk(operand, "./") && !dti_operand_is_number(operand)
+                             ? "%s is one operand too many; -o FILE names the new file"
+                             : "one file goes to one dtype at a time; %s is one operand too many",
+                         DTI_QUOTED(operand, length));
 }
 
 enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_command *command, const char *path,
                                      struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
-    return dti_fail(reterr, DTI_USAGE, "%s has no dtype to be %s to; give one, %s",
+    return dti_fail(reterr, DTI_USAGE, "%s: the dtype to be %s to is missing; give one, %s",
                     dti_quote(quoted, path, strlen(path)), command->verb, command->example);
 }
 
@@ -53,7 +53,7 @@ enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operand
     const bool standard = strcmp(job->path, "-") == 0;
     if (standard && job->command->regular)
         return dti_fail(reterr, DTI_USAGE,
-                        "files are read more than once, which standard input may not allow; give "
+                        "files are read more than once, which standard input may not support; give "
                         "the name of a file");
     if (!standard && access(job->path, F_OK) != 0)
         return dti_no_such_file(job->path, errno, reterr);
@@ -90,11 +90,10 @@ enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, const char *sur
         return dti_fail(reterr, DTI_USAGE, "-q and --report exclude each other; give one of them");
     if (!job->out_path && !tensors->dry_run)
         return dti_fail(reterr, DTI_USAGE,
-                        "no place for the result; give -o FILE, or --dry-run to see what it would "
-                        "be");
+                        "missing output; give -o FILE, or --dry-run to see what would be written");
     if (job->to_stdout && !tensors->dry_run && job->cx->output != DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE,
-                        "--json answers on standard output, where the data goes; give -o FILE");
+                        "--json and the data would both go to standard output; give -o FILE");
     if (args->count_given && (!args->from || tensors->shape))
         return dti_fail(reterr, DTI_USAGE,
                         "--count is for raw codes without --shape; leave it out");
@@ -144,7 +143,7 @@ static enum dti_status check_target(const struct dti_rewrite_job *job, const cha
     if (format->kind != DTI_KIND_COMPLEX)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND,
-                    "tensors are not cast to %s; complex ones keep their dtype, and others go to "
+                    "tensors cannot be cast to %s; complex tensors keep their dtype, others go to "
                     "real dtypes such as %s",
                     format->name, dti_format_get(format->component)->name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors and what they lost as cells of tables. */
+ * Tensors and their losses as cells of tables. */
 #include "cli/shared/tensor_cells.h"
 
 #include <string.h>

@@ -48,5 +48,7 @@ enum dti_status dti_kinds_write(const struct dti_tensor_kinds *kinds, FILE *out,
                         dti_human_bytes(from, kind->input), dti_human_bytes(to, kind->output));
         dti_table_cell(table, DTI_STYLE_DIM, kind->words);
     }
-    return dti_table_end(table, out, colour, 2, reterr);
+    const bool written = dti_table_write(table, out, colour, 2);
+    dti_table_free(table);
+    return written ? DTI_OK : dti_no_memory(reterr);
 }

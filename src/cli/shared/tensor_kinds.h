@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of a file that became the same and met the same fate, counted together: a line for each
- * such kind, in the reports on new files. */
+ * Tensors of a file with the same dtypes and fate, counted together: a line per kind in the reports
+ * on new files. */
 #ifndef DTINFO_CLI_TENSOR_KINDS_H
 #define DTINFO_CLI_TENSOR_KINDS_H
 
@@ -11,17 +11,16 @@
 
 enum { DTI_KINDS_MAX = 256, DTI_KIND_WORDS = 160 };
 struct dti_tensor_kind {
-    bool first;            /* listed above those that are not */
-    const char *from, *to; /* dtypes; to: NULL where it is the same */
-    bool same_bytes;       /* those of the output are not worth saying */
-    unsigned axis;         /* what the words may not tell */
+    bool first;            /* listed before unchanged kinds */
+    const char *from, *to; /* dtypes; to: NULL if unchanged */
+    bool same_bytes;       /* output bytes are not shown */
+    unsigned axis;         /* distinguishes kinds with equal words */
     char words[DTI_KIND_WORDS];
-    size_t count; /* and these are sums */
+    size_t count; /* the sums */
     uint64_t input, output;
 };
 
-/* Starts with a count of 0. Kinds beyond the most become one with the last: nobody reads so many
- * lines. */
+/* Starts with a count of 0. Kinds beyond the maximum are merged with the last one. */
 struct dti_tensor_kinds {
     size_t count;
     struct dti_tensor_kind list[DTI_KINDS_MAX];

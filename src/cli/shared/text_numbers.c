@@ -13,7 +13,7 @@ void dti_text_numbers_init(struct dti_text_numbers *ret, struct dti_input *input
     memset(ret, 0, sizeof *ret);
     ret->input = input;
     ret->line = 1;
-    ret->comma = true; /* there is no number yet that one could end */
+    ret->comma = true; /* no number yet that a comma could end */
 }
 
 void dti_text_numbers_free(struct dti_text_numbers *numbers)
@@ -49,7 +49,7 @@ static enum dti_status bad_text(const struct dti_text_numbers *numbers, const ch
     return dti_text_numbers_fail(numbers, &error, reterr);
 }
 
-/* Makes room behind what is not yet consumed, then reads once. */
+/* Makes room after the unconsumed bytes, then reads once. */
 static enum dti_status fill(struct dti_text_numbers *numbers, struct dti_error *reterr)
 {
     const size_t kept = numbers->end - numbers->start;
@@ -83,7 +83,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether a byte is there at numbers->start + offset. */
+/* Whether a byte is available at numbers->start + offset. */
 static enum dti_status peek(struct dti_text_numbers *numbers, size_t offset, bool *ret_there,
                             struct dti_error *reterr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers from a text, one after the other, without copies: between two of them stands white space,
- * a comma, or a comma among white space. Lines mean nothing but where an error is. */
+ * Numbers from a text, one after the other, without copies: separated by white space, a comma, or a
+ * comma among white space. Lines matter only for the position of an error. */
 #ifndef DTINFO_CLI_TEXT_NUMBERS_H
 #define DTINFO_CLI_TEXT_NUMBERS_H
 
@@ -26,8 +26,8 @@ void dti_text_numbers_free(struct dti_text_numbers *numbers);
 enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const char **ret_text,
                                       size_t *ret_length, struct dti_error *reterr);
 
-/* "in.txt, line 3: ..." of an error with the number last returned; DTI_BAD_INPUT where the text is
- * at fault. Returns the status. */
+/* "in.txt, line 3: ..." for an error with the number last returned; DTI_BAD_INPUT if the text is at
+ * fault. Returns the status. */
 enum dti_status dti_text_numbers_fail(const struct dti_text_numbers *numbers,
                                       const struct dti_error *error, struct dti_error *reterr);
 

@@ -16,7 +16,7 @@ enum dti_status dti_sink_flush(struct dti_text_sink *sink, struct dti_error *ret
         return dti_output_write(sink->output, sink->bytes, size, reterr);
     if (fwrite(sink->bytes, 1, size, sink->out) == size)
         return DTI_OK;
-    dti_standard_note_failure(); /* dti_standard_close() says why */
+    dti_standard_note_failure(); /* dti_standard_close() reports why */
     return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
 }
 

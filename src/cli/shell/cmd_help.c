@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo help [COMMAND]: the same as --help, for those who ask in words. */
+ * dtinfo help [COMMAND|TOPIC...]: the same as --help, as a command. */
 #include <string.h>
 
 #include "cli/shell/command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo version: what --version prints, for those who ask in words; not shown. */
+ * dtinfo version: the same as --version, as a hidden command. */
 #include "cli/shell/command.h"
 
 static enum dti_status run(const void *args, char **operands, int operand_count,

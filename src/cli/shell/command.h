@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a command is, and what it is given. A command writes its result to cx->out, never prints an
- * error and never exits: it returns a status, and dti_command_line() does the rest. */
+ * The definition and the context of a command. A command writes its result to cx->out, never prints
+ * an error and never exits: it returns a status, and dti_command_line() does the rest. */
 #ifndef DTINFO_CLI_COMMAND_H
 #define DTINFO_CLI_COMMAND_H
 
@@ -16,48 +16,47 @@
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 
-/* Runs the words behind the name of the program, which may be put into another order, and returns
- * the exit code. Results go to out, which is closed; an error becomes a line on err and, with
- * --json, a document on out. */
+/* Runs the arguments after the program name, which may be reordered, and returns the exit code.
+ * Results go to out, which is closed; an error becomes a line on err and, with --json, a document
+ * on out. */
 int dti_command_line(char **words, int count, FILE *out, FILE *err);
 
-/* What every command gets. */
+/* The context of every command. */
 struct dti_context {
     enum dti_output output;
     bool quiet;
     bool verbose;
-    bool colour;       /* colour on stdout */
-    bool colour_error; /* colour on stderr */
-    bool ascii;        /* pictures of ASCII characters only */
-    int width;         /* columns of the terminal, or 80: for what is drawn */
-    int limit;         /* columns that lines and tables keep to, or 0 */
+    bool colour;       /* use colour on stdout */
+    bool colour_error; /* use colour on stderr */
+    bool ascii;        /* draw pictures with ASCII characters only */
+    int width;         /* columns of the terminal, or 80: for pictures */
+    int limit;         /* width limit of lines and tables, or 0 */
     const char *command;
-    FILE *out; /* for answers: stdout, or a page of it (page.h), where lines are made to fit */
-    FILE *raw; /* stdout, fully buffered, for data that stays as it is; dti_command_line() flushes
-                * and checks it at the end */
+    FILE *out; /* for answers: stdout, or a page (page.h) that fits lines to the width */
+    FILE *raw; /* stdout, fully buffered, for unmodified data; dti_command_line() flushes and checks
+                * it at the end */
     FILE *err; /* for warnings: through dti_warn() only */
-    struct dti_page *page;         /* that of out, or NULL */
-    struct dti_table_picks *picks; /* of --columns, or NULL */
+    struct dti_page *page;         /* the page of out, or NULL */
+    struct dti_table_picks *picks; /* the value of --columns, or NULL */
     struct dti_json *json;         /* for documents, one after the other */
 };
 
-/* A line, and a whole one with a style and blanks in front, on stdout. */
+/* A line on stdout, and a complete line with a style and indentation. */
 struct dti_line dti_context_line(const struct dti_context *cx);
 void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...) DTI_PRINTF(4, 5);
 
-/* Writes a table, made to fit, with a line below that says which columns are missing and frees it.
+/* Writes a table, fitted to the width, and a line that names the hidden columns, and frees it.
  * Fails with DTI_NO_MEMORY. */
 enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *table, size_t indent,
                               struct dti_error *reterr);
 
-/* Writes what is on the page so far: between the parts of an answer that takes long or has no end.
- * Fails with DTI_NO_MEMORY. */
+/* Writes the page so far: between the parts of an answer that takes long or has no end. Fails with
+ * DTI_NO_MEMORY. */
 enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr);
 
-/* The same, and flushes stdout, before a command goes on with work that
- * only makes sense when somebody reads. Fails with DTI_WRITE_FAILED and no text:
- * dti_standard_close() says why. */
+/* The same, and flushes stdout, before work that only makes sense while somebody reads. Fails with
+ * DTI_WRITE_FAILED and no text: dti_standard_close() reports why. */
 enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error *reterr);
 
 /* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
@@ -69,13 +68,13 @@ enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
 void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
 
-/* "dtinfo cast: error text" on stderr at once, for errors after which a command goes on (a bad line
- * in a stream); it must then return that error's status in the end with an empty text. */
+/* "dtinfo cast: error text" on stderr immediately, for errors after which a command continues (an
+ * invalid line in a stream); it must return that error's status at the end with an empty text. */
 void dti_complain(const struct dti_context *cx, const struct dti_error *error);
 
 /* Writes an error as a JSON document; line is the number of the input line, or 0.
- * dti_command_line() does this for the error that ends a command; a command that goes on does it
- * itself where its answer would stand. */
+ * dti_command_line() does this for the error that ends a command; a command that continues does it
+ * itself in place of an answer. */
 enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *error, uint64_t line,
                                FILE *out, struct dti_error *reterr);
 
@@ -83,27 +82,27 @@ enum dti_operands {
     DTI_OPERANDS_NONE,         /* an operand is an error, before the command runs */
     DTI_OPERANDS_DTYPES,       /* completion offers dtypes */
     DTI_OPERANDS_VALUE_DTYPE,  /* values or a file, then a dtype */
-    DTI_OPERANDS_VALUE_FORMAT, /* the same with a dtype or a block format */
+    DTI_OPERANDS_VALUE_FORMAT, /* the same, where the dtype may be a block format */
     DTI_OPERANDS_COMMAND,      /* completion offers commands */
     DTI_OPERANDS_SHELL,        /* completion offers shells */
-    DTI_OPERANDS_BENCH,        /* what to measure, then pairs of dtypes */
+    DTI_OPERANDS_BENCH,        /* a subject, then pairs of dtypes */
     DTI_OPERANDS_FILES,        /* the shell completes names of files */
-    DTI_OPERANDS_WORDS,        /* every word as it is, options too: nothing is parsed */
+    DTI_OPERANDS_WORDS,        /* all words unparsed, including options */
 };
 
 struct dti_command {
     const char *name;     /* "cast" */
     const char *group;    /* "ask", "files", "machine", "other"; NULL hides the command */
     const char *summary;  /* one line, lower case, no full stop */
-    const char *synopsis; /* operands as the usage line shows them: "VALUE... DTYPE[,DTYPE...]" */
-    const char *details;  /* further lines for --help, or NULL; may be several lines */
+    const char *synopsis; /* operands for the usage line: "VALUE... DTYPE[,DTYPE...]" */
+    const char *details;  /* further text for --help, one or several lines, or NULL */
     const char *examples; /* lines "dtinfo cast 70000 bf16", each one runs and exits 0, the best
                            * first; or NULL */
-    const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL when it has none */
-    const char *other_schemas[3]; /* of answers of other shapes: "dtinfo.cast_array/1"; NULL after
+    const char *schema;   /* of its JSON output: "dtinfo.cast/1"; NULL if it has none */
+    const char *other_schemas[3]; /* other schemas of its answers: "dtinfo.cast_array/1"; NULL after
                                    * the last */
     enum dti_operands operands;
-    bool verbatim; /* its lines are for programs: no page */
+    bool verbatim; /* its output is for programs: no page */
     const struct dti_option *options;
     size_t args_size;
     /* args: the command's own struct, zeroed, then filled from its options. */
@@ -114,56 +113,56 @@ struct dti_command {
 /* Every cmd_x.c defines `const struct dti_command dti_command_x`; commands.def lists the x. */
 extern const struct dti_command *const dti_commands[];
 extern const size_t dti_command_count;
-const struct dti_command *dti_command_find(const char *name); /* NULL when there is none */
+const struct dti_command *dti_command_find(const char *name); /* NULL if there is none */
 
 /* The same, failing with DTI_UNKNOWN_COMMAND and the nearest name. */
 enum dti_status dti_command_lookup(const char *name, const struct dti_command **ret_command,
                                    struct dti_error *reterr);
 
-/* The options that every command has (--json, --jsonl, --color, --ascii, -q, -v, -h, --version). */
+/* The options of every command (--json, --jsonl, --color, --ascii, -q, -v, -h, --version). */
 extern const struct dti_option dti_global_options[];
 
-/* What the layers below say, with the options by which a user follows their advice. */
+/* Messages of the layers below, with the options that follow their advice. */
 
 /* A dti_remedy_words_fn. */
 const char *dti_remedy_words(char buffer[DTI_REMEDY_WORDS], enum dti_remedy remedy,
                              const char *text);
-/* The same of a note; and of an error, cut as its text is. */
+/* The same for a note; and for an error, truncated like its text. */
 const char *dti_note_words(char buffer[DTI_REMEDY_WORDS], const struct dti_note *note);
 const char *dti_error_words(char buffer[DTI_ERROR_TEXT], const struct dti_error *error);
 
 /* dti_status_meaning() */
 const char *dti_status_words(enum dti_status status);
 
-/* What --help, `dtinfo help` and a bare `dtinfo` print, made from the command and option rows
- * alone; and what --version prints: the program, and what it was built with. */
+/* The output of --help, `dtinfo help` and a bare `dtinfo`, made only from the command and option
+ * rows; and of --version: the program and its build. */
 
-/* All commands by group; for stdout, or for stderr after a usage error. */
+/* All commands by group, on stdout, or on stderr after a usage error. */
 void dti_help_overview(FILE *out, bool colour, int width);
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width);
-/* Some of it: how to call the command, the first examples, the options that matter. */
+/* A short form: usage, the first examples, the most used options. */
 void dti_help_short(const struct dti_command *command, FILE *out, bool colour, int width);
 
-/* help_topics.c: what `dtinfo help` explains apart from commands. A topic's value is its place. */
+/* help_topics.c: the topics of `dtinfo help` besides commands. A topic's value is its index. */
 extern const struct dti_choice dti_help_topics[];
 enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
                                struct dti_error *reterr);
 
 enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
 
-/* What the commands that write files say beside their reports: of what killed runs have left, and
- * of a result that is complete when the report on it is not. */
+/* Messages of the commands that write files, apart from their reports: about leftovers of killed
+ * runs, and about a complete result with an incomplete report. */
 
-/* A warning for each kind of them. beside: the output, as the command line has it. */
+/* A warning for each kind of leftover. beside: the output, as on the command line. */
 void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
                                dti_warn_fn *warn, void *warn_context);
 
-/* The output has its name, or all of it went into a pipe: a standard output that fails from now on
- * is still an error, which then says so. */
+/* The output has its final name, or all of it went into a pipe: a standard output that fails from
+ * now on is still an error, but its message says that the output is complete. */
 void dti_output_is_complete(const char *path);
-/* Likewise for the report on it, whose status is given: where that is no success and not the fault
- * of standard output, the result stands, and a line on stderr says that the report is missing. */
+/* Likewise for the report, whose status is given: if it failed, but not because of standard output,
+ * the result stands, and a line on stderr says that the report is incomplete. */
 enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
                                       enum dti_status status, struct dti_error *reterr);
 

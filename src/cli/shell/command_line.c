@@ -2,7 +2,7 @@
  *
  * A command line from its words to its exit code: finds the command, parses its options, runs it,
  * reports its error, closes its output. Only here does an error become a line on stderr and an exit
- * code. Apart from main(), so that fuzz targets run it as well. */
+ * code. Separate from main() so that fuzz targets can run it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static int leading_options(char **words, int count)
     return i < count ? i : count;
 }
 
-/* What is done once the options are known. */
+/* The work after the options are known. */
 static enum dti_status answer(const struct dti_command *command, void *args,
                               const struct dti_globals *globals, enum dti_help help, char **words,
                               int operand_count, struct dti_context *cx, struct dti_error *reterr)
@@ -41,7 +41,7 @@ static enum dti_status answer(const struct dti_command *command, void *args,
         return dti_version_print(cx, reterr);
     const enum dti_status status = dti_environment_check(environ, reterr);
     if (status != DTI_OK) {
-        cx->command = NULL; /* it would be the same for every command */
+        cx->command = NULL; /* the answer is the same for every command */
         return status;
     }
     if (command->operands == DTI_OPERANDS_NONE && operand_count > 0) {
@@ -59,7 +59,7 @@ static enum dti_status answer(const struct dti_command *command, void *args,
     return command->run(args, words, operand_count, cx, reterr);
 }
 
-/* asked: for help, before the command. */
+/* asked: --help was given before the command. */
 static enum dti_status run_command(const struct dti_command *command, void *args,
                                    struct dti_globals *globals, enum dti_help asked, char **words,
                                    int count, struct dti_context *cx, struct dti_error *reterr)
@@ -96,7 +96,7 @@ static bool has_json(struct dti_context *cx, struct dti_error *reterr)
     return cx->json != NULL;
 }
 
-/* No command: help and version are answers all the same, anything else is a mistake. */
+/* No command: help and version are still answers, anything else is an error. */
 static enum dti_status run_without_command(const struct dti_globals *globals,
                                            struct dti_context *cx, struct dti_error *reterr)
 {
@@ -110,7 +110,7 @@ static enum dti_status run_without_command(const struct dti_globals *globals,
     if (globals->version)
         return has_json(cx, reterr) ? dti_version_print(cx, reterr) : DTI_NO_MEMORY;
     dti_help_overview(cx->err, cx->colour_error, cx->width);
-    return dti_fail(reterr, DTI_USAGE, "no command was given");
+    return dti_fail(reterr, DTI_USAGE, "missing command");
 }
 
 static enum dti_status run_words(char **words, int count, struct dti_context *cx,
@@ -143,7 +143,7 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
     return status;
 }
 
-/* A command that has complained already leaves the text empty. */
+/* A command that has already reported the error leaves the text empty. */
 static void report(struct dti_context *cx, const struct dti_error *error)
 {
     if (error->text[0] == '\0')
@@ -173,7 +173,7 @@ int dti_command_line(char **words, int count, FILE *out, FILE *err)
         cx.command = NULL;
         dti_complain(&cx, &lost);
     }
-    /* an error that came first is the answer, written or not */
+    /* the first error is the answer, written or not */
     return dti_status_exit(status == DTI_OK || status == DTI_ANSWER_NO
                                ? (closed != DTI_OK ? closed : status)
                                : status);

@@ -17,14 +17,14 @@ static const struct dti_choice cpu_levels[] = {
     {.name = NULL},
 };
 
-/* A name without a slash would be looked for in the folders of libraries. */
+/* A name without a slash would be searched in the library folders. */
 static enum dti_status check_path(const struct dti_variable *variable, const char *value,
                                   struct dti_error *reterr)
 {
     if (strchr(value, '/'))
         return DTI_OK;
     return dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, value, strlen(value),
-                         "environment variable %s takes a path with a slash; %s is none",
+                         "environment variable %s takes a path with a slash; got %s",
                          variable->name, DTI_QUOTED(value, strlen(value)));
 }
 
@@ -38,13 +38,12 @@ static enum dti_status check_timeout(const struct dti_variable *variable, const 
 
 const struct dti_variable dti_variables[] = {
     {.name = "DTINFO_CPU",
-     .help = "the highest CPU level that array kernels may use; a level above this machine's "
-             "changes nothing, one of another architecture is an error",
+     .help = "the highest CPU level that array kernels may use; a level above this machine's has "
+             "no effect, one of another architecture is an error",
      .choices = cpu_levels},
     {.name = "DTINFO_CUDA_TIMEOUT",
-     .help =
-         "the seconds (0.001 to 86400, default 30) after which a call of the CUDA driver or the "
-         "work of a device counts as failed",
+     .help = "the timeout in seconds (0.001 to 86400, default 30) for calls of the CUDA driver and "
+             "for work on a device",
      .check = check_timeout},
     {.name = "DTINFO_LIBCUDA",
      .help = "the path of the CUDA driver's library, instead of libcuda.so.1",
@@ -63,7 +62,7 @@ const size_t dti_variable_count = sizeof dti_variables / sizeof dti_variables[0]
 
 static const char prefix[] = "DTINFO_";
 
-/* Appends a name to a comma-separated list that has room for it. */
+/* Appends a name to a comma-separated list, which has room for it. */
 static void list_name(char list[256], const char *name)
 {
     const size_t used = strlen(list);
@@ -80,8 +79,8 @@ static enum dti_status unknown_variable(const char *name, size_t length, struct 
         dti_nearest_offer(&nearest, dti_variables[i].name);
     }
     dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, name, length,
-                  "unknown environment variable %s; the known ones are %s",
-                  DTI_QUOTED(name, length), list);
+                  "unknown environment variable %s; the variables are %s", DTI_QUOTED(name, length),
+                  list);
     for (size_t i = 0; i < nearest.count; i++)
         dti_error_suggest(reterr, nearest.names[i]);
     return DTI_BAD_ENVIRONMENT;
@@ -97,7 +96,7 @@ static enum dti_status check_value(const struct dti_variable *variable, const ch
     if (dti_choice_find(variable->choices, value, length))
         return DTI_OK;
     dti_fail_word(reterr, DTI_BAD_ENVIRONMENT, value, length,
-                  "environment variable %s takes one of %s; %s is none of them", variable->name,
+                  "environment variable %s takes one of %s; got %s", variable->name,
                   dti_choices_list(list, variable->choices), DTI_QUOTED(value, length));
     dti_choices_suggest(variable->choices, value, length, reterr);
     return DTI_BAD_ENVIRONMENT;

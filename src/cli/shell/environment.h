@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The DTINFO_* environment variables. A name or a value that the program does not know is an error:
- * one that is silently ignored leaves its user believing in an effect that is not there. */
+ * The DTINFO_* environment variables. An unknown name or value is an error: if it were silently
+ * ignored, the user would believe it had an effect. */
 #ifndef DTINFO_CLI_ENVIRONMENT_H
 #define DTINFO_CLI_ENVIRONMENT_H
 
@@ -9,9 +9,9 @@
 
 struct dti_variable {
     const char *name, *help;
-    const struct dti_choice *choices; /* the values that it may have, or: */
+    const struct dti_choice *choices; /* its values, or: */
     enum dti_status (*check)(const struct dti_variable *variable, const char *value,
-                             struct dti_error *reterr); /* whether it may have this one */
+                             struct dti_error *reterr); /* checks a value */
 };
 extern const struct dti_variable dti_variables[];
 extern const size_t dti_variable_count;

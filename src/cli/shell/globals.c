@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The global options' rows, and the context that they settle. */
+ * The rows of the global options, and the context they determine. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,7 +22,7 @@ static const struct dti_choice colours[] = {
 
 const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "json", struct dti_globals, json, "print one JSON document"),
-    OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document for each record"),
+    OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document per record"),
     DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int,
                .given_offset = DTI_NO_GIVEN, .choices = colours, .help = "when to use colour"),
     OPT_UINT(0, "width", struct dti_globals, width, width_given, 0, WIDEST, "COLS",
@@ -30,11 +30,12 @@ const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "wide", struct dti_globals, wide,
              "show tables and lines in full, as --width 0 does"),
     OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
-             "show these columns of tables, by their heads"),
+             "show only these columns of tables, by heading"),
     OPT_FLAG(0, "ascii", struct dti_globals, ascii, "draw pictures with ASCII characters only"),
-    OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print the bare answer, no warnings"),
+    OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print only the answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
-    OPT_FLAG('h', "help", struct dti_globals, help, "explain the command and exit; -h in short"),
+    OPT_FLAG('h', "help", struct dti_globals, help,
+             "explain the command and exit; -h is the short form"),
     OPT_FLAG('V', "version", struct dti_globals, version, "print the version and exit"),
     OPT_END,
 };
@@ -107,7 +108,7 @@ void dti_context_colour(struct dti_context *cx, const struct dti_globals *global
     cx->colour_error = dti_colour_wanted(when, isatty(STDERR_FILENO));
 }
 
-/* What lines keep to, and what is drawn for. */
+/* The width of lines and of pictures. */
 static enum dti_status settle_width(struct dti_context *cx, const struct dti_globals *globals,
                                     struct dti_error *reterr)
 {
@@ -145,7 +146,6 @@ enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_glob
                  : globals->json ? DTI_OUTPUT_JSON
                                  : DTI_OUTPUT_HUMAN;
     if (globals->columns && cx->output != DTI_OUTPUT_HUMAN)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--columns is for tables, and JSON has none; leave it out");
+        return dti_fail(reterr, DTI_USAGE, "--columns is for tables; leave it out with --json");
     return DTI_OK;
 }

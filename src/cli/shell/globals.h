@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options that every command has, and what they make of a command's context. */
+ * The options of every command, and the context they determine. */
 #ifndef DTINFO_CLI_GLOBALS_H
 #define DTINFO_CLI_GLOBALS_H
 
@@ -15,24 +15,24 @@ struct dti_globals {
     const char *columns;
 };
 
-/* The context for a command that has not been parsed yet: the output form as far as the bare words
- * tell, so that an error in the very first option is still reported in the form that was asked for.
+/* The context for a command line that has not been parsed yet: the output form is guessed from the
+ * raw words, so that an error in the first option is already reported in the requested form.
  */
 void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err);
 
-/* Colour as far as the options read so far tell: also for the error that ends their reading. */
+/* Colour according to the options parsed so far: also for an error that ends the parsing. */
 void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals);
 
-/* Settles the context once the options are known. */
+/* Completes the context once the options are known. */
 enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_globals *globals,
                                    struct dti_error *reterr);
 
-/* Whether to colour: --color, then NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then the
- * terminal. */
+/* Whether to use colour: decided by --color, then NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR,
+ * then the terminal. */
 bool dti_colour_wanted(enum dti_colour when, bool is_terminal);
 
-/* Whether output may hold more than ASCII: what LC_ALL, LC_CTYPE or LANG says, the first that is
- * set, for there is no setlocale() here. */
+/* Whether output may contain more than ASCII: decided by the first of LC_ALL, LC_CTYPE and LANG
+ * that is set, because the program does not call setlocale(). */
 bool dti_locale_is_utf8(void);
 
 #endif

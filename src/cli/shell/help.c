@@ -40,7 +40,7 @@ static void indent_to(struct page *page, size_t column)
         dti_line_to(&page->line, column);
 }
 
-/* Words from the present position on, continued at `column` of the next lines. */
+/* Words from the current position, continued at `column` of the next lines. */
 static void put_words(struct page *page, size_t column, const char *text)
 {
     bool first = true;
@@ -62,7 +62,7 @@ static void put_words(struct page *page, size_t column, const char *text)
     }
 }
 
-/* Each line of a text that has several, at most `lines`, indented by two. */
+/* The lines of a text, at most `lines`, indented by two. */
 static void put_lines(struct page *page, const char *text, size_t lines)
 {
     for (; *text != '\0' && lines > 0; lines--) {
@@ -82,7 +82,7 @@ static void spell_option(char text[96], const struct dti_option *option)
              option->long_name, option->metavar ? " " : "", option->metavar ? option->metavar : "");
 }
 
-/* Where the explanations of a list begin. */
+/* The column where the explanations of a list begin. */
 static size_t option_column(const struct dti_option *options)
 {
     size_t column = 0;
@@ -96,7 +96,7 @@ static size_t option_column(const struct dti_option *options)
     return column;
 }
 
-/* Below their option; explained in the same column where that is possible. */
+/* Below their option, with explanations in the same column if possible. */
 static void put_choices(struct page *page, const struct dti_choice *choices, size_t column)
 {
     size_t widest = 0;
@@ -146,7 +146,7 @@ static void put_options(struct page *page, const struct dti_option *options)
     }
 }
 
-/* The first status of an exit code explains the code. */
+/* The first status with an exit code explains the code. */
 static void put_exit_codes(struct page *page)
 {
     int last = -1;
@@ -215,7 +215,7 @@ void dti_help_overview(FILE *out, bool colour, int width)
     put_choices(&page, dti_help_topics, 0);
 }
 
-/* How to call it, and what it does; without the last line's end. */
+/* The usage line and the summary, without a blank line after them. */
 static bool put_usage(struct page *page, const struct dti_command *command)
 {
     const bool has_options = command->options && command->options->kind != DTI_OPTION_END;
@@ -257,7 +257,7 @@ static size_t count_rows(const struct dti_option *options)
     return count;
 }
 
-/* All options of a command that has few, else those that matter. */
+/* All options if the command has few, else the most used ones. */
 static void put_some_options(struct page *page, const struct dti_option *options, size_t count)
 {
     const size_t column = option_column(options);

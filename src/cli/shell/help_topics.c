@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `dtinfo help` explains apart from commands, from the tables that the program works by. */
+ * The topics of `dtinfo help` besides commands, printed from the program's own tables. */
 #include <stdlib.h>
 #include <string.h>
 

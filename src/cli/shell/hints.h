@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What to say to words that people bring from elsewhere: rows of hints.def, which come before the
+ * Hints for words known from other programs: rows of hints.def, which take precedence over the
  * nearest spelling. */
 #ifndef DTINFO_CLI_HINTS_H
 #define DTINFO_CLI_HINTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process around a command line: its standard streams, and its end. */
+ * The process around a command line: its standard streams and its exit. */
 #include <unistd.h>
 
 #include "cli/shell/command.h"
@@ -13,6 +13,6 @@ int main(int argc, char **argv)
     const int code =
         dti_command_line(argc > 0 ? argv + 1 : argv, argc > 0 ? argc - 1 : 0, stdout, stderr);
     if (dti_gpu_hangs())
-        _exit(code); /* the functions that exit() calls would wait for the driver */
+        _exit(code); /* exit handlers would wait for the driver */
     return code;
 }

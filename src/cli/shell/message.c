@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines on stdout and stderr, and errors as JSON; what is said of an output beside the report on
- * it. A line on stderr is assembled first and written at once, so that lines of several processes
- * do not mix. */
+ * Lines on stdout and stderr, errors as JSON, and messages about an output apart from its report. A
+ * line on stderr is assembled first and written at once, so that lines of several processes do not
+ * mix. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b[0m";
 
-/* "dtinfo cast: text", the part before the text coloured */
+/* "dtinfo cast: text", with the part before the text in colour */
 static void put_line(const struct dti_context *cx, const char *style, const char *text)
 {
     char line[768];
@@ -72,20 +72,19 @@ enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *er
 static const struct {
     const char *code, *one, *several;
 } words[DTI_LEFTOVER_COUNT] = {
-    [DTI_LEFTOVER_KILLED] = {"stray_left", "was left by a run that was killed; --force removes it",
-                             "were left by runs that were killed; --force removes them"},
-    [DTI_LEFTOVER_REMOVED] = {"stray_removed", "was left by a run that was killed, and is removed",
-                              "were left by runs that were killed, and are removed"},
+    [DTI_LEFTOVER_KILLED] = {"stray_left", "was left by a killed run; --force removes it",
+                             "were left by killed runs; --force removes them"},
+    [DTI_LEFTOVER_REMOVED] = {"stray_removed", "was left by a killed run and is removed",
+                              "were left by killed runs and are removed"},
     [DTI_LEFTOVER_STUCK] = {"stray_stuck",
-                            "may be left from a run that was killed, and cannot be removed; see "
-                            "whether a run uses it, and remove it by hand",
-                            "may be left from runs that were killed, and cannot be removed; see "
-                            "whether a run uses them, and remove them by hand"},
-    [DTI_LEFTOVER_LIVE] = {"other_run",
-                           "belongs to another run that is writing here; wait for it, or give -o "
-                           "another name",
-                           "belong to other runs that are writing here; wait for them, or give -o "
-                           "another name"},
+                            "may be left from a killed run and cannot be removed; check that no "
+                            "run uses it, then remove it by hand",
+                            "may be left from killed runs and cannot be removed; check that no run "
+                            "uses them, then remove them by hand"},
+    [DTI_LEFTOVER_LIVE] =
+        {"other_run",
+         "belongs to another run that is writing here; wait for it, or use another name for -o",
+         "belong to other runs that are writing here; wait for them, or use another name for -o"},
 };
 
 void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *beside,
@@ -126,7 +125,7 @@ enum dti_status dti_output_report_end(const struct dti_context *cx, const char *
     char label[DTI_QUOTE_SIZE], said[DTI_ERROR_TEXT];
     if (status == DTI_OK || status == DTI_WRITE_FAILED)
         return status;
-    (void)dti_fail(&error, status, "%s is complete, but the report on it is not: %s",
+    (void)dti_fail(&error, status, "%s is complete, but its report is not: %s",
                    label_of(path, label), dti_error_words(said, reterr));
     dti_complain(cx, &error);
     return DTI_OK;

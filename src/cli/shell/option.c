@@ -14,10 +14,10 @@ struct parser {
     void *args, *global_args;
     char **argv;
     int count;
-    int next; /* the word after the one being looked at */
+    int next; /* the word after the current one */
 };
 
-/* A row, and the struct that its offset is into. */
+/* A row, and the struct its offset refers to. */
 struct target {
     const struct dti_option *option;
     void *args;
@@ -173,12 +173,12 @@ void dti_choices_suggest(const struct dti_choice *choices, const char *word, siz
         dti_error_suggest(reterr, nearest.names[i]);
 }
 
-/* "--round takes one of nearest-even, zero; 'nearest' is none of them" */
+/* "--round takes one of nearest-even, zero; got 'nearest'" */
 static enum dti_status not_a_choice(const struct dti_option *option, const char *shown,
                                     const char *value, size_t length, struct dti_error *reterr)
 {
     char list[DTI_CHOICES_SIZE];
-    dti_fail_word(reterr, DTI_USAGE, value, length, "%s takes %s of %s; %s is none of them", shown,
+    dti_fail_word(reterr, DTI_USAGE, value, length, "%s takes %s of %s; got %s", shown,
                   option->kind == DTI_OPTION_SET ? "some" : "one",
                   dti_choices_list(list, option->choices), DTI_QUOTED(value, length));
     dti_choices_suggest(option->choices, value, length, reterr);
@@ -223,7 +223,7 @@ static enum dti_status store_value(const struct target *target, const char *show
         uint64_t number;
         if (!parse_uint(value, &number) || number < option->minimum || number > option->maximum)
             return dti_fail_word(reterr, DTI_USAGE, value, strlen(value),
-                                 "%s takes a number from %llu to %llu; %s is not", shown,
+                                 "%s takes a number from %llu to %llu; got %s", shown,
                                  (unsigned long long)option->minimum,
                                  (unsigned long long)option->maximum,
                                  DTI_QUOTED(value, strlen(value)));
@@ -258,7 +258,7 @@ static enum dti_status store_value(const struct target *target, const char *show
     return DTI_OK;
 }
 
-/* Takes the value of an option that needs one: what follows in the same word, else the next word.
+/* Takes the value of an option that needs one: the rest of the same word, else the next word.
  */
 static enum dti_status take_value(struct parser *parser, const struct target *target,
                                   const char *shown, const char *attached, struct dti_error *reterr)
@@ -277,7 +277,7 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
     return store_value(target, shown, attached ? attached : parser->argv[parser->next++], reterr);
 }
 
-/* The parser stops at the help flag: what follows need not make sense. */
+/* The parser stops at the help flag: the remaining words need not be valid. */
 static bool is_help(const struct dti_option *option)
 {
     return strcmp(option->long_name, "help") == 0;
@@ -312,8 +312,8 @@ static enum dti_status parse_short(struct parser *parser, const char *word, enum
         const char shown[] = {'-', *letter, '\0'};
         const struct target target = find_short(parser, *letter);
         if (!target.option) {
-            /* "-json" is more likely a long option with a dash too few than a letter j; and a first
-             * byte of UTF-8 alone would not be readable */
+            /* "-json" is more likely a long option with a missing dash than a letter j; and the
+             * first byte of UTF-8 alone would be unreadable */
             return unknown_option(parser, word, strlen(word), word + 1, strlen(word + 1), reterr);
         }
         if (target.option->kind != DTI_OPTION_FLAG)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Option rows and their parser. A row is constant data: where its value lands is an offset into the
- * command's argument struct, checked against the field's type while compiling. Help, completion,
+ * Option rows and their parser. A row is constant data: its value is stored at an offset in the
+ * command's argument struct, checked against the field's type at compile time. Help, completion,
  * the man pages and the tests read the same rows. */
 #ifndef DTINFO_CLI_OPTION_H
 #define DTINFO_CLI_OPTION_H
@@ -19,8 +19,8 @@ enum dti_option_kind {
     DTI_OPTION_TEXT,   /* any text */
     DTI_OPTION_DTYPE,  /* a dtype's name, kept as text; completion offers dtypes */
     DTI_OPTION_FILE,   /* a file's name, kept as text */
-    DTI_OPTION_GLOB,   /* patterns for names of tensors, kept as text; completion offers those of
-                        * the file that is an operand */
+    DTI_OPTION_GLOB,   /* patterns for names of tensors, kept as text; completion offers names from
+                        * the file operand */
     DTI_OPTION_CHOICE, /* one of a table, stored as int */
     DTI_OPTION_SET,    /* several of a table, comma-separated; their values are or-ed */
 };
@@ -28,20 +28,20 @@ enum dti_option_kind {
 struct dti_choice {
     const char *name; /* NULL closes a table */
     int value;
-    const char *help; /* or NULL; "": another word for a choice above it, taken but not shown */
+    const char *help; /* or NULL; "": an accepted but hidden synonym of a choice above it */
 };
 static inline bool dti_choice_shown(const struct dti_choice *choice)
 {
     return choice->name && !(choice->help && choice->help[0] == '\0');
 }
 
-/* In any case of letters. */
+/* Ignores the case of letters. */
 const struct dti_choice *dti_choice_find(const struct dti_choice *choices, const char *name,
-                                         size_t length); /* NULL when there is none */
+                                         size_t length); /* NULL if there is none */
 /* "nearest-even, zero" */
 enum { DTI_CHOICES_SIZE = 256 };
 const char *dti_choices_list(char list[DTI_CHOICES_SIZE], const struct dti_choice *choices);
-/* Adds those that are near a word to the error's suggestions, not to its text. */
+/* Adds names similar to a word to the error's suggestions, not to its text. */
 void dti_choices_suggest(const struct dti_choice *choices, const char *word, size_t length,
                          struct dti_error *reterr);
 
@@ -49,20 +49,22 @@ struct dti_option {
     enum dti_option_kind kind;
     char short_name; /* 0 for none */
     const char *long_name, *metavar, *help;
-    const char *alias; /* another long name, which is parsed and not shown; NULL for none */
-    const char *group; /* of the rows from this one on: a title in help and manual; or NULL */
+    const char *alias; /* another long name, accepted but hidden; NULL for none */
+    const char *group; /* title of the rows from this one on, in help and manual; or NULL */
     bool matters;      /* what -h shows */
     const struct dti_choice *choices;
     const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
+    const char *records; /* DTI_OPTION_TEXT: completion offers the members of this list's elements
+                          * in the command's documents */
     size_t offset;
-    size_t given_offset; /* of a bool that says whether the option was given, or DTI_NO_GIVEN */
+    size_t given_offset;       /* of a bool set if the option was given, or DTI_NO_GIVEN */
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
 };
 
 #define DTI_NO_GIVEN                 ((size_t)-1)
 #define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
 
-/* A row. What is last in each, the help text, may be followed by further members: .matters = true,
+/* A row. The last argument, the help text, may be followed by further members: .matters = true,
  * .alias = "old-name", .group = "rounding". */
 #define DTI_OPTION(kind_, s, l, m, type, field, want, ...)                         \
     {                                                                              \
@@ -108,7 +110,7 @@ struct dti_option {
  * negative number is an operand: '-' followed by a digit, '.', "inf" or "nan" in any case. "-" is
  * an operand. Writes option values into args and global_args, and the operands, in order, to the
  * front of argv; *ret_operands is their number. Fails with DTI_UNKNOWN_OPTION (with the nearest
- * name) or DTI_USAGE. The flag whose long name is "help" sets *ret_help and ends the parsing there.
+ * name) or DTI_USAGE. The flag with the long name "help" sets *ret_help and ends the parsing.
  */
 enum dti_help { DTI_HELP_NONE, DTI_HELP_SHORT, DTI_HELP_FULL }; /* none, -h, --help */
 enum dti_status dti_options_parse(const struct dti_option *options, void *args,
@@ -116,16 +118,17 @@ enum dti_status dti_options_parse(const struct dti_option *options, void *args,
                                   int count, int *ret_operands, enum dti_help *ret_help,
                                   struct dti_error *reterr);
 
-/* For those who read a command line without parsing it (completion, the search for the command). */
+/* For code that reads a command line without parsing it (completion, the search for the command).
+ * */
 bool dti_is_option_word(const char *word); /* "-x", "--", "--x"; not "-", not "-1.5" */
 const struct dti_option *dti_option_find_long(const struct dti_option *options, const char *name,
                                               size_t length);
 
-/* The first of some options, "min max scale" by their long names, that was given: its long name, or
- * NULL. args: what the command line was parsed into. */
+/* The long name of the first given option of a list such as "min max scale", or NULL. args: the
+ * parsed arguments. */
 const char *dti_option_given(const struct dti_option *options, const void *args, const char *names);
 
-/* Whether the word is an option whose value must be the next word; that option. */
+/* The option, if the word is one whose value must be the next word; else NULL. */
 bool dti_option_awaits_value(const struct dti_option *options, const struct dti_option *globals,
                              const char *word, const struct dti_option **ret_option);
 

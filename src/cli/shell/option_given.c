@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which options a command was given, for checks of options that exclude each other: read from the
- * parsed struct, after the parser is done. */
+ * Which options were given, to check for options that exclude each other: read from the parsed
+ * struct. */
 #include <string.h>
 
 #include "cli/shell/option.h"
 
-/* What was not given is still as it was at the start: zeros. */
+/* Options that were not given are still zero. */
 static bool is_given(const struct dti_option *option, const char *args)
 {
     static const char zeros[sizeof(char *)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages: commands print as if there were no width, and their lines are made to fit on the way to
- * stdout, so that each of them need not. Tables know their columns and are fitted before. */
+ * Pages: commands print without regard to width, and their lines are fitted on the way to stdout.
+ * Tables know their columns and are fitted before. */
 #include "cli/shell/page.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, con
     return DTI_OK;
 }
 
-/* What is on the page goes to stdout, and the page is empty again. */
+/* Moves the page's content to stdout. */
 static enum dti_status turn(const struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_page *const page = cx->page;
@@ -42,7 +42,7 @@ static enum dti_status turn(const struct dti_context *cx, struct dti_error *rete
     return DTI_OK;
 }
 
-/* A head that no table has is only known in the end. */
+/* A heading that no table has is only known at the end. */
 enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr)
 {
     return cx->page && !cx->picks ? turn(cx, reterr) : DTI_OK;
@@ -54,7 +54,7 @@ enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error
     return status == DTI_OK ? dti_standard_flush(cx->raw, reterr) : status;
 }
 
-/* An error if there is a column that no table had; else the status as it is. */
+/* An error if no table had one of the columns; else the given status. */
 static enum dti_status check_picks(const struct dti_table_picks *picks, enum dti_status status,
                                    struct dti_error *reterr)
 {
@@ -63,8 +63,8 @@ static enum dti_status check_picks(const struct dti_table_picks *picks, enum dti
     if (!name)
         return status;
     if (picks->heads.length == 0)
-        return dti_fail(reterr, DTI_USAGE, "--columns: there is no table in this answer");
-    return dti_fail_word(reterr, DTI_USAGE, name, length, "no column %s; there are %s",
+        return dti_fail(reterr, DTI_USAGE, "--columns: this answer has no table");
+    return dti_fail_word(reterr, DTI_USAGE, name, length, "no column %s; the columns are %s",
                          DTI_QUOTED(name, length), picks->heads.data);
 }
 
@@ -101,7 +101,8 @@ enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *ta
     const bool written = dti_table_write(table, cx->out, cx->colour, indent);
     dti_table_left_out(table, &heads);
     if (heads.length > 0)
-        dti_put_line(cx, DTI_STYLE_DIM, indent, "not shown: %s; --wide or --columns", heads.data);
+        dti_put_line(cx, DTI_STYLE_DIM, indent, "not shown: %s; use --wide or --columns",
+                     heads.data);
     const bool whole = written && !heads.failed;
     dti_buffer_free(&heads);
     dti_table_free(table);

@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options that remedies stand for: the one place where a message from below gets their names.
+ * The options behind remedies: the only place where messages from lower layers get option names.
  */
 #include "cli/shell/command.h"
 
 #include <stdio.h>
 
-/* %s is the text; words without it stand in its place. */
+/* %s is the text; a row without it replaces the text. */
 static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_REPLACE] = "%s; --force replaces it",
     [DTI_REMEDY_REPLACE_AGAIN] = "%s; run it again with --force",
-    [DTI_REMEDY_OUTPUT_FILE] = "%s; give -o with the name of a file",
-    [DTI_REMEDY_OTHER_OUTPUT] = "%s; give -o with another name",
-    [DTI_REMEDY_REMOVE_FILE] = "%s; remove it, or give -o another name",
-    [DTI_REMEDY_REMOVE_LINK] = "%s; remove the link, or give -o another name",
+    [DTI_REMEDY_OUTPUT_FILE] = "%s; use -o with the name of a file",
+    [DTI_REMEDY_OTHER_OUTPUT] = "%s; use -o with another name",
+    [DTI_REMEDY_REMOVE_FILE] = "%s; remove it, or use -o with another name",
+    [DTI_REMEDY_REMOVE_LINK] = "%s; remove the link, or use -o with another name",
     [DTI_REMEDY_MEASURE_LESS] = "%s; measure a smaller --size",
     [DTI_REMEDY_CAST_LESS] = "%s; give a smaller --size",
     [DTI_REMEDY_SAY_KIND] = "%s; for raw codes give --from DTYPE",
-    [DTI_REMEDY_CAST_FIRST] = "%s; 'dtinfo cast' with --from and --as npy makes an array of it",
-    [DTI_REMEDY_ACCEPT_TRAILING] = "%s; --lenient reads it all the same",
-    [DTI_REMEDY_ASSUME_OTHER] = "%s; --assume says otherwise",
+    [DTI_REMEDY_CAST_FIRST] = "%s; 'dtinfo cast' with --from and --as npy converts it to an array",
+    [DTI_REMEDY_CAST_RAW] =
+        "%s; raw codes have no scales to apply: 'dtinfo cast' with --from casts them",
+    [DTI_REMEDY_ACCEPT_TRAILING] = "%s; --lenient reads it anyway",
+    [DTI_REMEDY_ASSUME_OTHER] = "%s; --assume overrides it",
     [DTI_REMEDY_ASSUME_1_BYTE] = "%s; give --assume fp8_e4m3fn (or another 1-byte dtype)",
     [DTI_REMEDY_ASSUME_2_BYTES] = "%s; give --assume bf16 (or another 2-byte dtype)",
     [DTI_REMEDY_ASSUME_4_BYTES] = "%s; give --assume fp32 (or another 4-byte dtype)",
     [DTI_REMEDY_ASSUME_8_BYTES] = "%s; give --assume fp64 (or another 8-byte dtype)",
     [DTI_REMEDY_USE_CPU] = "%s; use --device cpu or auto",
     [DTI_REMEDY_DOCUMENT_A_LINE] = "%s; --jsonl needs less",
-    [DTI_REMEDY_SAY_BITS] = "%s; say it with --bits",
-    [DTI_REMEDY_CHOOSE_BITS] = "%s; say which with --bits",
+    [DTI_REMEDY_SAY_BITS] = "%s; give --bits",
+    [DTI_REMEDY_CHOOSE_BITS] = "%s; choose one with --bits",
     [DTI_REMEDY_READ_8_BITS] = "%s; --bits 8 reads it as uint8",
-    [DTI_REMEDY_SAY_BLOCK] = "%s; say it with --block",
-    [DTI_REMEDY_SAY_BITS_OR_BLOCK] = "%s; say which is meant with --bits or --block",
+    [DTI_REMEDY_SAY_BLOCK] = "%s; give --block",
+    [DTI_REMEDY_SAY_BITS_OR_BLOCK] = "%s; choose one with --bits or --block",
     [DTI_REMEDY_OVERRIDE_CONFIG] = "%s; --bits or --block overrides it",
-    [DTI_REMEDY_SAY_LAYOUT] = "%s; say which one is meant with --layout",
-    [DTI_REMEDY_LAYOUT_WITH_NAMES] = "%s; --layout compressed-tensors has names for it",
+    [DTI_REMEDY_SAY_LAYOUT] = "%s; choose one with --layout",
+    [DTI_REMEDY_LAYOUT_WITH_NAMES] = "%s; --layout compressed-tensors supports it",
     [DTI_REMEDY_LAYOUT_WITH_ZEROS] =
-        "%s; leave out what asks for them, or say --layout compressed-tensors",
-    [DTI_REMEDY_KEEP] = "%s; --keep leaves it as it is",
-    [DTI_REMEDY_KEEP_ALL] = "%s; --keep leaves them as they are",
+        "%s; leave out the options that need them, or use --layout compressed-tensors",
+    [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
+    [DTI_REMEDY_KEEP_ALL] = "%s; --keep leaves them unchanged",
     [DTI_REMEDY_KEEP_INSTEAD] = "%s; keep it with --keep",
-    [DTI_REMEDY_PAD_OR_KEEP] = "%s; --pad fills rows up with zeros, --keep leaves it as it is",
+    [DTI_REMEDY_PAD_OR_KEEP] = "%s; --pad pads rows with zeros, --keep leaves it unchanged",
     [DTI_REMEDY_CAST_INTEGERS] = "%s; --ints casts them",
     [DTI_REMEDY_CAST_OR_LEAVE_OUT] = "%s; cast it too, or leave it out with --select",
     [DTI_REMEDY_LEAVE_OUT] = "%s; leave it out with --select",
-    [DTI_REMEDY_SELECT_ONE] = "%s; pick it with --select NAME",
+    [DTI_REMEDY_SELECT_ONE] = "%s; select it with --select NAME",
     [DTI_REMEDY_SELECT_OTHERS] = "%s; --select writes the others",
-    [DTI_REMEDY_DEQUANTIZE] = "%s; 'dtinfo quant --dequant' makes floats of them",
+    [DTI_REMEDY_DEQUANTIZE] = "%s; 'dtinfo quant --dequant' converts them to floats",
     [DTI_REMEDY_DEQUANTIZE_OR_SELECT] =
-        "%s; 'dtinfo quant --dequant' makes floats of them, --select writes the others",
+        "%s; 'dtinfo quant --dequant' converts them to floats, --select writes the others",
     [DTI_REMEDY_QUANTIZE] = "%s; 'dtinfo quant' stores floats as integers with scales",
     [DTI_REMEDY_APPLY_SCALES] = "%s; 'quant --dequant' applies scales",
     [DTI_REMEDY_CORRECT_SELECT] = "--select %s",
@@ -59,15 +61,15 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_ALLOW_QUANT] = "--quant-only %s; --allow-unmatched accepts that",
     [DTI_REMEDY_ALLOW_KEEP] = "--keep %s; --allow-unmatched accepts that",
     [DTI_REMEDY_WRITE_RAW] = "%s; --as raw writes the codes of one tensor",
-    [DTI_REMEDY_SATURATE] = "%s; --overflow saturate stores the largest number in its place",
-    [DTI_REMEDY_SAY_PACKING] = "%s; say --packing low or high",
-    [DTI_REMEDY_SAY_INPUT_PACKING] = "%s; say --from-packing low or high, or keep it with --keep",
+    [DTI_REMEDY_SATURATE] = "%s; --overflow saturate stores the largest number instead",
+    [DTI_REMEDY_SAY_PACKING] = "%s; give --packing low or high",
+    [DTI_REMEDY_SAY_INPUT_PACKING] = "%s; give --from-packing low or high, or keep it with --keep",
     [DTI_REMEDY_DROP_PACKING] =
         "--packing is for codes of less than 8 bits, and there are none: leave it out",
     [DTI_REMEDY_DROP_INPUT_PACKING] =
-        "--from-packing is for codes of less than 8 bits whose file does not say how they lie, and "
-        "there are none: leave it out",
-    [DTI_REMEDY_DROP_PACKING_OR_RAW] = "%s; leave out --packing, or write --as raw",
+        "--from-packing is for codes of less than 8 bits in files that do not define their "
+        "packing, and there are none: leave it out",
+    [DTI_REMEDY_DROP_PACKING_OR_RAW] = "%s; leave out --packing, or use --as raw",
 };
 
 static const char *put(char *buffer, size_t size, enum dti_remedy remedy, const char *text)

@@ -13,9 +13,9 @@
 /* Static, because a null pointer makes glibc ignore the size; untouched pages cost nothing. */
 static char output_buffer[64 * 1024];
 
-/* A descriptor that the caller closed must not become the next file that is opened. The other
- * direction is opened, so that reading 0 or writing 1 and 2 still fails, with the same EBADF.
- * open() takes the lowest free number, so going upwards fills each gap with its own. */
+/* A descriptor closed by the caller must not become the next opened file. The opposite direction is
+ * opened, so reading 0 or writing 1 and 2 still fails with EBADF. open() takes the lowest free
+ * number, so going upwards fills each gap with its own number. */
 static void fill_closed(int fd)
 {
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
@@ -58,8 +58,7 @@ enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr)
 
 enum dti_status dti_standard_close(FILE *out, struct dti_error *reterr)
 {
-    /* An earlier failure may have left no trace but the stream's flag: errno is then whatever came
-     * last. */
+    /* An earlier failure may have left only the stream's error flag: errno is then unrelated. */
     errno = 0;
     const bool failed_before = ferror(out) != 0;
     int cause = fflush(out) != 0 ? errno : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What device code is written in: that which C and CUDA C++ have in common. Compiled as CUDA it is
- * the kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other.
- * The shared headers are C; here they are read as CUDA C++ where that is needed, so that their
- * inline functions run on the device. */
+ * The language of device code: the common subset of C and CUDA C++. Compiled as CUDA it is the
+ * kernels' PTX, compiled as C it is the same kernels for the host, a thread after the other. The
+ * shared headers are C; here they are read as CUDA C++ where that is needed, so that their inline
+ * functions run on the device. */
 #ifndef DTINFO_DEVICES_CUDA_LANGUAGE_H
 #define DTINFO_DEVICES_CUDA_LANGUAGE_H
 
@@ -38,7 +38,7 @@
 #include "kernels/lanes_odd.h"
 #include "kernels/lanes_random.h"
 
-/* What host and device hand each other lies as here in both. */
+/* Host and device exchange data in exactly this layout. */
 #define DTI_LAID_OUT(what) _Static_assert(sizeof(void *) != 8 || (what), #what)
 DTI_LAID_OUT(sizeof(struct dti_gpu_cast_args) == 376);
 DTI_LAID_OUT(offsetof(struct dti_gpu_cast_args, decoder) == 40);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device's memory, by address: loads and stores of 1 to 16 bytes, aligned to their size, and
- * elements in the words that were loaded. Sizes and places are constants where this is inlined. */
+ * Access to device memory: loads and stores of 1 to 16 bytes, aligned to their size, and elements
+ * in the words that were loaded. Sizes and places are constants where this is inlined. */
 #ifndef DTINFO_DEVICES_CUDA_MEMORY_H
 #define DTINFO_DEVICES_CUDA_MEMORY_H
 

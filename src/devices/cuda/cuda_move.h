@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Codes that move and do not change: copies, and the other byte order, 16 bytes at once. */
+ * Moves codes unchanged: copies and byte swaps, 16 bytes at once. */
 #ifndef DTINFO_DEVICES_CUDA_MOVE_H
 #define DTINFO_DEVICES_CUDA_MOVE_H
 

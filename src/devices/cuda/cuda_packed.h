@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What goes by tables and what is packed. A table of 256 codes lies in the memory that a block of
- * threads shares. Packed codes go in groups of eight elements, a group a thread. */
+ * Table look-ups and packed codes. A table of 256 codes lies in the memory that a block of threads
+ * shares. Packed codes go in groups of eight elements, a group a thread. */
 #ifndef DTINFO_DEVICES_CUDA_PACKED_H
 #define DTINFO_DEVICES_CUDA_PACKED_H
 

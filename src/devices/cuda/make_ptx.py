@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles the device code to PTX and writes it as a C array.
+"""Compiles the device code to PTX and writes it, compressed with zlib, as a C array.
 
   make_ptx.py --probe clang|nvcc COMPILER      whether it makes PTX at all
   make_ptx.py clang|nvcc COMPILER SOURCE OUT.ptx OUT.h DEPFILE INCLUDE..."""
@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zlib
 
 CAPABILITY = 75           # the least compute capability: the kernels need no more
 VERSION = "6.3"           # the oldest PTX that has it, which a driver of CUDA 10.0 reads; compilers
@@ -53,11 +54,13 @@ def cleaned(text):
 
 
 def write_array(out, text):
-    data = text.encode("ascii") + b"\0"
+    plain = text.encode("ascii") + b"\0"
+    data = zlib.compress(plain, 9)
     with open(out, "w", encoding="ascii") as file:
         file.write("#define CUDA_PROGRAM_CAPABILITY %d\n" % CAPABILITY)
         file.write("#define CUDA_PROGRAM_DRIVER %d\n" % DRIVER)
-        file.write("static const char cuda_text[%d] = {\n" % len(data))
+        file.write("#define CUDA_PROGRAM_SIZE %d\n" % len(plain))
+        file.write("static const unsigned char cuda_packed[%d] = {\n" % len(data))
         for start in range(0, len(data), 32):
             file.write(",".join(str(byte) for byte in data[start:start + 32]) + ",\n")
         file.write("};\n")

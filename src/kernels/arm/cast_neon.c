@@ -2,7 +2,7 @@
  *
  * fp32 from and to the 16-bit floats. FCVT reads and writes fp16 subnormals, keeps the sign and the
  * top payload bits of a NaN and makes it quiet: dti_encode()'s rules. It rounds as FPCR says, which
- * is to nearest even unless somebody changes it. bf16 is integer arithmetic. */
+ * is to nearest even unless changed. bf16 is integer arithmetic. */
 #include <arm_neon.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static inline void encode_fp16(unsigned char *dst, const unsigned char *src,
 }
 
 /* Adds just under half a unit, and one more when the last bit kept is odd; NaNs are cut and made
- * quiet instead, lest the addition carry them into infinity or zero. */
+ * quiet instead, so that the addition does not carry them into infinity or zero. */
 static inline uint32x4_t round_bf16(uint8x16_t bytes)
 {
     const uint32x4_t bits = vreinterpretq_u32_u8(bytes);

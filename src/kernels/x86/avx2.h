@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and small steps that the AVX2 kernels share. Empty for compilers that were not told
- * to use AVX2. */
+ * Loads, stores and small steps that the AVX2 kernels share. Empty for compilers without options
+ * for AVX2. */
 #ifndef DTINFO_KERNELS_X86_AVX2_H
 #define DTINFO_KERNELS_X86_AVX2_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and small steps that the AVX-512 kernels share. Empty for compilers that were not
- * told to use AVX-512. */
+ * Loads, stores and small steps that the AVX-512 kernels share. Empty for compilers without options
+ * for AVX-512. */
 #ifndef DTINFO_KERNELS_X86_AVX512_H
 #define DTINFO_KERNELS_X86_AVX512_H
 

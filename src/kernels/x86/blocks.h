@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loop that all kernels of this folder share. A kernel says how one block is done, a block
- * being a fixed number of units (elements, or groups of packed ones); here stands how blocks cover
- * an array of any length and alignment:
+ * being a fixed number of units (elements, or groups of packed ones); how blocks cover an array of
+ * any length and alignment:
  *
  *     cached:    block, block, ..., and once more the block that ends with the array
  *     streamed:  one block at the start, then blocks from the first unit whose result begins a
@@ -53,7 +53,7 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
     return at;
 }
 
-/* Results of n units, streamed if that is asked for and the arrays' places allow it. */
+/* Results of n units, streamed if requested and the arrays' places allow it. */
 DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, void *dst,
                                const void *src, size_t n, bool stream)
 {

@@ -2,7 +2,7 @@
  *
  * Dot products of int8 by vpdpbusd (VNNI), which adds four products of uint8 and int8 to an int32
  * without saturation. One array goes through it as x + 128, so that sums are too large by 128 times
- * the sum of the other, which is kept beside them. */
+ * the sum of the other, which is kept separately. */
 #include "kernels/dot_kernels.h"
 #include "kernels/x86/avx512.h"
 

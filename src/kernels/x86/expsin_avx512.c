@@ -5,7 +5,7 @@
  * degree 5 in r for each of the 32 values of k modulo 32. Two registers hold the 32 coefficients of
  * a power, and one instruction finds those of 16 elements in them, on other ports than arithmetic.
  *
- *   shifted = x * 16/pi + 1.5 x 2^23     k stands in the lowest bits
+ *   shifted = x * 16/pi + 1.5 x 2^23     k is in the lowest bits
  *   r = x - k * (pi/16)                  in two parts */
 #include "kernels/expsin_far.h"
 #include "kernels/expsin_kernels.h"

@@ -70,7 +70,7 @@ DTI_INLINE void half_end(const struct half *h, const struct loss_sums_avx2 *s, u
     }
 }
 
-/* The second half's elements stand between those of the first: an equal error may come earlier. */
+/* The second half's elements are between those of the first: an equal error may come earlier. */
 DTI_INLINE struct dti_loss_peak second_peak(const struct dti_loss_peak *first)
 {
     struct dti_loss_peak peak = {first->largest, 0, false};

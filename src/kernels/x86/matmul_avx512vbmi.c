@@ -30,7 +30,7 @@ static void pack_b(unsigned char *panels, const unsigned char *b, size_t stride,
     }
 }
 
-/* gcc 12 would store each sum in every step, were it not told that the sum is in a register. */
+/* gcc 12 would store each sum in every step without the hint that the sum is in a register. */
 static inline __m512i multiply_fours(__m512i c, __m512i a, __m512i b)
 {
     c = _mm512_dpbusd_epi32(c, a, b);

@@ -48,7 +48,7 @@ static void pack_b_wide(unsigned char *panels, const unsigned char *b, size_t st
                        matmul_step_wide_pairs);
 }
 
-/* gcc 12 would store each sum in every step, were it not told that the sum is in a register. */
+/* gcc 12 would store each sum in every step without the hint that the sum is in a register. */
 static inline vector multiply_pairs(vector c, vector a, vector b)
 {
     c = VECTOR_BITS(add_epi32)(c, VECTOR_BITS(madd_epi16)(a, b));

@@ -49,7 +49,7 @@ static struct nibbles nibbles_init(const struct dti_block_format *format,
     return n;
 }
 
-/* Of codes in the low 4 bits of each lane; what stands above does not matter. */
+/* Of codes in the low 4 bits of each lane; the bits above do not matter. */
 DTI_INLINE floats look_up(struct numbers16 table, vector code)
 {
 #ifdef __AVX512BW__

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Quotients to the codes of signed floats of 8 bits or less, to nearest even and saturating: the
- * rounding by one addition that small.h explains, four vectors at once. Magnitudes may be
- * clamped to the number that would follow the largest, whose code tells what was clipped. NaNs are
- * not for it. */
+ * rounding by one addition that small.h explains, four vectors at once. Magnitudes may be clamped
+ * to the number that would follow the largest, whose code shows what was clipped. NaNs are not for
+ * it. */
 #ifndef DTINFO_KERNELS_X86_QUANT_SMALL_H
 #define DTINFO_KERNELS_X86_QUANT_SMALL_H
 

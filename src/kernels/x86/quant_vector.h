@@ -54,7 +54,7 @@ DTI_INLINE unsigned where_unordered(floats a, floats b)
     return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
 }
 
-/* Whether a quotient lies just between two integers. */
+/* Whether a quotient is just between two integers. */
 DTI_INLINE bool any_ties(floats q)
 {
     const floats half = _mm512_set1_ps(0.5f);

@@ -5,12 +5,12 @@
  *
  *   E   exponent of |x|, or of the smallest normal where that is more
  *   M = 2^(E + 23 - man_bits), whose last bit weighs as much as the result's
- *   |x| + M rounds |x| to that bit, to nearest even; the significand stands in the sum's low bits:
+ *   |x| + M rounds |x| to that bit, to nearest even; the significand is in the sum's low bits:
  *
  *   upper half of bits(|x| + M)   0eeeeeeee0000000      e: exponent of M
  *   lower half                    00000000kkkkkkkk      k: significand in units of the last bit
  *   upper + lower x 2^(7 - man_bits), less what it is for the smallest normal's e and k = 0, has
- *   the code above 7 - man_bits zeros: the exponent field stands above the mantissa
+ *   the code above 7 - man_bits zeros: the exponent field is above the mantissa
  *
  * Neither operand nor sum can make a subnormal result, so that subnormals cost no time. Magnitudes
  * are first clamped to `top`, a number, so that all that overflows, infinities and NaNs get code
@@ -40,7 +40,7 @@ struct dti_small {
     uint8_t top_code;
     bool top_is_overflow; /* finite overflow is top_code with the sign */
     bool top_is_inf, top_is_nan;
-    /* IEEE NaNs are the codes above infinity, and come of rounding the numbers that would stand
+    /* IEEE NaNs are the codes above infinity, and result from rounding the numbers that would be
      * there: (bits & nan_payload) | nan_value. */
     uint32_t nan_value, nan_payload;
 };

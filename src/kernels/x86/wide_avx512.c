@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fp64 and 64-bit integers in AVX-512: rounding to odd into the hubs, and 32-bit integers -> fp64.
- * Rounding modes stand in the instructions. */
+ * Rounding modes are part of the instructions. */
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 

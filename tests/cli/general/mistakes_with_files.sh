@@ -1,5 +1,5 @@
 # what newcomers get wrong in commands about files: every line names the thing and the remedy
-exec 2>&1
+. "$TESTS/mistakes.sh"
 python3 "$TESTS/make_checkpoint.py" . --others > /dev/null
 head -c 64 arrays.npz > cut.npz
 head -c 10 /dev/zero > codes.bin
@@ -8,16 +8,6 @@ printf 'a,b\n1,2\n' > data.csv
 printf '{"model_type": "llama"}' > config.json
 : > empty
 mkdir folder
-try()
-{
-    while IFS= read -r words; do
-        echo "\$ dtinfo $words"
-        eval "dtinfo $words" > out < /dev/null
-        code=$?
-        test $code -lt 2 || head -n 2 out
-        echo "    exit $code"
-    done
-}
 try <<'EOF'
 inspect
 inspect none.safetensors

@@ -1,15 +1,5 @@
 # what newcomers get wrong in commands about values: every line names the thing and the remedy
-exec 2>&1
-try()
-{
-    while IFS= read -r words; do
-        echo "\$ dtinfo $words"
-        eval "dtinfo $words" > out < /dev/null
-        code=$?
-        test $code -lt 2 || head -n 2 out
-        echo "    exit $code"
-    done
-}
+. "$TESTS/mistakes.sh"
 try <<'EOF'
 cast
 cast 1

@@ -1,7 +1,7 @@
 python3 "$TESTS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors int8 --dry-run --quant-only '*proj*' >new
 dtinfo quant model/model.safetensors int8 --dry-run --only '*proj*' >old
-cmp old new && grep -c 'not of --quant-only' new
+cmp old new && grep -c 'not in --quant-only' new
 dtinfo quant 1 2 int4 --packing high >new
 dtinfo quant 1 2 int4 --nibble high >old
 cmp old new && grep -c . new
