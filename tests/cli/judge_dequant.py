@@ -304,7 +304,7 @@ def refused():
         # whoever only looks is shown the parts, and why
         file = json.loads(ask("inspect", "bad.safetensors", "--stats", "--json"))["files"][0]
         shown = [t["name"] for t in file["tensors"]]
-        if "are missing" in words_wanted or "nothing that" in words_wanted or "twice" in words_wanted:
+        if "are missing" in words_wanted or "no quantized tensors" in words_wanted or "twice" in words_wanted:
             judge("nothing is said: " + words_wanted, file["notes"], [])
             continue
         judge("shown as stored: " + words_wanted, (sorted(shown), [words_wanted in n["message"] for n in file["notes"]]),
@@ -320,7 +320,7 @@ def refused():
     _, said = run("bad.gguf", "int8", "--dequant", "-o", "never.safetensors", code=2)
     judge("no float", "--dequant makes floats" in said, True)
     _, said = run("bad.gguf", "bf16", "--dequant", "--pad", "-o", "never.safetensors", code=2)
-    judge("options of the way there", "--pad says how to quantize" in said, True)
+    judge("options of the way there", "--pad is for quantizing" in said, True)
 
 
 def filled():
