@@ -136,6 +136,11 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
     size_t worst;
     if (!dti_calc_worst(result, &worst, &different))
         return;
+    dti_buffer_clear(text);
+    if (different > 0 && dti_calc_truths_text(text, result)) {
+        dti_human_label(line, "true value", text->data);
+        dti_line_end(line);
+    }
     dti_human_label(line, "differ", "");
     dti_line_print(line, DTI_STYLE_PLAIN, "%llu of %zu from the true value\n",
                    (unsigned long long)different, result->value.count);
@@ -167,11 +172,6 @@ static enum dti_status put_list(const struct calc_job *job, const struct dti_cal
     if (status != DTI_OK)
         return status;
     put_reason(job, result, line);
-    dti_buffer_clear(text);
-    if (dti_calc_truths_text(text, result)) {
-        dti_human_label(line, "true value", text->data);
-        dti_line_end(line);
-    }
     put_worst(result, text, line);
     return DTI_OK;
 }
@@ -197,6 +197,13 @@ static void put_events(const struct dti_calc_result *result, struct dti_buffer *
     dti_line_put(line, DTI_STYLE_DIM, "first went wrong: ");
     dti_line_put(line, DTI_STYLE_WARN, text->data);
     dti_line_end(line);
+}
+
+static void put_written(const struct calc_job *job, struct dti_line *line)
+{
+    char path[DTI_QUOTE_SIZE], bytes[DTI_TEXT_SIZE];
+    dti_human_label(line, "wrote", dti_human_path(path, job->written.path));
+    dti_line_print(line, DTI_STYLE_PLAIN, "   %s\n", dti_human_bytes(bytes, job->written.bytes));
 }
 
 enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc_result *result,
@@ -226,6 +233,8 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
     }
     if (status == DTI_OK)
         put_events(result, &text, &line);
+    if (status == DTI_OK && job->written.path)
+        put_written(job, &line);
     done = done && !text.failed;
     dti_buffer_free(&text);
     if (status != DTI_OK)

@@ -23,12 +23,19 @@ struct calc_job {
     size_t length;
     struct dti_calc_tree *tree;
     struct dti_calc_options options;
-    unsigned happened; /* events for --fail-on, of all results */
+    unsigned happened;              /* events for --fail-on, of all results */
+    struct dti_output_file *output; /* of -o, until it is written; */
+    struct dti_file_part written;   /* then its path and size */
 };
 
-/* Computes in the dtype of a target. */
+/* Computes in the dtype of a target, and writes the file of -o. */
 enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
                                  struct dti_error *reterr);
+
+/* calc_output.c: -o. Discard job->output if nothing was written. */
+enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr);
+enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,
+                                      struct dti_error *reterr);
 
 /* calc_human.c: the full answer in one dtype. */
 enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc_result *result,

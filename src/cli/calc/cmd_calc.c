@@ -8,6 +8,7 @@
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
 #include "dtinfo/ascii.h"
+#include "dtinfo/output.h"
 
 enum { SUBNORMALS_KEEP, SUBNORMALS_FLUSH };
 
@@ -72,6 +73,8 @@ static const struct dti_option options[] = {
              .matters = true),
     OPT_FLAG(0, "steps", struct calc_args, steps, "show every operation and its error",
              .matters = true, .group = "output"),
+    DTI_ROW_OUTPUT(struct calc_args, output, "write the result to a .npy or .safetensors file"),
+    DTI_ROW_FORCE(struct calc_args, force, ""),
     OPT_CHOICE(0, "true-value", struct calc_args, true_value, true_value_given, "WHEN",
                true_choices, "when to compute the true value"),
     DTI_ROW_FAIL_ON(struct calc_args, policy.fail_on, fail_choices),
@@ -89,7 +92,12 @@ enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti
         job->happened |= ret->events[i] > 0 ? 1U << i : 0;
     job->happened |= ret->flags & DTI_FLAG_INEXACT ? (unsigned)FAIL_INEXACT : 0;
     job->happened |= ret->flags & DTI_FLAG_INVALID ? (unsigned)FAIL_INVALID : 0;
-    return DTI_OK;
+    if (!job->output)
+        return DTI_OK;
+    const enum dti_status written = dti_calc_output_write(job, &ret->value, reterr);
+    if (written != DTI_OK)
+        dti_calc_result_free(ret);
+    return written;
 }
 
 /* "blocked:16" */
@@ -218,9 +226,9 @@ static enum dti_status show_pages(struct calc_job *job, struct dti_error *reterr
         status = dti_calc_job_run(job, i, &result, reterr);
         if (status != DTI_OK)
             break;
-        if (job->cx->quiet) {
+        if (job->cx->quiet && !job->args->output) {
             dti_calc_values_print(job->cx->out, &result.value);
-        } else {
+        } else if (!job->cx->quiet) {
             if (i > 0)
                 (void)fputc('\n', job->cx->out);
             status = dti_calc_human(job, &result, reterr);
@@ -261,6 +269,7 @@ static enum dti_status answer(struct calc_job *job, struct dti_error *reterr)
                                              .options = &job->options,
                                              .put = put_results,
                                              .context = &results,
+                                             .output = job->args->output ? &job->written : NULL,
                                              .warnings = &job->cast.warnings};
     dti_document_calc(job->cx->json, &document);
     return results.status == DTI_OK ? dti_json_write(job->cx->json, job->cx->out, reterr)
@@ -274,6 +283,8 @@ static enum dti_status compute(struct calc_job *job, struct dti_error *reterr)
         status = read_options(job, reterr);
     if (status == DTI_OK)
         status = dti_calc_parse(&job->tree, job->text, job->length, reterr);
+    if (status == DTI_OK && job->args->output)
+        status = dti_calc_output_open(job, reterr);
     if (status != DTI_OK)
         return status;
     if (job->cx->output != DTI_OUTPUT_HUMAN)
@@ -282,8 +293,8 @@ static enum dti_status compute(struct calc_job *job, struct dti_error *reterr)
         status = show_pages(job, reterr);
     else
         status = dti_calc_human_table(job, reterr);
-    dti_calc_tree_free(job->tree);
-    return status;
+    return job->written.path ? dti_output_report_end(job->cx, job->written.path, status, reterr)
+                             : status;
 }
 
 static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
@@ -301,6 +312,8 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
     job.text = join(operands, count - 1);
     job.length = job.text ? strlen(job.text) : 0;
     status = job.text ? compute(&job, reterr) : dti_no_memory(reterr);
+    dti_output_discard(job.output);
+    dti_calc_tree_free(job.tree);
     free(job.text);
     dti_cast_job_free(&job.cast);
     if (status == DTI_OK && (job.happened & (unsigned)args->policy.fail_on) != 0)
