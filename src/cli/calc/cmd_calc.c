@@ -240,9 +240,10 @@ static enum dti_status show_pages(struct calc_job *job, struct dti_error *reterr
     return status;
 }
 
-/* The results of a document: the first error ends them. */
+/* The results of a document, which are those of some targets: the first error ends them. */
 struct calc_results {
     struct calc_job *job;
+    size_t first, end;
     enum dti_status status;
     struct dti_error *error;
 };
@@ -251,7 +252,7 @@ static void put_results(void *context, struct dti_json *json)
 {
     struct calc_results *const results = context;
     struct calc_job *const job = results->job;
-    for (size_t i = 0; i < job->cast.target_count && results->status == DTI_OK; i++) {
+    for (size_t i = results->first; i < results->end && results->status == DTI_OK; i++) {
         struct dti_calc_result result;
         results->status = dti_calc_job_run(job, i, &result, results->error);
         if (results->status != DTI_OK)
@@ -261,9 +262,10 @@ static void put_results(void *context, struct dti_json *json)
     }
 }
 
-static enum dti_status answer(struct calc_job *job, struct dti_error *reterr)
+static enum dti_status answer(struct calc_job *job, size_t first, size_t end,
+                              struct dti_error *reterr)
 {
-    struct calc_results results = {job, DTI_OK, reterr};
+    struct calc_results results = {job, first, end, DTI_OK, reterr};
     const struct dti_calc_answer document = {.text = job->text,
                                              .length = job->length,
                                              .options = &job->options,
@@ -274,6 +276,18 @@ static enum dti_status answer(struct calc_job *job, struct dti_error *reterr)
     dti_document_calc(job->cx->json, &document);
     return results.status == DTI_OK ? dti_json_write(job->cx->json, job->cx->out, reterr)
                                     : results.status;
+}
+
+/* --jsonl: a document for each dtype. */
+static enum dti_status answer_all(struct calc_job *job, struct dti_error *reterr)
+{
+    const size_t count = job->cast.target_count;
+    enum dti_status status = DTI_OK;
+    if (job->cx->output == DTI_OUTPUT_JSON)
+        return answer(job, 0, count, reterr);
+    for (size_t i = 0; i < count && status == DTI_OK; i++)
+        status = answer(job, i, i + 1, reterr);
+    return status;
 }
 
 static enum dti_status compute(struct calc_job *job, struct dti_error *reterr)
@@ -288,7 +302,7 @@ static enum dti_status compute(struct calc_job *job, struct dti_error *reterr)
     if (status != DTI_OK)
         return status;
     if (job->cx->output != DTI_OUTPUT_HUMAN)
-        status = answer(job, reterr);
+        status = answer_all(job, reterr);
     else if (job->cast.target_count == 1 || job->cx->quiet || job->args->steps)
         status = show_pages(job, reterr);
     else
