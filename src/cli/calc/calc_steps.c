@@ -29,9 +29,9 @@ static struct step_columns choose(const struct dti_calc_result *result)
 static struct dti_table *new_table(const struct step_columns *columns)
 {
     static const char *const titles[] = {"step>|operation|", "within|", "dtype|",
-                                         "elements>|inexact>|worst>|",
+                                         "elements>|inexact>|at>|",
                                          "result>|exact>|error>|went wrong"};
-    static const char *const all_ranks[] = {"98", "4", "5", "332", "8677"};
+    static const char *const all_ranks[] = {"98", "4", "5", "338", "8677"};
     const bool wanted[] = {true, columns->within, columns->dtype, columns->lists, true};
     char title[160] = "", ranks[16] = "";
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
