@@ -42,8 +42,8 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
                                struct dti_error *reterr);
 /* The expression on a line: safe for a terminal, its end left out if it is long. */
 bool dti_calc_put_expression(const struct calc_job *job, struct dti_line *line);
-/* The true value of an element, of 9 digits if it is short: "1/3 (0.333333333)"; false, with
- * nothing appended, if it is not known. */
+/* The true value of an element, of 9 digits if it is short: "1/3 (0.333333333)", "undefined";
+ * false, with nothing appended, if it is not known. */
 bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result *result,
                          size_t element);
 /* A result that became infinity, NaN or zero stands out. */
