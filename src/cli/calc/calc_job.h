@@ -4,14 +4,14 @@
 #ifndef DTINFO_CLI_CALC_JOB_H
 #define DTINFO_CLI_CALC_JOB_H
 
-#include "answers/calc.h"
+#include "answers/calc_answer.h"
 #include "cli/shared/cast_job.h"
 
 struct calc_args {
     struct dti_policy_args policy;
     int subnormals, true_value; /* enum dti_calc_truths */
     bool subnormals_given, true_value_given;
-    const char *accumulate, *order, *output;
+    const char *accumulate, *order, *output, *assume;
     bool fma, steps, force;
 };
 
@@ -23,6 +23,8 @@ struct calc_job {
     size_t length;
     struct dti_calc_tree *tree;
     struct dti_calc_options options;
+    struct dti_container_options files; /* how those of @FILE are opened */
+    struct dti_format assume;
     unsigned happened;              /* events for --fail-on, of all results */
     struct dti_output_file *output; /* of -o, until it is written; */
     struct dti_file_part written;   /* then its path and size */

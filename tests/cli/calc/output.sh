@@ -7,5 +7,6 @@ dtinfo calc 'max(abs(@w.safetensors))' bf16 -q
 dtinfo calc '[1, 2, 3]' int4 -o w.npy -q
 echo "exit $?"
 dtinfo calc '[1, 2, 3]' int4 -o w.npy -q --force
-dtinfo inspect w.npy --assume int4
+dtinfo calc @w.npy int8 -q
+dtinfo calc @w.npy int8 -q --assume int4
 ls
