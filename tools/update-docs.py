@@ -299,6 +299,13 @@ class Tables:
                 out += [bold(dtype["dtype"]), "\t" + text, ""]
         return out[:-1]
 
+    def operations(self):
+        """What an expression may have, and what a composite is made of."""
+        rows = [[bold(row["name"]), scd(row["help"]) +
+                 (f": {scd(row['body'])}" if row["body"] else "")]
+                for row in self.facts["operations"]]
+        return table(["operation", "what it is"], rows)
+
     def readme_commands(self):
         out = ["| command | |", "|---|---|"]
         for command in self.commands:
@@ -310,7 +317,7 @@ class Tables:
 PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
          "error-codes", "environment", "schemas", "members",
          "shared-members", "float-dtypes", "integer-dtypes",
-         "complex-dtypes", "block-formats", "names", "readme-commands"}
+         "complex-dtypes", "block-formats", "names", "operations", "readme-commands"}
 
 
 def part_of(where, mark, tables):

@@ -44,6 +44,7 @@ struct dti_calc_array {
 };
 void dti_calc_array_free(struct dti_calc_array *array);
 uint64_t dti_calc_code(const struct dti_calc_array *array, size_t index);
+void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code);
 unsigned dti_calc_code_bytes(const struct dti_format *format); /* 1, 2, 4 or 8 */
 
 /* An expression, parsed. Fails with DTI_BAD_VALUE in one line that quotes where it went wrong, with

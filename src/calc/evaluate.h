@@ -52,7 +52,6 @@ enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct 
 enum dti_status dti_calc_array_adopt(struct dti_calc_engine *engine,
                                      const struct dti_calc_array *array);
 void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *array);
-void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code);
 /* "[2, 3]"; "one number" for rank 0. */
 void dti_calc_shape_text(struct dti_buffer *buffer, unsigned rank, const uint64_t *shape);
 

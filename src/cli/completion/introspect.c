@@ -7,6 +7,7 @@
 #include "answers/rows.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
+#include "dtinfo/calc.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
