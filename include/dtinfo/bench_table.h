@@ -47,6 +47,7 @@ struct dti_bench_total {
     uint64_t elements; /* that were compared; 0: nothing is known */
     double got, exact; /* of the element that is furthest off */
     double largest;    /* error, absolute */
+    double mean;       /* of the absolute errors */
     double relative;   /* root of the sum of squared errors over that of squared exact results */
     double sqnr; /* the same in decibels; infinite where nothing is off, NaN for one element */
 };

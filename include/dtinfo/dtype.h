@@ -103,7 +103,7 @@ const char *dti_system_title(enum dti_system system); /* "torch", "safetensors",
 enum dti_block_family {
     DTI_BLOCKS_MX, /* OCP MX: powers of two */
     DTI_BLOCKS_NV, /* NVFP4: an fp8 scale a block, one of fp32 for the whole tensor */
-    DTI_BLOCKS_NF, /* NF4: a table, and the largest magnitude */
+    DTI_BLOCKS_NF, /* NF4, FP4 of bitsandbytes: a table, and the largest magnitude */
     DTI_BLOCKS_Q8, /* ggml's Q8_0 */
     DTI_BLOCKS_Q4, /* ggml's Q4_0 */
 };

@@ -162,7 +162,8 @@ struct dti_quantized_block {
  * quotient, code = fp4(x / p). Where S or p is 0 codes are 0, of either sign of x.
  *
  * NF: S = amax (fp32); code: the entry of the table nearest to x / S, of two equally near ones the
- * lower; where S is 0 the code of zero, 7. Nothing is clipped.
+ * lower; where S is 0 the code of zero, 7. bnb_fp4: the code by dti_bnb_fp4_limits and the sign of
+ * x / S. Nothing is clipped.
  *
  * Q8 (ggml): d = amax / 127, rounded; code = x (1 / d), both rounded, to the nearest integer,
  * halves away from zero; S = fp16(d). Where d is 0 or 1 / d overflows codes are 0.
@@ -176,7 +177,7 @@ struct dti_quantized_block {
  * n elements count as clipped. An underflow, of elements or of S, is never clipped.
  *
  * A NaN or an infinity: S is the NaN of the scale's dtype (0xff, 0x7f, 0x7e00, 0x7fc00000), codes
- * are 0 (nf4: 7, q4_0: 8), none is clipped. */
+ * are 0 (nf4: 7, q4_0: 8; dti_block_zero()), none is clipped. */
 void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                         struct dti_quantized_block *ret);
 /* What a scale's code is, without the tensor scale, and what an element's code is, unscaled.
@@ -211,7 +212,15 @@ struct dti_quant_scheme {
     struct dti_affine_scale scale;
 };
 
-/* nf4's table, fp32 codes, rising. */
-extern const uint32_t dti_nf4_table[16];
+/* Of family NF: the numbers of all codes as fp32 codes; those of nf4 rise. */
+extern const uint32_t dti_nf4_table[16], dti_bnb_fp4_table[16];
+const uint32_t *dti_block_table(const struct dti_block_format *format);
+/* bnb_fp4: the limits of magnitudes, fp32 codes, and the codes of what lies beyond so many of them.
+ */
+enum { DTI_BNB_FP4_LIMITS = 7 };
+extern const uint32_t dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS];
+extern const uint8_t dti_bnb_fp4_order[DTI_BNB_FP4_LIMITS + 1];
+/* The code of zero: 0, but of some tables and of codes with an offset. */
+uint32_t dti_block_zero(const struct dti_block_format *format);
 
 #endif

@@ -25,8 +25,8 @@ void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
 {
     const struct dti_block_format *const block = target->scheme.block;
     const enum dti_block id = block ? block->id : DTI_BLOCK_COUNT;
-    if (id == DTI_BLOCK_NF4) {
-        dti_fp32_value(dti_nf4_table[code & 15], ret_value);
+    if (block && block->family == DTI_BLOCKS_NF) {
+        dti_fp32_value(dti_block_table(block)[code & 15], ret_value);
         return;
     }
     if (id == DTI_BLOCK_Q4_0) {
@@ -170,7 +170,7 @@ static uint32_t code_at(const struct dti_quant_result *result, const struct dti_
         return result->elements[group->first + at].code;
     if (!block)
         return 0;
-    return block->family == DTI_BLOCKS_Q4 ? 8 : block->family == DTI_BLOCKS_NF ? 7 : 0;
+    return dti_block_zero(block);
 }
 
 static void pack(const struct dti_quant_result *result, const struct dti_quant_group *group,

@@ -276,6 +276,48 @@ static uint32_t encode_nf4_exact(struct lane_blocks *t, size_t block)
     return 0;
 }
 
+/* bnb_fp4: so many limits of its magnitudes are below; then the code, with the sign. */
+static uint32_t encode_bnb_fp4(struct lane_blocks *t, size_t block)
+{
+    const float *const q = t->q + block * t->length;
+    uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
+    for (unsigned k = 0; k < DTI_BNB_FP4_LIMITS; k++) {
+        const uint32_t limit = dti_bnb_fp4_limits[k];
+        for (size_t i = 0; i < DTI_BLOCK_LENGTH_MAX; i++)
+            above[i] += dti_lane_magnitude_f32(q[i]) > limit;
+    }
+    for (size_t i = 0; i < t->length; i++)
+        t->codes[block * t->length + i] =
+            (unsigned char)(dti_bnb_fp4_order[above[i]] | (q[i] < 0 ? 8U : 0U));
+    return 0;
+}
+
+/* The same by exact quotients: limits, too, have 24 bits, so the argument of nf4 holds. */
+static uint32_t encode_bnb_fp4_exact(struct lane_blocks *t, size_t block)
+{
+    const float *const x = t->x + block * t->length;
+    const double by = (double)t->by[block];
+    for (size_t i = 0; i < t->length; i++) {
+        const double quotient = t->zero[block] ? 0 : (double)x[i] / by;
+        const double magnitude = quotient < 0 ? -quotient : quotient;
+        unsigned above = 0;
+        for (unsigned k = 0; k < DTI_BNB_FP4_LIMITS; k++)
+            above += magnitude > (double)dti_lane_f32(dti_bnb_fp4_limits[k]);
+        t->codes[block * t->length + i] =
+            (unsigned char)(dti_bnb_fp4_order[above] | (quotient < 0 ? 8U : 0U));
+    }
+    return 0;
+}
+
+static uint32_t encode_table(struct lane_blocks *t, size_t block,
+                             const struct dti_block_recipe *recipe)
+{
+    const bool exact = recipe->division == DTI_DIVIDE_EXACT;
+    if (recipe->format->id == DTI_BLOCK_BNB_FP4)
+        return exact ? encode_bnb_fp4_exact(t, block) : encode_bnb_fp4(t, block);
+    return exact ? encode_nf4_exact(t, block) : encode_nf4(t, block);
+}
+
 static uint32_t encode_block(const struct dti_block_args *args, struct lane_blocks *t, size_t block,
                              uint32_t beyond)
 {
@@ -285,8 +327,7 @@ static uint32_t encode_block(const struct dti_block_args *args, struct lane_bloc
     case DTI_BLOCKS_Q4:
         return encode_q4(t, block);
     case DTI_BLOCKS_NF:
-        return args->recipe->division == DTI_DIVIDE_EXACT ? encode_nf4_exact(t, block)
-                                                          : encode_nf4(t, block);
+        return encode_table(t, block, args->recipe);
     case DTI_BLOCKS_MX:
     case DTI_BLOCKS_NV:
         break;

@@ -85,6 +85,10 @@ def draw_edges(rng, name, how, count):
         middles = [fp32((Fraction(a) + Fraction(b)) / 2) for a, b in zip(NF4, NF4[1:])]
         numbers = [rng.choice([1.0, -1.0])] + [rng.choice(middles) for _ in range(count - 1)]
         return [number.hex() for number in numbers], numbers
+    elif name == "bnb_fp4":
+        numbers = [rng.choice([1.0, -1.0])] + [rng.choice([-1, 1]) * rng.choice(model.BNB_FP4_PIVOTS)
+                                               for _ in range(count - 1)]
+        return [number.hex() for number in numbers], numbers
     elif name == "nvfp4":
         step = Fraction(2) ** rng.randrange(-4, 5)
         largest = 6 * Fraction(how.get("tensor", 1.0)) * step * (1 + Fraction(2 * rng.randrange(8) + 1, 16))
@@ -235,7 +239,7 @@ def judge_group(found, numbers, texts, name, how):
             for element, x, text in zip(found["elements"], numbers, texts)]
     codes = [code for code, _, _ in done]
     if name in BLOCKS:
-        codes += [{"nf4": 7, "q4_0": 8}.get(name, 0)] * (group.length - len(codes))
+        codes += [model.ZERO.get(name, 0)] * (group.length - len(codes))
     width = FORMATS[group.code_name].width
     if bytes.fromhex(found["packed"]) != pack(width, codes, how["high"]):
         wrong("packed", found["packed"])

@@ -144,7 +144,7 @@ def judge_case(number, source, shape, dtype, ask):
     few = dtype in ("int2", "uint2", "int4", "uint4") and open_width(shape[-1], expected.width)
     wide = "block" in ask and not expected.block and open_group(shape, ask, expected.width >= 8)
     filled = dtype in ("int2", "uint2", "int4", "uint4") and expected.code_shape[-1] != shape[-1]
-    if dtype == "mxfp6_e3m2" or ask.get("high") or few or wide or filled:
+    if dtype in ("mxfp6_e3m2", "bnb_fp4") or ask.get("high") or few or wide or filled:
         told["dtinfo.quant.w"] = "%s %s" % (dtype, "high" if ask.get("high") else "low")
     if filled or wide:
         told["dtinfo.quant.w"] += " %d" % ask["block"]

@@ -96,6 +96,7 @@ FAULTS = [
      "dti_fp32_divide(DTI_FP32_ONE, product)", ("quant",)),
     ("quant: an infinite reciprocal is used", "src/core/quant_nv.c",
      "!dti_fp32_is_finite(inverse)", "false", ("quant",)),
+    ("quant: bnb_fp4's limits are midpoints", "src/core/quant_nf.c", "0x3f155550", "0x3f155555", ("quant",)),
     ("quant: nf4's ties go up", "src/core/quant_nf.c", "&sum) <= 0", "&sum) < 0", ("quant",)),
     ("quant: q8_0's ties go to even", "src/core/quant_ggml.c",
      "DTI_ROUND_NEAREST_AWAY", "DTI_ROUND_NEAREST_EVEN", ("quant",)),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A reference model of quantization in exact rationals, written from the texts: OCP Microscaling Formats 1.0,
-NVIDIA's NVFP4, QLoRA's NF4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
+NVIDIA's NVFP4, QLoRA's NF4, bitsandbytes' FP4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
 
 fp32 numbers are Python floats, which hold them exactly. Nothing is shared with the C core.
 """
@@ -32,12 +32,32 @@ BLOCKS = {"mxfp8_e4m3": ("mx", "fp8_e4m3fn", "fp8_e8m0", 32), "mxfp8_e5m2": ("mx
           "mxfp6_e3m2": ("mx", "fp6_e3m2", "fp8_e8m0", 32), "mxfp6_e2m3": ("mx", "fp6_e2m3", "fp8_e8m0", 32),
           "mxfp4": ("mx", "fp4_e2m1", "fp8_e8m0", 32), "mxint8": ("mx", "int8", "fp8_e8m0", 32),
           "nvfp4": ("nv", "fp4_e2m1", "fp8_e4m3fn", 16), "nf4": ("nf", "uint4", "fp32", 64),
+          "bnb_fp4": ("nf", "uint4", "fp32", 64),
           "q8_0": ("q8", "int8", "fp16", 32), "q4_0": ("q4", "uint4", "fp16", 32)}
 
 NF4 = [ctypes.c_float(x).value for x in
        (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
         -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
         0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)]
+# get_4bit_type("fp4"): twelfths, by code; zero has no sign.
+BNB_FP4 = [ctypes.c_float(sign * (x / 12)).value for sign in (1, -1) for x in (0, 0.0625, 8, 12, 4, 6, 2, 3)]
+BNB_FP4[8] = 0.0
+BNB_FP4_PIVOTS = [ctypes.c_float(x).value for x in
+                  (0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333)]
+TABLES = {"nf4": NF4, "bnb_fp4": BNB_FP4}
+ZERO = {"nf4": 7, "q4_0": 8}  # the code of zero, where it is not 0
+
+
+def bnb_fp4_code(q):
+    """The search of dQuantizeFP4 (csrc/kernels.cu) through its pivots, level by level."""
+    x, sign = abs(q), 8 if q < 0 else 0
+    p = BNB_FP4_PIVOTS
+    if x > p[3]:
+        return sign + ((3 if x > p[6] else 2) if x > p[5] else (5 if x > p[4] else 4))
+    if x > p[1]:
+        return sign + (7 if x > p[2] else 6)
+    return sign + (1 if x > p[0] else 0)
+
 
 LARGEST = float.fromhex("0x1.fffffep127")
 LEAST_NORMAL, EPS = 2.0**-126, 2.0**-23
@@ -317,10 +337,12 @@ class Block:
         """(code, whether it was clipped)."""
         q = self.quotient(x)
         if q is None:
-            return {"nf": 7, "q4": 8}.get(self.family, 0), self.all_clipped
+            return ZERO.get(self.name, 0), self.all_clipped
         if self.name == "mxint8":
             place = round(Fraction(q) * 64)
             return max(-128, min(127, place)) & 255, not -128 <= place <= 127
+        if self.name == "bnb_fp4":
+            return bnb_fp4_code(q), False
         if self.family == "nf":
             return min(range(16), key=lambda k: (abs(Fraction(NF4[k]) - Fraction(q)), k)), False
         if self.family == "q8":
@@ -348,7 +370,7 @@ def block_quantize(name, rule, division, tensor, block):
 def element_value(name, code):
     family, dtype, _, _ = BLOCKS[name]
     if family == "nf":
-        return NF4[code]
+        return TABLES[name][code]
     if family == "q4":
         return float(code - 8)
     value = value_of(dtype, code)

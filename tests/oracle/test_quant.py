@@ -146,6 +146,8 @@ def unit_of(name, rule, division, tensor, block):
 def borders_of(name):
     """Where the code changes, in units."""
     family, dtype, _, _ = model.BLOCKS[name]
+    if name == "bnb_fp4":
+        return [*model.BNB_FP4_PIVOTS, *(-p for p in model.BNB_FP4_PIVOTS)]
     if family == "nf":
         return [(a + b) / 2 for a, b in zip(model.NF4, model.NF4[1:])]
     if family in ("q8", "q4") or dtype == "int8":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Block formats against other libraries, bit by bit where they compute the same: gfloat (MX),
-ml_dtypes and numpy (elements, in fp32), gguf (ggml's blocks), bitsandbytes' published thresholds (NF4). Where a library
+ml_dtypes and numpy (elements, in fp32), gguf (ggml's blocks), bitsandbytes' published thresholds (NF4, FP4), and
+the library itself where it is installed (FP4). Where a library
 has another rule, the test says which and looks at the rest.
 
 Usage: test_quant_block_peers.py QUANT_PROBE [--long]
@@ -102,6 +103,45 @@ def nf4_thresholds(tally, probe, count):
     arrays.same(tally, "nf4 codes", codes, want, x)
 
 
+def fp4_pivots(tally, probe, count):
+    """Those of dQuantizeFP4 by counting, on either side of each and at random; the model searches level by level."""
+    pivots = np.float32((0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333))
+    x = np.concatenate([pivots, np.nextafter(pivots, np.float32(2)), np.nextafter(pivots, np.float32(-2)),
+                        np.random.default_rng(12).uniform(0, 1, count).astype(np.float32)])
+    x = np.concatenate([x, -x])
+    x = np.concatenate([x, np.ones(-len(x) % 63, np.float32)]).reshape(-1, 63)
+    x = np.concatenate([np.ones((len(x), 1), np.float32), x], 1)
+    order = np.array((0, 1, 6, 7, 4, 5, 2, 3))
+    want = order[(np.abs(x)[..., None] > pivots).sum(-1)] + 8 * (x < 0)
+    scales, codes, _ = arrays.blocks(probe, "bnb_fp4", 0, model.TRUE, 1.0, x)
+    arrays.same(tally, "bnb_fp4 scales", scales, np.full(len(x), 0x3F800000))
+    arrays.same(tally, "bnb_fp4 codes", codes, want, x)
+
+
+def bitsandbytes_fp4(tally, probe, bitsandbytes, count):
+    """Its table, codes and numbers on the CPU. There codes come from a search between midpoints of the table, not from the
+    kernel's pivots, and codes 0 and 8 are both zero: elements between pivot and midpoint, and zeros, are left out."""
+    import torch
+    functional, rng = bitsandbytes.functional, np.random.default_rng(13)
+    table = functional.get_4bit_type("fp4", device="cpu").numpy()
+    arrays.same(tally, "bitsandbytes' table", table.view(np.uint32), np.float32(model.BNB_FP4).view(np.uint32))
+    x = arrays.hard_blocks(rng, count, 64, -20, 20)
+    scales, codes, _ = arrays.blocks(probe, "bnb_fp4", 0, model.RECIPROCAL, 1.0, x)
+    packed, state = functional.quantize_4bit(torch.from_numpy(x), blocksize=64, quant_type="fp4")
+    there = packed.numpy().reshape(len(x), 32)
+    there = np.stack([there >> 4, there & 15], -1).reshape(len(x), 64)
+    arrays.same(tally, "bitsandbytes' scales", scales.astype(np.uint32), state.absmax.numpy().view(np.uint32))
+    q = np.abs(x * (np.float32(1) / np.abs(x).max(1, keepdims=True))).astype(np.float64)
+    pivots = np.float64(model.BNB_FP4_PIVOTS)
+    by_size = np.sort(np.float64(model.BNB_FP4[:8]))
+    near = np.abs(pivots - (by_size[1:] + by_size[:-1]) / 2) + 2.0 ** -24
+    clear = (np.abs(q[..., None] - pivots) > near).all(-1) & (q > pivots[0])
+    tally.check("bitsandbytes: most elements are compared", bool(clear.mean() > 0.5), True)
+    arrays.same(tally, "bitsandbytes' codes", codes[clear], there[clear], x[clear])
+    back = functional.dequantize_4bit(packed, state).numpy()
+    arrays.same(tally, "bitsandbytes' numbers", arrays.block_back(probe, "bnb_fp4", 1.0, scales[:, None], there), back)
+
+
 # ggml.
 
 def gguf_blocks(tally, probe, gguf, count):
@@ -146,9 +186,10 @@ def main():
         tally.finish()
     count = 20000 if long else 500
     nf4_thresholds(tally, probe, 100 * count)
+    fp4_pivots(tally, probe, 100 * count)
     tally.part("bitsandbytes' thresholds")
     for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("gfloat", gfloat_mx),
-                       ("gguf", gguf_blocks)):
+                       ("gguf", gguf_blocks), ("bitsandbytes", bitsandbytes_fp4)):
         found = harness.have(name)
         if found is None:
             tally.skip(f"{name} is missing")

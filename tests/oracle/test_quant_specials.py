@@ -76,7 +76,7 @@ def blocks_by_rule(tally, probe, turns):
                     x = np.tile(rng.standard_normal((turns, size)).astype(np.float32), (size, 1))
                     x[np.arange(len(x)), np.repeat(np.arange(size), turns)] = rng.choice(specials()[:8], len(x))
                     scales, codes, special = arrays.blocks(probe, name, rule, division, 0.5 if family == "nv" else 1.0, x)
-                    zero = {"nf": 7, "q4": 8}.get(family, 0)
+                    zero = model.ZERO.get(name, 0)
                     arrays.same(tally, f"block {name}: scales", scales, np.full(len(x), SCALE_NAN[scale]))
                     arrays.same(tally, f"block {name}: codes", codes, np.full(codes.shape, zero))
                     arrays.same(tally, f"block {name}: special", special, np.ones(len(x)))

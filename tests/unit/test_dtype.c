@@ -277,8 +277,8 @@ static void block_formats_add_up(void)
     } wanted[] = {
         {"mxfp8_e4m3", 32, 8, 8}, {"mxfp8_e5m2", 32, 8, 8}, {"mxfp6_e3m2", 32, 6, 8},
         {"mxfp6_e2m3", 32, 6, 8}, {"mxfp4", 32, 4, 8},      {"mxint8", 32, 8, 8},
-        {"nvfp4", 16, 4, 8},      {"nf4", 64, 4, 32},       {"q8_0", 32, 8, 16},
-        {"Q4_0", 32, 4, 16},
+        {"nvfp4", 16, 4, 8},      {"nf4", 64, 4, 32},       {"fp4_bnb", 64, 4, 32},
+        {"q8_0", 32, 8, 16},      {"Q4_0", 32, 4, 16},
     };
     CHECK_SIZE(dti_block_format_count, sizeof wanted / sizeof *wanted);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {

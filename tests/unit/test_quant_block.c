@@ -3,6 +3,9 @@
  * Block formats against worked examples: the scale rules of MX, NVFP4's two scales, bitsandbytes'
  * table, ggml's rounding. */
 #include "dtinfo/quant.h"
+
+#include <math.h>
+
 #include "quant_numbers.h"
 #include "unit.h"
 
@@ -210,6 +213,41 @@ static void nf4_has_the_published_table(void)
         CHECK_U64(dti_nf4_table[i], fp32_code(table[i]));
 }
 
+/* Every code by a number inside its interval, and both sides of the limits of bitsandbytes' kernel,
+ * one of which (0.583333) is not the midpoint. */
+static void bnb_fp4_has_the_published_table_and_limits(void)
+{
+    const struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_BNB_FP4);
+    static const float table[8] = {
+        0, 0.0052083334885537624f, 2.0f / 3, 1, 1.0f / 3, 0.5f, 1.0f / 6, 0.25f};
+    static const float limits[7] = {0.00260417f, 0.0859375f, 0.20833333f, 0.29166667f,
+                                    0.4166667f,  0.583333f,  0.8333333f};
+    static const unsigned below[7] = {0, 1, 6, 7, 4, 5, 2}, above[7] = {1, 6, 7, 4, 5, 2, 3};
+    for (size_t i = 0; i < 8; i++) {
+        const float x[] = {1.0f, table[i], -table[i]};
+        const struct dti_quantized_block made = quantize(&recipe, x, 3);
+        CHECK_U64(dti_bnb_fp4_table[i], fp32_code(table[i]));
+        CHECK_U64(dti_bnb_fp4_table[8 + i], i == 0 ? 0 : fp32_code(-table[i]));
+        CHECK_U64(made.code[0], 3);
+        CHECK_U64(made.code[1], i);
+        CHECK_U64(made.code[2], i == 0 ? 0 : 8 + i);
+    }
+    for (size_t i = 0; i < 7; i++) {
+        const float x[] = {-1.0f, limits[i], nextafterf(limits[i], 1), -limits[i],
+                           -nextafterf(limits[i], 1)};
+        const struct dti_quantized_block made = quantize(&recipe, x, 5);
+        CHECK_U64(made.scale, fp32_code(1.0f));
+        CHECK_U64(made.code[0], 11);
+        CHECK_U64(made.code[1], below[i]);
+        CHECK_U64(made.code[2], above[i]);
+        CHECK_U64(made.code[3], 8 + below[i]);
+        CHECK_U64(made.code[4], 8 + above[i]);
+    }
+    const float zeros[] = {-0.0f, 0.0f};
+    CHECK_U64(quantize(&recipe, zeros, 2).code[0], 0);
+    CHECK_U64(dti_block_dequantize(&recipe, fp32_code(2.0f), 10), fp32_code(-4.0f / 3));
+}
+
 static void q8_0_rounds_halves_away_from_zero(void)
 {
     const struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_Q8_0);
@@ -272,9 +310,11 @@ static void fp16_scales_overflow_and_vanish_while_codes_stay(void)
 static void specials_take_the_whole_block(void)
 {
     static const uint32_t scales[DTI_BLOCK_COUNT] = {
-        [DTI_BLOCK_MXFP8_E4M3] = 0xff, [DTI_BLOCK_MXFP8_E5M2] = 0xff, [DTI_BLOCK_MXFP6_E3M2] = 0xff,
-        [DTI_BLOCK_MXFP6_E2M3] = 0xff, [DTI_BLOCK_MXFP4] = 0xff,      [DTI_BLOCK_MXINT8] = 0xff,
-        [DTI_BLOCK_NVFP4] = 0x7f,      [DTI_BLOCK_NF4] = 0x7fc00000,  [DTI_BLOCK_Q8_0] = 0x7e00,
+        [DTI_BLOCK_MXFP8_E4M3] = 0xff,    [DTI_BLOCK_MXFP8_E5M2] = 0xff,
+        [DTI_BLOCK_MXFP6_E3M2] = 0xff,    [DTI_BLOCK_MXFP6_E2M3] = 0xff,
+        [DTI_BLOCK_MXFP4] = 0xff,         [DTI_BLOCK_MXINT8] = 0xff,
+        [DTI_BLOCK_NVFP4] = 0x7f,         [DTI_BLOCK_NF4] = 0x7fc00000,
+        [DTI_BLOCK_BNB_FP4] = 0x7fc00000, [DTI_BLOCK_Q8_0] = 0x7e00,
         [DTI_BLOCK_Q4_0] = 0x7e00,
     };
     static const uint32_t specials[] = {FP32_NAN, FP32_INF, UINT32_C(0xff800000)};
@@ -342,7 +382,7 @@ static void ggml_has_numbers_where_others_have_nan(void)
 UNIT_MAIN(powers_of_two_follow_the_four_rules, shared_exponents_are_clamped,
           mxint8_counts_in_steps_of_a_sixty_fourth, signs_of_zeros_are_kept_by_floats,
           nvfp4_has_two_scales, nvfp4_scales_saturate_and_vanish, nf4_takes_the_nearest_entry,
-          nf4_has_the_published_table, q8_0_rounds_halves_away_from_zero,
-          q4_0_gives_the_extreme_code_0, fp16_scales_overflow_and_vanish_while_codes_stay,
-          specials_take_the_whole_block, products_round_once_and_overflow,
-          ggml_has_numbers_where_others_have_nan)
+          nf4_has_the_published_table, bnb_fp4_has_the_published_table_and_limits,
+          q8_0_rounds_halves_away_from_zero, q4_0_gives_the_extreme_code_0,
+          fp16_scales_overflow_and_vanish_while_codes_stay, specials_take_the_whole_block,
+          products_round_once_and_overflow, ggml_has_numbers_where_others_have_nan)

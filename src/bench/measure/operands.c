@@ -78,6 +78,7 @@ void dti_total_error_add(struct dti_total_error *error, double got, double exact
 {
     struct dti_bench_total *const total = &error->total;
     const double off = fabs(got - exact);
+    error->errors += off;
     error->squares += off * off;
     error->exact_squares += exact * exact;
     if (total->elements == 0 || off > total->largest) {
@@ -91,6 +92,7 @@ void dti_total_error_add(struct dti_total_error *error, double got, double exact
 void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_total *ret)
 {
     *ret = error->total;
+    ret->mean = ret->elements > 0 ? error->errors / (double)ret->elements : 0;
     ret->relative =
         error->exact_squares > 0 ? sqrt(error->squares / error->exact_squares) : (double)NAN;
     ret->sqnr = error->squares > 0 ? -20 * log10(ret->relative) : (double)INFINITY;

@@ -33,7 +33,7 @@ double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
 /* The error of results against exact ones: all zero at first, compared one by one, then summed up.
  */
 struct dti_total_error {
-    double squares, exact_squares; /* of errors, of exact results */
+    double errors, squares, exact_squares; /* of errors, of exact results */
     struct dti_bench_total total;
 };
 void dti_total_error_add(struct dti_total_error *error, double got, double exact);

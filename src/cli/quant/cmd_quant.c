@@ -134,17 +134,18 @@ const struct dti_command dti_command_quant = {
     .group = "ask",
     .summary = "quantize values or files, or dequantize them",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
-    .details = "Quantization divides numbers by a scale and keeps a code of few bits for\n"
-               "each. DTYPE is int2 to int16, uint2 to uint16, a float of 8 bits or less, or\n"
-               "a block format, whose elements share a scale: mxfp8_e4m3, mxfp8_e5m2,\n"
-               "mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nf4, q8_0, q4_0. All values\n"
-               "together are one tensor. The scale follows from its range, or from --min and\n"
-               "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
-               "is in fp32. -q prints only the dequantized numbers.\n"
-               "\n"
-               "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
-               "becomes a file with codes and scales; --dequant turns it back into floats:\n"
-               "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
+    .details =
+        "Quantization divides numbers by a scale and keeps a code of few bits for\n"
+        "each. DTYPE is int2 to int16, uint2 to uint16, a float of 8 bits or less, or\n"
+        "a block format, whose elements share a scale: mxfp8_e4m3, mxfp8_e5m2,\n"
+        "mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nf4, bnb_fp4, q8_0, q4_0. All\n"
+        "values together are one tensor. The scale follows from its range, or from --min and\n"
+        "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
+        "is in fp32. -q prints only the dequantized numbers.\n"
+        "\n"
+        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
+        "becomes a file with codes and scales; --dequant turns it back into floats:\n"
+        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"
                 "dtinfo quant -12.15 int8 --scale 0.1\n"
