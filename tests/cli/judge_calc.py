@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Files that calc reads and writes, with numpy as judge: arrays of every dtype, rank and order of numpy come in,
-results go out, and numpy, which reads them back, has computed the same.
+results go out, and numpy, which reads them back, has computed the same. And errors
+in documents, with fractions as judge.
 
 usage: judge_calc.py DTINFO
 """
 import json
+import math
+import operator
 import os
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 try:
     import numpy
@@ -146,11 +150,53 @@ def judge_safetensors(random):
     require((numpy.load("out.npy").view("uint8") & 15 == want.astype("int8").view("uint8") & 15).all())
 
 
+def errors(stored, exact, step):
+    """As the document has them: rounded to fp64 once."""
+    absolute = stored - exact
+    return {"absolute": float(absolute), "relative": float(absolute / abs(exact)) if exact else None,
+            "ulp": float(absolute / step)}
+
+
+def spacing(number, significand, least):
+    """Of a float with so many bits at a finite number."""
+    exponent = math.frexp(number)[1] - significand if number else least
+    return Fraction(2) ** max(exponent, least)
+
+
+def judge_errors(random):
+    """Of results and of single operations, with fractions as judge. +0.0 and -0.0 are one number here."""
+    operations = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+    for dtype, significand, least in (("fp16", 11, -24), ("bf16", 8, -133), ("fp32", 24, -149), ("fp64", 53, -1074)):
+        for sign, apply in operations.items():
+            for _ in range(6):
+                a, b = (f"{number:.{random.integers(1, 30)}g}" for number in random.normal(size=2) * 10)
+                expression = f"{a} {sign} ({b})"
+                done = subprocess.run([PROGRAM, "calc", "--json", "--steps", "--", expression, dtype],
+                                      stdout=subprocess.PIPE, check=True, timeout=120)
+                result = json.loads(done.stdout)["results"][0]
+                number, step = result["number"], result["steps"][-1]["worst"]
+                stored = Fraction(number["exact"])
+                size = spacing(float(stored), significand, least)
+                rounded = apply(*(Fraction(one["worst"]["stored"]["exact"]) for one in result["steps"][:2]))
+                require(step["error"] == errors(stored, rounded, size), expression, dtype, step, rounded)
+                require(float(step["exact"]) == float(rounded), expression, dtype, step, rounded)
+                if number["true_value"] is None:
+                    continue
+                exact = apply(Fraction(a), Fraction(b))
+                if number["true_value"]["exact"]:
+                    require(Fraction(number["true_value"]["text"]) == exact, expression, number, exact)
+                else:
+                    off = abs(Fraction(number["true_value"]["text"]) / exact - 1)
+                    require(off < Fraction(1, 10 ** 29), expression, number, exact)
+                require(number["error"] == errors(stored, exact, size), expression, dtype, number, exact)
+
+
 def main():
     random = numpy.random.default_rng(16)
     with tempfile.TemporaryDirectory(prefix="dtinfo-calc-") as folder:
         os.chdir(folder)
-        for judge in (judge_arithmetic, judge_casts, judge_sums, judge_matrices, judge_safetensors):
+        for judge in (judge_arithmetic, judge_casts, judge_sums, judge_matrices, judge_safetensors,
+                      judge_errors):
             judge(random)
         os.chdir("/")
     print(f"{checks} checks")

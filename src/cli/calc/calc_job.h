@@ -66,8 +66,7 @@ enum dti_status dti_calc_human_steps(const struct calc_job *job,
 void dti_calc_number_text(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                           uint64_t code);
 void dti_calc_list_text(struct dti_buffer *buffer, const struct dti_calc_array *array);
-enum dti_status dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_array *array,
-                                  struct dti_error *reterr);
+void dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_result *result);
 /* The true values in the same way; false where they are not known. */
 bool dti_calc_truths_text(struct dti_buffer *buffer, const struct dti_calc_result *result);
 /* "1 element", "1000 elements", "2 x 3 elements" */

@@ -354,10 +354,10 @@ const struct dti_command dti_command_calc = {
                "^, names (x = 1e4; x*x - inf), lists [1, 2, 3], linspace(a, b, n),\n"
                "arange(a, b, step), repeat(x, n), rand(n), randn(n, m), files @x.npy and\n"
                "@model.safetensors:name, and functions: abs sqrt rsqrt exp exp2 expm1 log log2\n"
-               "log1p sin cos tan tanh erf sigmoid relu silu gelu floor ceil round min max fma,\n"
-               "sum mean var prod dot norm softmax logsumexp layernorm matmul. Quote it, for *\n"
-               "and ( mean something to the shell. DTYPE is as in 'dtinfo cast'. -q prints\n"
-               "only the result.",
+               "log1p sin cos tan tanh erf sigmoid relu silu gelu floor ceil round neg min max\n"
+               "fma, sum prod mean var norm dot matmul count, and of each row rowsum rowmax\n"
+               "rowcount softmax logsumexp layernorm. Quote EXPR: the shell interprets * and (.\n"
+               "DTYPE is as in 'dtinfo cast'. -q prints only the result.",
     .examples = "dtinfo calc '10k*10k - inf' fp16\n"
                 "dtinfo calc 256+1 bf16,fp16,fp32\n"
                 "dtinfo calc 'softmax([-20, 0, 5])' fp16 --steps\n"
