@@ -45,7 +45,7 @@ bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result
     if (!dti_calc_true_text(result, element, buffer))
         return false;
     dti_calc_true_get(result, element, &truth);
-    if (!truth.exact) {
+    if (!truth.exact && !truth.undefined) {
         dti_buffer_puts(buffer, "...");
     } else if (!buffer->failed && strchr(buffer->data + start, '/')) {
         dti_spell_digits(text, &truth.value, DIGITS);
