@@ -28,8 +28,9 @@ static enum dti_status find_tensor(struct dti_container *container, const char *
             return DTI_OK;
         }
     }
-    return dti_fail(reterr, DTI_BAD_VALUE, "%s has no tensor %s", DTI_QUOTED(path, strlen(path)),
-                    DTI_QUOTED(name, length));
+    return dti_fail(reterr, DTI_BAD_VALUE,
+                    "%s has no tensor %s; 'dtinfo inspect' lists its tensors",
+                    DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, length));
 }
 
 static enum dti_status check_tensor(const struct dti_tensor *tensor, const char *path,

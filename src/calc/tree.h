@@ -77,5 +77,8 @@ enum dti_status dti_reader_number(const struct dti_reader *reader, struct dti_nu
  * next token. */
 enum dti_status dti_reader_path(struct dti_reader *reader, const char *what, char **ret,
                                 struct dti_error *reterr);
+/* What to do instead of writing the sign at `at`, which other languages have; NULL: nobody has it.
+ */
+const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length);
 
 #endif

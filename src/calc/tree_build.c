@@ -4,7 +4,6 @@
 #include "calc/tree_build.h"
 
 #include "dtinfo/ascii.h"
-#include "dtinfo/nearest.h"
 
 /* `items` with room for `more` items behind the first `count`; NULL when memory ran out. */
 static void *grown(void *items, size_t *capacity, size_t count, size_t more, size_t size)
@@ -165,33 +164,4 @@ bool dti_builder_find_op(const char *name, size_t length, enum dti_calc_op *ret)
         }
     }
     return false;
-}
-
-enum dti_status dti_builder_unknown(struct dti_builder *b, bool function, const char *name,
-                                    size_t length)
-{
-    enum { SHORT = 32 };
-    struct dti_nearest nearest;
-    char words[DTI_ERROR_SUGGESTIONS * 8][SHORT];
-    size_t used = 0;
-    dti_nearest_init(&nearest, name, length);
-    for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT && function; op++)
-        dti_nearest_offer(&nearest, dti_calc_op_get(op)->name);
-    for (size_t i = b->name_base; i < b->name_count && !function; i++) {
-        if (used == sizeof words / sizeof words[0] || b->names[i].length >= SHORT)
-            continue;
-        memcpy(words[used], b->names[i].text, b->names[i].length);
-        words[used][b->names[i].length] = '\0';
-        dti_nearest_offer(&nearest, words[used++]);
-    }
-    const char *const quoted = DTI_QUOTED(name, length);
-    const enum dti_status status =
-        function
-            ? dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "unknown function %s", quoted)
-        : nearest.count > 0
-            ? dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "%s is not defined", quoted)
-            : dti_fail_word(b->error, DTI_BAD_VALUE, name, length,
-                            "%s is not defined; a name gets its value first: 'x = 2; x*x'", quoted);
-    dti_nearest_suggest(&nearest, b->error);
-    return status;
 }

@@ -44,8 +44,16 @@ enum dti_status dti_builder_name(struct dti_builder *b, const char *text, size_t
 
 bool dti_builder_is_number(const char *name, size_t length); /* "inf", "nan" */
 bool dti_builder_find_op(const char *name, size_t length, enum dti_calc_op *ret);
-/* Fails: no function or no name is called so; what was perhaps meant. */
+
+/* tree_mistakes.c: failures, and what was perhaps meant. */
+
+/* No function or no name is called so. */
 enum dti_status dti_builder_unknown(struct dti_builder *b, bool function, const char *name,
                                     size_t length);
+/* What the reader looks at is not what is `wanted`: "an operator", where nothing else may follow;
+ * "an operator or ...". */
+enum dti_status dti_builder_unexpected(struct dti_builder *b, const char *wanted);
+enum dti_status dti_builder_wrong_count(struct dti_builder *b, const struct dti_calc_op_row *row,
+                                        size_t count);
 
 #endif

@@ -21,28 +21,6 @@ static enum dti_status next(struct dti_builder *b)
     return dti_reader_next(&b->reader, b->error);
 }
 
-/* "a value is expected after '2 *', not ')'": the last characters before the place, and what is
- * there. */
-static enum dti_status unexpected(struct dti_builder *b, const char *wanted)
-{
-    enum { SHOWN = 24 };
-    const struct dti_reader *const r = &b->reader;
-    const size_t first = r->last_end > SHOWN ? r->last_end - SHOWN : 0;
-    const char *const before = DTI_QUOTED(r->source + first, r->last_end - first);
-    const char *const found = r->source + r->start;
-    if (r->token == DTI_TOKEN_END && r->last_end == 0)
-        return dti_fail(b->error, DTI_BAD_VALUE, "the expression is empty");
-    if (r->token == DTI_TOKEN_END)
-        return dti_fail(b->error, DTI_BAD_VALUE, "%s is expected after %s", wanted, before);
-    if (r->last_end == 0)
-        return dti_fail_word(b->error, DTI_BAD_VALUE, found, r->length,
-                             "%s is expected at the start, not %s", wanted,
-                             DTI_QUOTED(found, r->length));
-    return dti_fail_word(b->error, DTI_BAD_VALUE, found, r->length,
-                         "%s is expected after %s, not %s", wanted, before,
-                         DTI_QUOTED(found, r->length));
-}
-
 /* The bracket that closes what began at `start`. */
 static enum dti_status close_bracket(struct dti_builder *b, char bracket, size_t start)
 {
@@ -52,7 +30,7 @@ static enum dti_status close_bracket(struct dti_builder *b, char bracket, size_t
     if (r->token == DTI_TOKEN_END)
         return dti_fail(b->error, DTI_BAD_VALUE, "'%c' is missing after %s", bracket,
                         DTI_QUOTED(r->source + start, r->last_end - start));
-    return unexpected(b, bracket == ')' ? "an operator or ')'" : "',' or ']'");
+    return dti_builder_unexpected(b, bracket == ')' ? "an operator or ')'" : "',' or ']'");
 }
 
 /* expr {"," expr}, onto the stack of pending children. */
@@ -115,19 +93,6 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
     return DTI_OK;
 }
 
-static enum dti_status wrong_count(struct dti_builder *b, const struct dti_calc_op_row *row,
-                                   size_t count)
-{
-    char wanted[48];
-    if (row->least == row->most)
-        (void)snprintf(wanted, sizeof wanted, "%u argument%s", row->least,
-                       row->least == 1 ? "" : "s");
-    else
-        (void)snprintf(wanted, sizeof wanted, "%u to %u arguments", row->least, row->most);
-    return dti_fail_word(b->error, DTI_BAD_VALUE, row->name, strlen(row->name),
-                         "'%s' takes %s, not %zu", row->name, wanted, count);
-}
-
 /* NAME "(" ...: the bracket is being looked at. */
 static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t length, size_t *ret)
 {
@@ -141,13 +106,13 @@ static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t le
     if ((status = enter(b)) != DTI_OK || (status = next(b)) != DTI_OK)
         return status;
     if (b->reader.token == ')')
-        return wrong_count(b, row, 0);
+        return dti_builder_wrong_count(b, row, 0);
     if ((status = parse_items(b, &count)) != DTI_OK ||
         (status = close_bracket(b, ')', start)) != DTI_OK)
         return status;
     b->depth--;
     if (count < row->least || count > row->most)
-        return wrong_count(b, row, count);
+        return dti_builder_wrong_count(b, row, count);
     if (row->body)
         return expand(b, op, count, start, b->reader.last_end, ret);
     b->pending_count -= count;
@@ -240,7 +205,7 @@ static enum dti_status parse_primary(struct dti_builder *b, size_t *ret)
         b->depth--;
         return close_bracket(b, ')', start);
     default:
-        return unexpected(b, "a number, a name or '('");
+        return dti_builder_unexpected(b, "a number, a name or '('");
     }
 }
 
@@ -265,15 +230,16 @@ static enum dti_status parse_power(struct dti_builder *b, size_t *ret)
            power <= DTI_CALC_POWER_MAX)
         power = power * 10 + (text[digits++] - '0');
     if (b->reader.token != DTI_TOKEN_NUMBER)
-        return unexpected(b, "an integer");
+        return dti_builder_unexpected(b, "an integer");
     if (power > DTI_CALC_POWER_MAX || digits < b->reader.length)
         return dti_fail_word(b->error, DTI_BAD_VALUE, text, b->reader.length,
-                             "the exponent %s is no integer of up to %d",
+                             "the exponent %s is not an integer up to %d; write 'sqrt(x)' or "
+                             "'exp(b*log(a))'",
                              DTI_QUOTED(text, b->reader.length), DTI_CALC_POWER_MAX);
     if ((status = next(b)) != DTI_OK)
         return status;
     if (b->reader.token == '^')
-        return unexpected(b, "an operator other than '^'");
+        return dti_builder_unexpected(b, "an operator other than '^'");
     status =
         dti_builder_add(b, DTI_NODE_CALL, DTI_CALC_POWER, &node, 1, start, b->reader.last_end, ret);
     if (status == DTI_OK)
@@ -366,7 +332,7 @@ static enum dti_status parse_assignment(struct dti_builder *b)
         return dti_fail(b->error, DTI_BAD_VALUE, "'; EXPR' is missing after %s",
                         DTI_QUOTED(b->reader.source + start, b->reader.last_end - start));
     if (b->reader.token != ';')
-        return unexpected(b, "an operator or ';'");
+        return dti_builder_unexpected(b, "an operator or ';'");
     status = dti_builder_name(b, name, length, node);
     return status == DTI_OK ? next(b) : status;
 }
@@ -379,7 +345,7 @@ static enum dti_status parse_body(struct dti_builder *b, size_t *ret)
     if (status == DTI_OK)
         status = parse_expr(b, ret);
     if (status == DTI_OK && b->reader.token != DTI_TOKEN_END)
-        return unexpected(b, "an operator");
+        return dti_builder_unexpected(b, "an operator");
     return status;
 }
 

@@ -17,35 +17,28 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* What people write for an operator of ours, and other signs that look like ones. */
-static const struct {
-    const char *text, *instead;
-} strangers[] = {{"**", "^"},           {"\xc3\x97", "*"},     {"\xc2\xb7", "*"},
-                 {"\xe2\x8b\x85", "*"}, {"\xe2\x88\x92", "-"}, {"\xe2\x80\x93", "-"},
-                 {"\xc3\xb7", "/"},     {"\xe2\x88\x95", "/"}, {"//", "floor(a/b)"},
-                 {"@@", "matmul(a, b)"}};
-
 static enum dti_status bad_character(const struct dti_reader *reader, struct dti_error *reterr)
 {
     const char *const at = reader->source + reader->at;
     const size_t left = reader->end - reader->at;
-    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
-        const size_t length = strlen(strangers[i].text);
-        if (length <= left && memcmp(at, strangers[i].text, length) == 0)
-            return dti_fail_word(reterr, DTI_BAD_VALUE, at, length, "%s is not known; write '%s'",
-                                 DTI_QUOTED(at, length), strangers[i].instead);
-    }
-    size_t length = 1; /* of a character in UTF-8 */
+    size_t length;
+    const char *const instead = dti_foreign_sign(at, left, &length);
+    if (instead)
+        return dti_fail_word(reterr, DTI_BAD_VALUE, at, length, "%s is not known; %s",
+                             DTI_QUOTED(at, length), instead);
+    length = 1; /* of a character in UTF-8 */
     while ((at[0] & 0x80) && length < 4 && length < left && (at[length] & 0xC0) == 0x80)
         length++;
     return dti_fail_word(reterr, DTI_BAD_VALUE, at, length, "%s is not part of an expression",
                          DTI_QUOTED(at, length));
 }
 
-static bool is_stranger(const struct dti_reader *reader)
+/* Two signs of ours that are one elsewhere. "x =-1" is none, "x -=1" is. */
+static bool is_double(const struct dti_reader *reader)
 {
     const char *const at = reader->source + reader->at;
-    return reader->end - reader->at >= 2 && at[0] == at[1] && strchr("*/@", at[0]);
+    return reader->end - reader->at >= 2 && strchr(at[0] == at[1] ? "*/=" : "+-*/", at[0]) &&
+           (at[0] == at[1] || at[1] == '=');
 }
 
 /* Where the number that begins at `at` ends: digits of its base, one exponent, a suffix. */
@@ -71,7 +64,8 @@ static size_t number_end(const struct dti_reader *reader)
             at++;
         break;
     }
-    while (at < reader->end && (is_letter(text[at]) || dti_ascii_digit(text[at])))
+    while (at < reader->end &&
+           (is_letter(text[at]) || dti_ascii_digit(text[at]) || text[at] == '.'))
         at++;
     return at;
 }
@@ -96,7 +90,7 @@ enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *ret
         while (reader->at < reader->end &&
                (is_letter(text[reader->at]) || dti_ascii_digit(text[reader->at])))
             reader->at++;
-    } else if (c != '\0' && strchr("+-*/^()[],;=@:", c) && !is_stranger(reader)) {
+    } else if (c != '\0' && strchr("+-*/^()[],;=@:", c) && !is_double(reader)) {
         reader->token = c;
         reader->at++;
     } else {

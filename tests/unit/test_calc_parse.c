@@ -133,15 +133,15 @@ static void composites_are_expanded(void)
 
 static void messages_say_where_and_what(void)
 {
-    is_read_as("", "the expression is empty");
-    is_read_as("  ", "the expression is empty");
+    is_read_as("", "the expression is empty; write one, such as '256 + 1'");
+    is_read_as("  ", "the expression is empty; write one, such as '256 + 1'");
     is_read_as("1 +", "a number, a name or '(' is expected after '1 +'");
     is_read_as(")", "a number, a name or '(' is expected at the start, not ')'");
     is_read_as("(1 + 2", "')' is missing after '(1 + 2'");
     is_read_as("exp(1", "')' is missing after 'exp(1'");
     is_read_as("[1, 2", "']' is missing after '[1, 2'");
-    is_read_as("1 2", "an operator is expected after '1', not '2'");
-    is_read_as("1)", "an operator is expected after '1', not ')'");
+    is_read_as("1 2", "an operator is expected after '1', not '2'; a list is written as [1, 2]");
+    is_read_as("1)", "an operator is expected after '1', not ')'; no bracket is open");
     is_read_as("sofmax(1)", "unknown function 'sofmax'; did you mean 'softmax'?");
     is_read_as("foo = 1; fo", "'fo' is not defined; did you mean 'foo'?");
     is_read_as("x*2", "'x' is not defined; a name gets its value first: 'x = 2; x*x'");
@@ -152,16 +152,37 @@ static void messages_say_where_and_what(void)
     is_read_as("x = 1;", "a number, a name or '(' is expected after 'x = 1;'");
     is_read_as("2**3", "'**' is not known; write '^'");
     is_read_as("2 \xc3\x97 3", "'\xc3\x97' is not known; write '*'");
-    is_read_as("7 % 2", "'%' is not part of an expression");
+    is_read_as("7 % 2", "'%' is not known; write 'a - b*floor(a/b)'");
     is_read_as("1\x1b[31m", "'\\x1b' is not part of an expression");
     is_read_as("2x", "'2x' is neither a number nor a name; write 2*... for a product");
     is_read_as("10K", "unknown suffix in '10K'; the suffixes are k, M, G and T");
-    is_read_as("2^0.5", "the exponent '0.5' is no integer of up to 1000000000");
-    is_read_as("2^x", "an integer is expected after '2^', not 'x'");
-    is_read_as("2^3^4", "an operator other than '^' is expected after '2^3', not '^'");
+    is_read_as("2^0.5", "the exponent '0.5' is not an integer up to 1000000000; write 'sqrt(x)' or "
+                        "'exp(b*log(a))'");
+    is_read_as(
+        "2^x",
+        "an integer is expected after '2^', not 'x'; write 'exp(b*log(a))' for any other power");
+    is_read_as("2^3^4",
+               "an operator other than '^' is expected after '2^3', not '^'; write '(a^b)^c'");
     is_read_as("fma(1, 2)", "'fma' takes 3 arguments, not 2");
     is_read_as("sin()", "'sin' takes 1 argument, not 0");
-    is_read_as("min(1, 2, 3)", "'min' takes 1 to 2 arguments, not 3");
+    is_read_as(
+        "min(1, 2, 3)",
+        "'min' takes 1 or 2 arguments, not 3; a list is one argument, as in 'min([1, 2, 3])'");
+    is_read_as("arange(1)", "'arange' takes 2 or 3 arguments, not 1: arange(a, b, step)");
+    is_read_as("randn(1, 1, 1, 1, 1, 1, 1, 1, 1)", "'randn' takes 1 to 8 arguments, not 9");
+    is_read_as("1e4.0", "'1e4.0' is not a number; unexpected '.0'");
+    is_read_as("x = 1; x == 1",
+               "'==' is not known; write the difference, 'a - b', for a comparison");
+    is_read_as("x = 1; x =-1; x", "-1");
+    is_read_as("x = 1; x += 1", "'+=' is not known; write 'x = x + 1; x'");
+    is_read_as("2 x", "an operator is expected after '2', not 'x'; write '*' for a product");
+    is_read_as("x = 2; x(3)", "'x' is a value, not a function; write '*' for a product");
+    is_read_as("np.sum(3)", "'np.sum' is not defined; write 'sum' without 'np.'");
+    is_read_as("np.std(3)", "'np.std' is not defined; write 'sqrt(var(x))'");
+    is_read_as("np.foo(3)", "unknown function 'foo'; 'dtinfo calc --help' lists them");
+    is_read_as("w.npy + 1", "'w.npy' is not defined; write '@x.npy' for a file");
+    is_read_as("float16(1)", "unknown function 'float16'; the dtype follows the expression");
+    is_read_as("PI", "'PI' is not defined; write '3.14159265358979323846'");
     is_read_as("@", "a path is expected after '@'");
     is_read_as("@a:", "a tensor's name is expected after ':'");
     is_read_as("@\"a", "the quotation mark in '\"a' is not closed");

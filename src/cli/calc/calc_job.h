@@ -34,6 +34,14 @@ struct calc_job {
 enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
                                  struct dti_error *reterr);
 
+/* calc_operands.c: --accumulate against the dtypes. */
+enum dti_status dti_calc_check_accumulator(const struct calc_job *job, struct dti_error *reterr);
+/* What stands between the expression and the dtype: "to", another dtype. */
+enum dti_status dti_calc_check_beside(char **operands, int count, struct dti_error *reterr);
+/* An expression that is not understood: if the shell made names of files of its *, so says the
+ * error. */
+void dti_calc_explain_files(char **operands, int count, struct dti_error *error);
+
 /* calc_output.c: -o. Discard job->output if nothing was written. */
 enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr);
 enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,

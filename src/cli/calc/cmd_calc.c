@@ -122,7 +122,7 @@ static enum dti_status read_order(struct dti_calc_options *ret, const char *text
         return DTI_OK;
     }
     dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
-                  "--order takes sequential, pairwise, blocked:N or kahan; got %s",
+                  "--order takes sequential, pairwise, blocked:N (N from 1 on) or kahan; got %s",
                   DTI_QUOTED(text, strlen(text)));
     if (!choice)
         dti_choices_suggest(order_choices, text, length, reterr);
@@ -165,6 +165,7 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
         if (status == DTI_OK) {
             job->options.accumulates = true;
             job->options.accumulate = operand.format;
+            status = dti_calc_check_accumulator(job, reterr);
         }
     }
     return status;
@@ -196,7 +197,7 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
                         "expected an expression, got the dtype %s; the dtype comes last, as in "
                         "'dtinfo calc 256+1 bf16'",
                         DTI_QUOTED(operands[0], strlen(operands[0])));
-    return DTI_OK;
+    return dti_calc_check_beside(operands, count, reterr);
 }
 
 /* Operands before the dtype, with blanks between them: an expression need not be quoted where the
@@ -299,13 +300,23 @@ static enum dti_status answer_all(struct calc_job *job, struct dti_error *reterr
     return status;
 }
 
-static enum dti_status compute(struct calc_job *job, struct dti_error *reterr)
+static enum dti_status parse(struct calc_job *job, char **operands, int count,
+                             struct dti_error *reterr)
+{
+    const enum dti_status status = dti_calc_parse(&job->tree, job->text, job->length, reterr);
+    if (status == DTI_BAD_VALUE)
+        dti_calc_explain_files(operands, count, reterr);
+    return status;
+}
+
+static enum dti_status compute(struct calc_job *job, char **operands, int count,
+                               struct dti_error *reterr)
 {
     enum dti_status status = check_targets(job, reterr);
     if (status == DTI_OK)
         status = read_options(job, reterr);
     if (status == DTI_OK)
-        status = dti_calc_parse(&job->tree, job->text, job->length, reterr);
+        status = parse(job, operands, count, reterr);
     if (status == DTI_OK && job->args->output)
         status = dti_calc_output_open(job, reterr);
     if (status != DTI_OK)
@@ -334,7 +345,7 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
         return status;
     job.text = join(operands, count - 1);
     job.length = job.text ? strlen(job.text) : 0;
-    status = job.text ? compute(&job, reterr) : dti_no_memory(reterr);
+    status = job.text ? compute(&job, operands, count - 1, reterr) : dti_no_memory(reterr);
     dti_output_discard(job.output);
     dti_calc_tree_free(job.tree);
     free(job.text);
