@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answers/calc.h"
+#include "answers/calc_answer.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
 

@@ -42,10 +42,14 @@ bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result
     const size_t start = buffer->length;
     char text[DTI_TEXT_SIZE];
     struct dti_calc_true truth;
+    dti_calc_true_get(result, element, &truth);
+    if (truth.undefined) {
+        dti_buffer_puts(buffer, "undefined");
+        return true;
+    }
     if (!dti_calc_true_text(result, element, buffer))
         return false;
-    dti_calc_true_get(result, element, &truth);
-    if (!truth.exact) {
+    if (!truth.exact && truth.value.class == DTI_CLASS_FINITE) {
         dti_buffer_puts(buffer, "...");
     } else if (!buffer->failed && strchr(buffer->data + start, '/')) {
         dti_spell_digits(text, &truth.value, DIGITS);

@@ -1,0 +1,2 @@
+dtinfo cast 256+1 bf16
+dtinfo cast 1 2*2 bf16
