@@ -20,6 +20,7 @@ END
 python3 "$TESTS/make_checkpoint.py" . --others
 while read -r words; do
     echo "$ bench $words"
+    # shellcheck disable=SC2086
     dtinfo bench $words 2>&1; echo "    exit $?"
 done <<'END'
 dot --a v3.npy
