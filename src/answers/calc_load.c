@@ -19,7 +19,7 @@ static enum dti_status find_tensor(struct dti_container *container, const char *
         return DTI_OK;
     }
     if (!name)
-        return dti_fail(reterr, DTI_BAD_VALUE, "%s has %zu tensors; name one, as in @FILE:TENSOR",
+        return dti_fail(reterr, DTI_BAD_VALUE, "%s has %zu tensors; name one, as in FILE:TENSOR",
                         DTI_QUOTED(path, strlen(path)), container->tensor_count);
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
@@ -48,8 +48,8 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
                                "%s of %s is stored in blocks (%s), not as numbers of a dtype", name,
                                file, tensor->stored_as);
     if (tensor->format->kind == DTI_KIND_COMPLEX)
-        return dti_fail(reterr, DTI_WRONG_KIND, "%s of %s is complex; expressions are real", name,
-                        file);
+        return dti_fail(reterr, DTI_WRONG_KIND, "%s of %s is complex; only real numbers are read",
+                        name, file);
     if (tensor->rank > DTI_CALC_RANK_MAX)
         return dti_fail(reterr, DTI_BAD_VALUE,
                         "%s of %s has %u dimensions; at most %d are possible", name, file,
@@ -137,10 +137,11 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
     struct dti_container *container;
     enum dti_status status = dti_container_open(&container, path, context, reterr);
     if (status == DTI_UNRECOGNIZED)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s is a file without a known format; '@' reads safetensors, npy, npz and "
-                        "gguf files",
-                        DTI_QUOTED(path, strlen(path)));
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s is a file without a known format; tensors are read from safetensors, npy, "
+            "npz and gguf files",
+            DTI_QUOTED(path, strlen(path)));
     if (status == DTI_OK) {
         status = read_tensor(container, path, tensor, ret, reterr);
         dti_container_free(container);

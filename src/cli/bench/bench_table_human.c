@@ -30,10 +30,11 @@ void dti_bench_human_table_begin(const struct bench_job *job)
     const struct dti_bench_setup *const setup = &job->asked.setup;
     if (setup->engine)
         (void)dti_quote(quoted, setup->engine, strlen(setup->engine));
-    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", setup->kind->name,
+    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s%s", setup->kind->name,
                    (unsigned long long)setup->seed, setup->cache,
                    setup->with_alloc ? "   including allocation of results" : "",
-                   setup->engine ? "   engine " : "", quoted);
+                   setup->engine ? "   engine " : "", quoted,
+                   setup->a ? "   operands from files" : "");
     dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
