@@ -47,7 +47,7 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     if (status != DTI_OK)
         return status;
     const struct dti_format *const part = dti_real_format(&raw->format);
-    if (args->packing_given && part->width >= 8)
+    if (args->packing_given && !dti_format_packs(part))
         return dti_fail(reterr, DTI_USAGE,
                         "--packing is for codes of less than 8 bits, and %s has %u: leave it out",
                         part->name, (unsigned)part->width);
