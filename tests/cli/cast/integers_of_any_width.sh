@@ -19,3 +19,8 @@ dtinfo cast stray.bin int12 --from int12 -o whole.bin
 od -An -tx1 whole.bin
 dtinfo cast stray.bin int32 --from int12 --as text -q
 dtinfo inspect stray.bin --from int12 --stats --columns name,dtype,elements,min,max,absmax
+printf '\1\0\0\0\0\0\040\0\377\377\377\377\377\377\377\17\0\0\0\0\0\0\0\10' > sixty.bin
+dtinfo inspect sixty.bin --from int60 --stats --columns name,dtype,elements,min,max,absmax
+dtinfo inspect sixty.bin --from uint63 --stats --columns name,dtype,elements,min,max,absmax
+dtinfo cast sixty.bin uint53 --from uint60 --as text -q
+dtinfo compare sixty.bin sixty.bin --from int60
