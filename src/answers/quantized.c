@@ -6,6 +6,7 @@
 #include "answers/rows.h"
 #include "core/quant_parts.h"
 #include "dtinfo/spell.h"
+#include "dtinfo/storage.h"
 
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group)
@@ -176,7 +177,8 @@ static uint32_t code_at(const struct dti_quant_result *result, const struct dti_
 static void pack(const struct dti_quant_result *result, const struct dti_quant_group *group,
                  size_t length, struct dti_buffer *hex)
 {
-    const unsigned width = result->target->code.width;
+    const struct dti_layout packed_low = {.packing = DTI_PACKING_LOW};
+    const unsigned width = dti_format_stored_bits(&result->target->code, &packed_low);
     const bool high = width < 8 && result->target->order == DTI_BLOCK_HIGH;
     const size_t bytes = (length * width + 7) / 8;
     for (size_t byte = 0; byte < bytes; byte++) {

@@ -286,7 +286,7 @@ static bool is_order_assumed(const struct inspect_view *view)
         return false;
     for (size_t i = 0; i < view->report->scanned_count; i++) {
         if (view->report->figures[i].there &&
-            dti_real_format(view->report->shown[i]->format)->width < 8 &&
+            dti_format_packs(dti_real_format(view->report->shown[i]->format)) &&
             view->report->shown[i]->format->kind == DTI_KIND_FLOAT)
             return true;
     }
