@@ -178,8 +178,12 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
         cell_product(table, mem, size);
         cell_bytes(table, size->bytes);
         dti_text_cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
-        if (ratio)
-            dti_table_print(table, DTI_STYLE_PLAIN, "x%.2f", dti_mem_against_first(mem, size));
+        if (ratio) {
+            const double hundredths = 100 * dti_mem_against_first(mem, size) + 0.5;
+            dti_table_print(table, DTI_STYLE_PLAIN, "x%llu.%02llu",
+                            (unsigned long long)hundredths / 100,
+                            (unsigned long long)hundredths % 100);
+        }
         if (scales)
             dti_text_cell(table, numbers->scale_bytes > 0
                                      ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
