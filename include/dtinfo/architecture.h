@@ -42,8 +42,8 @@ const char *dti_architecture_fact(const struct dti_architecture *architecture, e
 /* Whether there is any fact about the dtype. */
 bool dti_architecture_supports(const struct dti_architecture *architecture, enum dti_dtype dtype);
 
-/* Whether a word names the architecture, its generation or its group. Case, blanks, '-' and '_' do
- * not count: "sm80", "SM_80", "sapphire-rapids". */
+/* Whether a word names the architecture, its generation or its group, or is "all". Case, blanks,
+ * '-' and '_' do not count: "sm80", "SM_80", "sapphire-rapids". */
 bool dti_architecture_is(const struct dti_architecture *architecture, const char *word);
 /* The error for a word that names none, with similar names. */
 enum dti_status dti_architecture_unknown(const char *word, struct dti_error *reterr);

@@ -42,6 +42,12 @@ enum architecture_id {
 #undef ARCHITECTURE
 };
 
+enum {
+#define ARCHITECTURE(id, group, ...) GROUP_OF_##id = DTI_GROUP_##group,
+#include "dtinfo/architectures.def"
+#undef ARCHITECTURE
+};
+
 static const struct {
     enum architecture_id first, last;
     enum dti_dtype dtype;
@@ -53,6 +59,13 @@ static const struct {
 #include "dtinfo/architectures.def"
 #undef FACT
 };
+
+#define FACT(first, last, dtype, capability, source)              \
+    _Static_assert(ARCHITECTURE_##first <= ARCHITECTURE_##last && \
+                       GROUP_OF_##first == GROUP_OF_##last,       \
+                   "a fact is about successive architectures of a group");
+#include "dtinfo/architectures.def"
+#undef FACT
 
 const char *dti_architecture_fact(const struct dti_architecture *architecture, enum dti_dtype dtype,
                                   enum dti_capability capability)
@@ -104,9 +117,9 @@ bool dti_architecture_is(const struct dti_architecture *architecture, const char
 {
     const struct dti_architecture_family *const group =
         &dti_architecture_groups[architecture->group];
-    return same(architecture->name, word) || same(architecture->generation, word) ||
-           one_of(architecture->names, word) || same(group->name, word) ||
-           one_of(group->names, word);
+    return same("all", word) || same(architecture->name, word) ||
+           same(architecture->generation, word) || one_of(architecture->names, word) ||
+           same(group->name, word) || one_of(group->names, word);
 }
 
 static void offer_all(struct dti_nearest *nearest, const char *const *names)

@@ -161,7 +161,9 @@ static enum dti_status put_summary(const struct dti_arch_answer *answer,
         dti_buffer_free(&text);
     }
     if (!any)
-        dti_put_line(cx, DTI_STYLE_PLAIN, 2, "%s", "no architecture is known to compute with it");
+        dti_put_line(cx, DTI_STYLE_PLAIN, 2, "%s",
+                     answer->name_count > 0 ? "none of these is known to compute with it"
+                                            : "no architecture is known to compute with it");
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 

@@ -318,7 +318,7 @@ static enum dti_status check_architectures(const struct devices_args *args, char
                         given);
     for (int i = 0; i < operand_count; i++) {
         const char *const word = operands[i], *const quoted = DTI_QUOTED(word, strlen(word));
-        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK)
+        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK && wish.kind != DTI_DEVICE_ALL)
             return dti_fail_word(reterr, DTI_USAGE, word, strlen(word),
                                  "%s is a device, not an architecture; use --device %.32s", quoted,
                                  quoted);
