@@ -309,6 +309,7 @@ static enum dti_status check_architectures(const struct devices_args *args, char
                                            int operand_count, struct dti_error *reterr)
 {
     const char *const given = dti_option_given(options, args, "device ids sysroot");
+    const bool table = args->arch || args->supports; /* where "all" means architectures */
     struct dti_device_wish wish;
     struct dti_error ignored;
     if (given)
@@ -318,7 +319,8 @@ static enum dti_status check_architectures(const struct devices_args *args, char
                         given);
     for (int i = 0; i < operand_count; i++) {
         const char *const word = operands[i], *const quoted = DTI_QUOTED(word, strlen(word));
-        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK && wish.kind != DTI_DEVICE_ALL)
+        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK &&
+            (wish.kind != DTI_DEVICE_ALL || !table))
             return dti_fail_word(reterr, DTI_USAGE, word, strlen(word),
                                  "%s is a device, not an architecture; use --device %.32s", quoted,
                                  quoted);
