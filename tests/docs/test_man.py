@@ -174,7 +174,7 @@ def check_json_page(judge, page, program, facts):
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
                  "--each"],
                 ["inspect", "model.safetensors", "--as", "bf16"],
-                ["inspect", "none", "weights.npy"], ["devices"],
+                ["inspect", "none", "weights.npy"], ["devices"], ["devices", "hopper", "m4"], ["devices", "--supports", "bf16"],
                 ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
                 ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],
                 ["quant", "q.safetensors", "bf16", "--dequant", "-o", "d.safetensors"],

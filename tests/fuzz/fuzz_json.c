@@ -125,6 +125,8 @@ static const char *const lines[] = {
     "mem @s @z $0",
     "mem @g bf16 --keep $0 --only $1 -v",
     "devices --device $0",
+    "devices --arch -- $0",
+    "devices --supports $0 -- $1",
     "devices --device cpu --sysroot $0",
     "bench x$0",
     "bench cast x$0:bf16 --level $1",

@@ -71,6 +71,8 @@ HEADERS = {
     "machine.h": "devices",
     "instructions.def": "devices",
     "capability.h": "devices",
+    "architecture.h": "devices",
+    "architectures.def": "devices",
     "gpu.h": "devices",
     "gpu_kernels.h": "devices",
     "gpu_kernels.def": "devices",
