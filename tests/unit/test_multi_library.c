@@ -38,7 +38,7 @@ static void a_library_that_is_not_there_is_named(void)
 {
     check_load("DTINFO_LIBMPFR", "/nowhere/libmpfr.so", "'/nowhere/libmpfr.so': not found");
     check_load("DTINFO_LIBGMP", "libgmp.so.10",
-               "DTINFO_LIBGMP is 'libgmp.so.10', which is no path: it has no slash");
+               "DTINFO_LIBGMP is 'libgmp.so.10', which is not a path: it has no slash");
 }
 
 static void a_library_without_a_function_is_told(void)
