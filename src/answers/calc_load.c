@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/calc.h"
+#include "answers/calc_answer.h"
 #include "dtinfo/checked.h"
 
 enum { PIECE = 1 << 20 }; /* bytes read at once */
@@ -44,10 +44,9 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, tensor->remedy, "%s of %s %s", name, file,
                                tensor->refusal);
     if (!tensor->format)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "%s of %s is stored in blocks (%s), not as numbers of a dtype; 'dtinfo "
-                        "quant --dequant' writes them as numbers",
-                        name, file, tensor->stored_as);
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_DEQUANTIZE,
+                               "%s of %s is stored in blocks (%s), not as numbers of a dtype", name,
+                               file, tensor->stored_as);
     if (tensor->format->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND, "%s of %s is complex; expressions are real", name,
                         file);
@@ -136,8 +135,7 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
                               struct dti_calc_array *ret, struct dti_error *reterr)
 {
     struct dti_container *container;
-    (void)context;
-    enum dti_status status = dti_container_open(&container, path, NULL, reterr);
+    enum dti_status status = dti_container_open(&container, path, context, reterr);
     if (status == DTI_UNRECOGNIZED)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s is a file without a known format; '@' reads safetensors, npy, npz and "

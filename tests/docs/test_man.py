@@ -168,6 +168,7 @@ def check_json_page(judge, page, program, facts):
                 ["cast", "1/3", "fp16", "--digits", "9"], ["cast", "1", "fp16", "--stacks"],
                 ["cast", "1", "fp16", "--round", "stochastic", "--seed", "7"],
                 ["cast", "70000", "fp16"],
+                ["calc", "softmax([-20, 5])", "fp16", "--steps", "-o", "c.npy"], ["calc", "1/3", "fp16"],
                 ["cast", "-", "fp16", "--from", "fp32", "-o", "/dev/null"], ["--version"],
                 ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",

@@ -102,7 +102,6 @@ static const char *const lines[] = {
     "calc -- $0) bf16", /* never computed: it may take long */
     "calc 256+1 bf16,$0 --steps",
     "calc sum(1/[3,7,1e9]) fp16 --order $0 --accumulate $1",
-    "calc @'$0':$1 fp16",
     "cast -- $0 bf16",
     "cast -- 1 $0",
     "cast -- $0 $1 $2",

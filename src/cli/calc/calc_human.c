@@ -42,10 +42,14 @@ bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result
     const size_t start = buffer->length;
     char text[DTI_TEXT_SIZE];
     struct dti_calc_true truth;
+    dti_calc_true_get(result, element, &truth);
+    if (truth.undefined) {
+        dti_buffer_puts(buffer, "undefined");
+        return true;
+    }
     if (!dti_calc_true_text(result, element, buffer))
         return false;
-    dti_calc_true_get(result, element, &truth);
-    if (!truth.exact && !truth.undefined) {
+    if (!truth.exact && truth.value.class == DTI_CLASS_FINITE) {
         dti_buffer_puts(buffer, "...");
     } else if (!buffer->failed && strchr(buffer->data + start, '/')) {
         dti_spell_digits(text, &truth.value, DIGITS);
@@ -164,16 +168,12 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
     dti_line_end(line);
 }
 
-static enum dti_status put_list(const struct calc_job *job, const struct dti_calc_result *result,
-                                struct dti_buffer *text, struct dti_line *line,
-                                struct dti_error *reterr)
+static void put_list(const struct calc_job *job, const struct dti_calc_result *result,
+                     struct dti_buffer *text, struct dti_line *line)
 {
-    const enum dti_status status = dti_calc_list_put(job->cx, &result->value, reterr);
-    if (status != DTI_OK)
-        return status;
+    dti_calc_list_put(job->cx, result);
     put_reason(job, result, line);
     put_worst(result, text, line);
-    return DTI_OK;
 }
 
 /* How many events, if there is more than the first one. */
@@ -214,7 +214,6 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
     struct dti_buffer text;
     char number[DTI_TEXT_SIZE];
     struct dti_value stored;
-    enum dti_status status = DTI_OK;
     dti_buffer_init(&text);
     bool done = dti_calc_put_expression(job, &line);
     dti_line_print(&line, DTI_STYLE_PLAIN, " -> %s", value->format.name);
@@ -229,15 +228,12 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
     } else {
         dti_calc_count_text(&text, value);
         dti_line_print(&line, DTI_STYLE_PLAIN, "   %s\n", text.data);
-        status = put_list(job, result, &text, &line, reterr);
+        put_list(job, result, &text, &line);
     }
-    if (status == DTI_OK)
-        put_events(result, &text, &line);
-    if (status == DTI_OK && job->written.path)
+    put_events(result, &text, &line);
+    if (job->written.path)
         put_written(job, &line);
     done = done && !text.failed;
     dti_buffer_free(&text);
-    if (status != DTI_OK)
-        return status;
     return done ? DTI_OK : dti_no_memory(reterr);
 }

@@ -4,14 +4,14 @@
 #ifndef DTINFO_CLI_CALC_JOB_H
 #define DTINFO_CLI_CALC_JOB_H
 
-#include "answers/calc.h"
+#include "answers/calc_answer.h"
 #include "cli/shared/cast_job.h"
 
 struct calc_args {
     struct dti_policy_args policy;
     int subnormals, true_value; /* enum dti_calc_truths */
     bool subnormals_given, true_value_given;
-    const char *accumulate, *order, *output;
+    const char *accumulate, *order, *output, *assume;
     bool fma, steps, force;
 };
 
@@ -23,6 +23,8 @@ struct calc_job {
     size_t length;
     struct dti_calc_tree *tree;
     struct dti_calc_options options;
+    struct dti_container_options files; /* how those of @FILE are opened */
+    struct dti_format assume;
     unsigned happened;              /* events for --fail-on, of all results */
     struct dti_output_file *output; /* of -o, until it is written; */
     struct dti_file_part written;   /* then its path and size */
@@ -50,8 +52,8 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
                                struct dti_error *reterr);
 /* The expression on a line: safe for a terminal, its end left out if it is long. */
 bool dti_calc_put_expression(const struct calc_job *job, struct dti_line *line);
-/* The true value of an element, of 9 digits if it is short: "1/3 (0.333333333)"; false, with
- * nothing appended, if it is not known. */
+/* The true value of an element, of 9 digits if it is short: "1/3 (0.333333333)", "undefined";
+ * false, with nothing appended, if it is not known. */
 bool dti_calc_true_words(struct dti_buffer *buffer, const struct dti_calc_result *result,
                          size_t element);
 /* A result that became infinity, NaN or zero stands out. */
@@ -72,8 +74,7 @@ enum dti_status dti_calc_human_steps(const struct calc_job *job,
 void dti_calc_number_text(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                           uint64_t code);
 void dti_calc_list_text(struct dti_buffer *buffer, const struct dti_calc_array *array);
-enum dti_status dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_array *array,
-                                  struct dti_error *reterr);
+void dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_result *result);
 /* The true values in the same way; false where they are not known. */
 bool dti_calc_truths_text(struct dti_buffer *buffer, const struct dti_calc_result *result);
 /* "1 element", "1000 elements", "2 x 3 elements" */

@@ -22,11 +22,10 @@ void dti_calc_number_text(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
         (void)dti_spell_shortest_value(buffer, format, &value);
 }
 
-/* Whether an element is shown; the first one after a gap: *ret_gap. */
-static bool is_shown(uint64_t index, uint64_t count, uint64_t whole, bool *ret_gap)
+/* Whether elements before this one are left out. */
+static bool is_after_gap(uint64_t index, uint64_t count, uint64_t whole)
 {
-    *ret_gap = count > whole && index == count - EDGE;
-    return count <= whole || index < EDGE || index >= count - EDGE;
+    return count > whole && index == count - EDGE;
 }
 
 /* The next one that is shown. */
@@ -35,17 +34,21 @@ static uint64_t next_shown(uint64_t index, uint64_t count, uint64_t whole)
     return count > whole && index + 1 == EDGE ? count - EDGE : index + 1;
 }
 
+static const char *separator(uint64_t index, uint64_t count, uint64_t whole)
+{
+    return is_after_gap(index, count, whole) ? ", ..., " : index > 0 ? ", " : "";
+}
+
 typedef bool put_number_fn(struct dti_buffer *buffer, const void *list, size_t index);
 
 /* "[0, 0.001, 0.002, ..., 1]"; false where a number is not known. */
 static bool put_list(struct dti_buffer *buffer, const void *list, size_t first, uint64_t count,
                      uint64_t whole, put_number_fn *put)
 {
-    bool gap, done = true;
+    bool done = true;
     dti_buffer_puts(buffer, "[");
     for (uint64_t i = 0; i < count && done; i = next_shown(i, count, whole)) {
-        (void)is_shown(i, count, whole, &gap);
-        dti_buffer_puts(buffer, gap ? ", ..., " : i > 0 ? ", " : "");
+        dti_buffer_puts(buffer, separator(i, count, whole));
         done = put(buffer, list, first + (size_t)i);
     }
     dti_buffer_puts(buffer, "]");
@@ -98,35 +101,39 @@ void dti_calc_count_text(struct dti_buffer *buffer, const struct dti_calc_array 
     dti_buffer_puts(buffer, array->count == 1 ? " element" : " elements");
 }
 
-/* Matrices have a line for each row that is shown; what has more dimensions is one list. */
-enum dti_status dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_array *array,
-                                  struct dti_error *reterr)
+/* The same on a line, each number in its style. */
+static void put_styled(struct dti_line *line, const struct dti_calc_result *result, size_t first,
+                       uint64_t count, uint64_t whole)
 {
+    const struct dti_calc_array *const array = &result->value;
+    char text[DTI_TEXT_SIZE];
+    dti_line_text(line, "[");
+    for (uint64_t i = 0; i < count; i = next_shown(i, count, whole)) {
+        const size_t element = first + (size_t)i;
+        dti_line_text(line, separator(i, count, whole));
+        dti_calc_number_text(text, &array->format, dti_calc_code(array, element));
+        dti_line_put(line, dti_calc_style(result, element), text);
+    }
+    dti_line_text(line, "]");
+}
+
+/* Matrices have a line for each row that is shown; what has more dimensions is one list. */
+void dti_calc_list_put(const struct dti_context *cx, const struct dti_calc_result *result)
+{
+    const struct dti_calc_array *const array = &result->value;
     const bool matrix = array->rank == 2 && array->count > 0;
     const uint64_t rows = matrix ? array->shape[0] : 1;
     const uint64_t length = matrix ? array->shape[1] : array->count;
-    struct dti_buffer text;
-    bool gap;
-    dti_buffer_init(&text);
-    for (uint64_t i = 0; i < rows && !text.failed; i = next_shown(i, rows, WHOLE)) {
-        (void)is_shown(i, rows, WHOLE, &gap);
-        if (gap)
-            dti_put_line(cx, DTI_STYLE_PLAIN, matrix ? 3 : 2, "...");
-        dti_buffer_clear(&text);
-        (void)put_list(&text, array, (size_t)(i * length), length, matrix ? WHOLE_ON_A_LINE : WHOLE,
-                       put_stored);
-        dti_put_line(cx, DTI_STYLE_BOLD, 2, "%s%s%s",
-                     !matrix  ? ""
-                     : i == 0 ? "["
-                              : " ",
-                     text.data,
-                     !matrix        ? ""
-                     : i + 1 < rows ? ","
-                                    : "]");
+    for (uint64_t i = 0; i < rows; i = next_shown(i, rows, WHOLE)) {
+        struct dti_line line = dti_context_line(cx);
+        if (is_after_gap(i, rows, WHOLE))
+            dti_put_line(cx, DTI_STYLE_PLAIN, 3, "...");
+        dti_line_to(&line, 2);
+        dti_line_text(&line, !matrix ? "" : i == 0 ? "[" : " ");
+        put_styled(&line, result, (size_t)(i * length), length, matrix ? WHOLE_ON_A_LINE : WHOLE);
+        dti_line_text(&line, !matrix ? "" : i + 1 < rows ? "," : "]");
+        dti_line_end(&line);
     }
-    const bool failed = text.failed;
-    dti_buffer_free(&text);
-    return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 void dti_calc_values_print(FILE *out, const struct dti_calc_array *array)

@@ -7,7 +7,7 @@
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 
-enum { TEXT_COLUMNS = 30, DIGITS = 8 };
+enum { TEXT_WHOLE = 34, TEXT_HEAD = 20, TEXT_TAIL = 11, DIGITS = 8 };
 
 /* The columns that only some expressions need. */
 struct step_columns {
@@ -42,7 +42,6 @@ static struct dti_table *new_table(const struct step_columns *columns)
     }
     struct dti_table *const table = dti_table_titled(title);
     dti_table_heads(table, ranks);
-    dti_table_limit(table, 1, TEXT_COLUMNS);
     return table;
 }
 
@@ -88,7 +87,13 @@ static bool put_step(struct dti_table *table, const struct step_columns *columns
     struct dti_buffer events;
     dti_number_cell(table, number);
     dti_table_cell(table, DTI_STYLE_PLAIN, "");
-    dti_table_safe(table, step->text, step->length);
+    if (step->length > TEXT_WHOLE) {
+        dti_table_safe(table, step->text, TEXT_HEAD);
+        dti_table_more(table, "...");
+        dti_table_safe(table, step->text + step->length - TEXT_TAIL, TEXT_TAIL);
+    } else {
+        dti_table_safe(table, step->text, step->length);
+    }
     if (columns->within)
         dti_table_cell(table, DTI_STYLE_PLAIN, step->within ? step->within : "");
     if (columns->dtype)

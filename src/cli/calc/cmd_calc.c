@@ -71,6 +71,7 @@ static const struct dti_option options[] = {
              "how to add up a list: sequential, pairwise, blocked:N or kahan", .matters = true),
     OPT_FLAG(0, "fma", struct calc_args, fma, "round a*b + c once, in dot and matmul too",
              .matters = true),
+    DTI_ROW_ASSUME(struct calc_args, assume),
     OPT_FLAG(0, "steps", struct calc_args, steps, "show every operation and its error",
              .matters = true, .group = "output"),
     DTI_ROW_OUTPUT(struct calc_args, output, "write the result to a .npy or .safetensors file"),
@@ -131,7 +132,7 @@ static enum dti_status read_order(struct dti_calc_options *ret, const char *text
 static enum dti_status read_options(struct calc_job *job, struct dti_error *reterr)
 {
     const struct calc_args *const args = job->args;
-    struct dti_dtype_operand accumulate;
+    struct dti_dtype_operand operand;
     enum dti_status status = DTI_OK;
     job->options = (struct dti_calc_options){
         .policy = {.round = (enum dti_round)args->policy.round,
@@ -145,17 +146,25 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
         .truth = (enum dti_calc_truths)args->true_value,
         .steps = args->steps,
         .load = dti_calc_load,
+        .load_context = &job->files,
     };
     if (args->order)
         status = read_order(&job->options, args->order, reterr);
+    if (status == DTI_OK && args->assume) {
+        status = dti_dtype_operand_read(args->assume, NULL, job->cx, &operand, reterr);
+        if (status == DTI_OK) {
+            job->assume = operand.format;
+            job->files.assume = &job->assume;
+        }
+    }
     if (status == DTI_OK && args->accumulate) {
-        status = dti_dtype_operand_read(args->accumulate, NULL, job->cx, &accumulate, reterr);
-        if (status == DTI_OK && accumulate.format.kind == DTI_KIND_COMPLEX)
+        status = dti_dtype_operand_read(args->accumulate, NULL, job->cx, &operand, reterr);
+        if (status == DTI_OK && operand.format.kind == DTI_KIND_COMPLEX)
             return dti_fail(reterr, DTI_WRONG_KIND, "--accumulate takes real dtypes; %s is complex",
-                            accumulate.format.name);
+                            operand.format.name);
         if (status == DTI_OK) {
             job->options.accumulates = true;
-            job->options.accumulate = accumulate.format;
+            job->options.accumulate = operand.format;
             status = dti_calc_check_accumulator(job, reterr);
         }
     }
@@ -356,10 +365,10 @@ const struct dti_command dti_command_calc = {
                "^, names (x = 1e4; x*x - inf), lists [1, 2, 3], linspace(a, b, n),\n"
                "arange(a, b, step), repeat(x, n), rand(n), randn(n, m), files @x.npy and\n"
                "@model.safetensors:name, and functions: abs sqrt rsqrt exp exp2 expm1 log log2\n"
-               "log1p sin cos tan tanh erf sigmoid relu silu gelu floor ceil round min max fma,\n"
-               "sum mean var prod dot norm softmax logsumexp layernorm matmul. Quote it, for *\n"
-               "and ( mean something to the shell. DTYPE is as in 'dtinfo cast'. -q prints\n"
-               "only the result.",
+               "log1p sin cos tan tanh erf sigmoid relu silu gelu floor ceil round neg min max\n"
+               "fma, sum prod mean var norm dot matmul count, and of each row rowsum rowmax\n"
+               "rowcount softmax logsumexp layernorm. Quote EXPR: the shell interprets * and (.\n"
+               "DTYPE is as in 'dtinfo cast'. -q prints only the result.",
     .examples = "dtinfo calc '10k*10k - inf' fp16\n"
                 "dtinfo calc 256+1 bf16,fp16,fp32\n"
                 "dtinfo calc 'softmax([-20, 0, 5])' fp16 --steps\n"

@@ -170,7 +170,7 @@ void dti_operand_hint(const char *operand, struct dti_error *error)
         (void)dti_operand_needs_from(operand, error);
     else if (cause != 0 && (looks_like_path(operand) || dti_input_there(operand) != ENOENT))
         (void)dti_no_such_file(operand, cause, error);
-    else if (dti_hint_is_expression(operand))
+    else if (strpbrk(operand, "([") && dti_hint_is_expression(operand))
         (void)dti_fail_word(error, DTI_BAD_VALUE, operand, strlen(operand),
                             "%s is an expression, not a number; 'dtinfo calc' computes it",
                             DTI_QUOTED(operand, strlen(operand)));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions computed in dtypes as JSON, and what is said about them in words: see calc.h. */
-#include "answers/calc.h"
+ * Expressions computed in dtypes as JSON, and what is said about them in words: see calc_answer.h.
+ */
+#include "answers/calc_answer.h"
 
 #include <string.h>
 
@@ -183,5 +184,5 @@ static void spell_step(struct calc_step_text *ret, const struct dti_calc_step *s
         spell_error(&ret->error, &step->format, &stored, &absolute, &relative);
 }
 
-#define DTI_ROWS "answers/calc.def"
+#define DTI_ROWS "answers/calc_answer.def"
 #include "answers/rows.h"

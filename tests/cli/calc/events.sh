@@ -1,0 +1,8 @@
+# needs mpfr
+dtinfo calc '10k*10k' fp16
+dtinfo calc 'inf - inf' fp16
+dtinfo calc '1/0' fp16
+dtinfo calc 'exp(-20)' fp16
+dtinfo calc '1e-5 / 3' fp16
+dtinfo calc '1.001 - 1' fp16
+dtinfo calc '1e5' fp16
