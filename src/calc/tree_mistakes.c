@@ -235,7 +235,7 @@ static enum dti_status unknown_function(struct dti_builder *b, const char *name,
     for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++)
         dti_nearest_offer(&nearest, dti_calc_op_get(op)->name);
     dti_fail_word(b->error, DTI_BAD_VALUE, name, length, "unknown function %s%s", quoted,
-                  nearest.count > 0 ? "" : "; 'dtinfo calc --help' lists them");
+                  nearest.count > 0 ? "" : "; 'dtinfo help calc' lists them");
     dti_nearest_suggest(&nearest, b->error);
     return DTI_BAD_VALUE;
 }

@@ -179,7 +179,7 @@ static void messages_say_where_and_what(void)
     is_read_as("x = 2; x(3)", "'x' is a value, not a function; write '*' for a product");
     is_read_as("np.sum(3)", "'np.sum' is not defined; write 'sum' without 'np.'");
     is_read_as("np.std(3)", "'np.std' is not defined; write 'sqrt(var(x))'");
-    is_read_as("np.foo(3)", "unknown function 'foo'; 'dtinfo calc --help' lists them");
+    is_read_as("np.foo(3)", "unknown function 'foo'; 'dtinfo help calc' lists them");
     is_read_as("w.npy + 1", "'w.npy' is not defined; write '@x.npy' for a file");
     is_read_as("float16(1)", "unknown function 'float16'; the dtype follows the expression");
     is_read_as("PI", "'PI' is not defined; write '3.14159265358979323846'");
@@ -188,6 +188,53 @@ static void messages_say_where_and_what(void)
     is_read_as("@\"a", "the quotation mark in '\"a' is not closed");
     is_read_as("a = 1; softmax(b)",
                "'b' is not defined; a name gets its value first: 'x = 2; x*x'");
+}
+
+/* What an error tells to write is an expression itself. */
+static void is_good_advice(const char *message)
+{
+    char text[128];
+    struct dti_calc_tree *tree;
+    struct dti_error error;
+    const char *const first = strstr(message, "write '");
+    if (!first)
+        return;
+    const char *const expression = first + strlen("write '");
+    (void)snprintf(text, sizeof text, "x = 2; a = x; b = x; n = 3; %.*s",
+                   (int)strcspn(expression, "'"), expression);
+    if (dti_calc_parse(&tree, text, strlen(text), &error) == DTI_OK)
+        dti_calc_tree_free(tree);
+    else
+        CHECK_STR(error.text, expression);
+}
+
+/* Each of the words, which blanks separate, gets the advice. */
+static void are_foreign(const char *words, const char *form, const char *instead)
+{
+    for (size_t length; (length = strcspn(words, " ")) > 0;
+         words += length + (words[length] == ' ')) {
+        char text[64];
+        struct dti_calc_tree *tree;
+        struct dti_error error;
+        (void)snprintf(text, sizeof text, "%.*s%s", (int)length, words, form);
+        CHECK(dti_calc_parse(&tree, text, strlen(text), &error) == DTI_BAD_VALUE);
+        CHECK_STR(error.text + strlen(error.text) - strlen(instead), instead);
+        is_good_advice(error.text);
+    }
+}
+
+static void words_of_other_languages_are_known(void)
+{
+#define FOREIGN_FUNCTION(names, instead) are_foreign(names, "(1, 2)", instead);
+#define FOREIGN_NAME(names, instead)     are_foreign(names, " + 1", instead);
+#define FOREIGN_KEYWORD(names, instead)  are_foreign(names, " 1", instead);
+#include "calc/foreign_words.def"
+#undef FOREIGN_FUNCTION
+#undef FOREIGN_NAME
+#undef FOREIGN_KEYWORD
+#define FOREIGN_SIGN(text, instead) is_read_as("1 " text " 2", "'" text "' is not known; " instead);
+#include "calc/foreign_words.def"
+#undef FOREIGN_SIGN
 }
 
 static void sizes_are_bounded(void)
@@ -217,4 +264,4 @@ static void sizes_are_bounded(void)
 UNIT_MAIN(operators_bind_as_in_mathematics, numbers_have_suffixes_and_signs,
           suffixes_are_powers_of_a_thousand, names_are_the_nodes_they_were_given,
           calls_lists_and_files_nest, composites_are_expanded, messages_say_where_and_what,
-          sizes_are_bounded)
+          words_of_other_languages_are_known, sizes_are_bounded)

@@ -1,6 +1,7 @@
 # expressions that are none: every line says what is wrong, where, and what to write
 . "$TESTS/mistakes.sh"
 ESC=$(printf '\033') FF=$(printf '\377') BLANK=$(printf '\302\240') RTL=$(printf '\342\200\256')
+export ESC FF BLANK RTL
 try <<'EOF'
 calc '' fp16
 calc '  ' fp16

@@ -2,6 +2,7 @@
 cp "$TESTS/../../docs/sample/model.safetensors" .
 . "$TESTS/mistakes.sh"
 ESC=$(printf '\033') FF=$(printf '\377')
+export ESC FF
 try <<'EOF'
 calc
 calc 1+1
@@ -66,7 +67,7 @@ calc @ fp16
 calc '@"model' fp16
 calc "@${ESC}m.npy" fp16
 calc "@${FF}.npy" fp16
-calc "256 + 1" "${ESC}[1m" 
+calc "256 + 1" "${ESC}[1m"
 calc model.safetensors + 1 bf16
 clac 1+1 fp16
 EOF
