@@ -286,6 +286,15 @@ class Tables:
         return table(["block format", "elements", "scale", "block", "bytes", "bits/weight"],
                      rows, right=(3, 4, 5))
 
+    def conversions(self):
+        rows = [[bold(row["instruction"]), *map(scd, list(row.values())[1:])]
+                for row in self.facts["conversions"]]
+        return table(["instruction", "to", "round", "over", "tiny", "NaN", "--like"], rows)
+
+    def instruction_sets(self):
+        return sum(([bold(row["name"]), "\t" + scd(f"{row['note']} Source: {row['source']}."), ""]
+                    for row in self.facts["instruction_sets"]), [])[:-1]
+
     def names(self):
         out = []
         for dtype in self.list["dtypes"]:
@@ -314,10 +323,9 @@ class Tables:
         return out
 
 
-PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
-         "error-codes", "environment", "schemas", "members",
-         "shared-members", "float-dtypes", "integer-dtypes",
-         "complex-dtypes", "block-formats", "names", "operations", "readme-commands"}
+PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
+         "environment", "schemas", "members", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
+         "block-formats", "conversions", "instruction-sets", "names", "operations", "readme-commands"}
 
 
 def part_of(where, mark, tables):

@@ -230,6 +230,8 @@ static void put_stack(struct dti_json *json, const struct one_result *one, enum 
     struct dti_cast_result other;
     struct stack_text text = {.stack = stack};
     text.there = dti_cast_by_stack(one->result, one->of->operand, stack, &target, &other);
+    if (!text.there && dti_stack_is_hardware(stack))
+        return;
     text.known = text.there && other.known;
     text.note = text.there ? other.note : NULL;
     if (text.known) {

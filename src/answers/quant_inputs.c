@@ -158,6 +158,7 @@ static void settle_blocks(struct dti_quant_target *target, const struct dti_quan
     scheme->group = scheme->block->length;
     scheme->blocks.format = scheme->block;
     scheme->blocks.mx = (enum dti_mx_scale)rules->mx_scale;
+    scheme->blocks.nv = (enum dti_nv_scale)rules->nv_scale;
     scheme->blocks.division =
         torch ? DTI_DIVIDE_RECIPROCAL : (enum dti_quant_division)rules->division;
     target->tensor_scale = nv ? (enum dti_tensor_scale)rules->tensor_scale : DTI_TENSOR_SCALE_NONE;

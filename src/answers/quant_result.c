@@ -172,7 +172,7 @@ bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_
     ret->numbers = numbers;
     ret->recipe = scheme->blocks;
     if (scheme->tensor_scale)
-        ret->recipe.tensor_scale = dti_nv_tensor_scale(find_amax(numbers));
+        ret->recipe.tensor_scale = dti_nv_tensor_scale(scheme->blocks.nv, find_amax(numbers));
     ret->group_count = (total - 1) / length + 1;
     ret->groups = calloc(ret->group_count, sizeof *ret->groups);
     ret->elements = calloc(total, sizeof *ret->elements);

@@ -237,6 +237,7 @@ DTI_WORDS(zero_words, [DTI_ZERO_ONNX] = "onnx", [DTI_ZERO_TORCH] = "torch")
 DTI_WORDS(division_words, DTI_QUANT_DIVISIONS(WORD))
 DTI_WORDS(special_words, "clamp", "torch")
 DTI_WORDS(mx_words, DTI_QUANT_MX_SCALES(WORD))
+DTI_WORDS(nv_words, DTI_QUANT_NV_SCALES(WORD))
 DTI_WORDS(tensor_scale_words, DTI_QUANT_TENSOR_SCALES(WORD)[DTI_TENSOR_SCALE_GIVEN] = "given")
 DTI_WORDS(order_words, DTI_QUANT_ORDERS(WORD))
 #undef WORD

@@ -42,8 +42,9 @@ static size_t rule_stages(const struct dti_request *request, struct dti_stage *s
     size_t count = 0;
     if (!dti_format_is_integer(&request->src) && !dti_format_fits_hub64(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP64), nearest};
-    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_hub32(&request->src))
-        stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP32), nearest};
+    const bool held = rule->route == DTI_STACK_ROUTE_FP32 && dti_format_fits_hub32(&request->src);
+    if (dti_stack_via(rule) && !held)
+        stages[count++] = (struct dti_stage){*dti_stack_via(rule), nearest};
     stages[count++] = (struct dti_stage){request->cast.dst, last};
     return count;
 }

@@ -83,8 +83,10 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
     if (stack) {
         ret->cast.policy = (struct dti_policy){.round = stack->round, .overflow = stack->overflow};
         ret->cast.round_given = true;
-        ret->cast.via[0] = *dti_format_get(DTI_FP32);
-        ret->cast.via_count = stack->route == DTI_STACK_ROUTE_FP32;
+        const struct dti_format *const via = dti_stack_via(stack);
+        if (via)
+            ret->cast.via[0] = *via;
+        ret->cast.via_count = via != NULL;
         ret->stack = stack->quirk != DTI_STACK_QUIRK_NONE ? stack : NULL;
     }
     ret->staged = ret->stack || loses_on_the_way(&ret->cast);

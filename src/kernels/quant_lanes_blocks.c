@@ -117,7 +117,8 @@ static void encode_scales(const struct dti_block_args *args, struct lane_blocks 
             t->scale[b] = (uint32_t)encoder->nan[0];
 }
 
-static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
+/* The largest magnitude of each block becomes 6, with `four` 4. */
+static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t, bool four)
 {
     const float tensor_scale = dti_lane_f32(args->recipe->tensor_scale);
     const float inverse = 1 / tensor_scale;
@@ -126,15 +127,57 @@ static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
     for (size_t b = 0; b < t->blocks; b++) {
         const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6;
         wanted[b] = division == DTI_DIVIDE_EXACT
-                        ? dti_lane_quotient_odd(amax, 6 * (double)tensor_scale)
-                        : sixth / tensor_scale;
+                        ? dti_lane_quotient_odd(amax, (four ? 4 : 6) * (double)tensor_scale)
+                        : sixth / tensor_scale * (four ? 1.5F : 1);
     }
     encode_scales(args, t, wanted);
     for (size_t b = 0; b < t->blocks; b++) {
         const float scale = args->parts->scales[t->scale[b]];
         t->by[b] = scale * tensor_scale;
-        t->zero[b] = t->zero[b] || !(t->by[b] > 0);
+        t->zero[b] = is_special(t, b) || !(t->by[b] > 0);
         divide(t, b, division, inverse / scale, t->q + b * t->length);
+    }
+}
+
+static void clear_blocks(struct lane_blocks *t)
+{
+    for (size_t b = 0; b < t->blocks; b++)
+        for (size_t i = b * t->length; t->zero[b] && i < (b + 1) * t->length; i++)
+            t->q[i] = 0;
+}
+
+/* The squared error of each block. */
+static void find_errors(const struct dti_block_args *args, struct lane_blocks *t, double *ret)
+{
+    const struct dti_kernel_args encode = {.encoder = &args->parts->encoder};
+    clear_blocks(t);
+    DTI_LANES_NAME(dti_encode_f32)(&encode, t->codes, t->q, t->elements);
+    for (size_t b = 0; b < t->blocks; b++) {
+        const size_t first = b * t->length, count = b + 1 < t->blocks ? t->length : t->last;
+        ret[b] = 0;
+        for (size_t i = first; i < first + count; i++) {
+            const float error = args->parts->numbers[t->codes[i]] * t->by[b] - t->x[i];
+            ret[b] += (double)error * (double)error;
+        }
+    }
+}
+
+static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
+{
+    double errors[DTI_BLOCKS_AT_ONCE], errors_of_four[DTI_BLOCKS_AT_ONCE];
+    scale_nv_to(args, t, false);
+    if (args->recipe->nv == DTI_NV_SIX)
+        return;
+    struct lane_blocks four = *t;
+    scale_nv_to(args, &four, true);
+    find_errors(args, t, errors);
+    find_errors(args, &four, errors_of_four);
+    for (size_t b = 0; b < t->blocks; b++) {
+        if (!(errors_of_four[b] < errors[b]))
+            continue;
+        t->scale[b] = four.scale[b];
+        t->zero[b] = four.zero[b];
+        memcpy(t->q + b * t->length, four.q + b * t->length, sizeof *t->q * t->length);
     }
 }
 
@@ -170,13 +213,6 @@ static void scale_ggml(const struct dti_block_args *args, struct lane_blocks *t)
             t->q[i] = t->x[i] * t->by[b];
     }
     encode_scales(args, t, scale);
-}
-
-static void clear_blocks(struct lane_blocks *t)
-{
-    for (size_t b = 0; b < t->blocks; b++)
-        for (size_t i = b * t->length; t->zero[b] && i < (b + 1) * t->length; i++)
-            t->q[i] = 0;
 }
 
 /* Quotients to codes; each returns how many of a block are beyond the largest. */

@@ -128,6 +128,8 @@ def draw_options(rng, name):
     if name == "nvfp4":
         kind = rng.choice(["auto", "none", "given", ""])
         how["tensor_from"] = kind or "auto"
+        how["nv_scale"] = rng.choice(["six", "four-six"])
+        words += ["--nv-scale", how["nv_scale"]] if how["nv_scale"] != "six" or rng.random() < 0.5 else []
         if kind == "given":
             how["tensor"] = fp32(Fraction(rng.uniform(1e-4, 2)))
             words += ["--tensor-scale", how["tensor"].hex()]
@@ -292,7 +294,7 @@ def judge_run(rng, name):
     try:
         if name == "nvfp4" and how["tensor_from"] == "auto":
             finite = [abs(x) for x in numbers if math.isfinite(x)]
-            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / 2688) or 1.0
+            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / (2688 if how["nv_scale"] == "six" else 1536)) or 1.0
         if name == "nvfp4":
             is_number(result["tensor_scale"], how.get("tensor", 1.0), "tensor scale")
         length = BLOCKS[name][3] if name in BLOCKS else how.get("block", count)

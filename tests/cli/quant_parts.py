@@ -47,7 +47,7 @@ class Expected:
         self.errors, self.signal = [], Fraction(0)
         if dtype == "nvfp4":
             amax = max((abs(x) for x in numbers if math.isfinite(x)), default=0.0)
-            self.tensor = model.divide(amax, 2688.0) or 1.0
+            self.tensor = model.divide(amax, 1536.0 if self.how.get("nv_scale") == "four-six" else 2688.0) or 1.0
             self.stored_tensor = self.tensor
             if ask.get("layout") != "modelopt":
                 self.stored_tensor = model.divide(1.0, self.tensor)

@@ -22,6 +22,7 @@ CLAMP, AS_TORCH, AS_TORCH_CHANNEL = range(3)
 NONE, FULL, HALF = range(3)
 ZERO_ONNX, ZERO_TORCH = range(2)
 FLOOR, CEIL, RCEIL, EVEN = range(4)
+SIX, FOUR_SIX, FOUR = range(3)      # FOUR is half of FOUR_SIX
 
 INTEGERS = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16")
 FLOATS = ("fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e4m3", "fp8_e3m4", "fp6_e3m2", "fp6_e2m3",
@@ -300,6 +301,19 @@ class Block:
             self.inverse = divide(divide(1.0, tensor), self.scale)
         elif self.family == "nf":
             self.inverse = divide(1.0, self.scale)
+        if self.family == "nv" and rule == FOUR_SIX and not self.special:
+            four = Block(name, block, FOUR, division, tensor)
+            if four.error(block) < self.error(block):
+                self.__dict__.update(four.__dict__)
+
+    def error(self, block):
+        """The sum of squares: differences in fp32, the sum in fp64."""
+        total = 0.0
+        for x in block:
+            back = self.back(self.store(x)[0])
+            difference = round32(Fraction(back) - Fraction(x)) if math.isfinite(back) else back - x
+            total += difference * difference
+        return total
 
     def choose(self, block, rule):
         """The code of the scale."""
@@ -307,8 +321,8 @@ class Block:
             return mx_exponent(self.name, rule, self.amax) + 127
         if self.family == "nv":
             exact = self.division == EXACT
-            scale = Fraction(self.amax) / (6 * Fraction(self.tensor)) if exact else \
-                divide(divide(self.amax, 6.0), self.tensor)
+            scale = Fraction(self.amax) / ((4 if rule == FOUR else 6) * Fraction(self.tensor)) if exact else \
+                multiply(divide(divide(self.amax, 6.0), self.tensor), 1.5 if rule == FOUR else 1.0)
             return element(self.scale_name).encode(scale, False)[0]
         if self.family == "nf":
             return bits(self.amax)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Block formats against other libraries, bit by bit where they compute the same: gfloat (MX),
-ml_dtypes and numpy (elements, in fp32), gguf (ggml's blocks), bitsandbytes' published thresholds (NF4, FP4), and
-the library itself where it is installed (FP4). Where a library
+ml_dtypes and numpy (elements, in fp32), fouroversix (the choice of NVFP4's scales), gguf (ggml's blocks),
+bitsandbytes' published thresholds (NF4, FP4), and the library itself where it is installed (FP4). Where a library
 has another rule, the test says which and looks at the rest.
 
 Usage: test_quant_block_peers.py QUANT_PROBE [--long]
@@ -78,6 +78,61 @@ def numpy_nvfp4(tally, probe, ml_dtypes, count):
             arrays.same(tally, f"numpy nvfp4 {division} codes", codes, there.view(np.uint8) & 15, x)
             arrays.same(tally, f"numpy nvfp4 {division} back", arrays.block_back(probe, "nvfp4", tensor, here_scales[:, None], codes),
                  there.astype(np.float32) * (wide * tensor), x)
+
+
+def squared_error(x, back):
+    return ((back.astype(np.float64) - x) ** 2).sum(1)
+
+
+def chosen(tally, who, probe, x, tensor, there_scales, there_codes):
+    """Four Over Six in another arithmetic: nearly all blocks are the same. Ties, and scales between two codes, are not."""
+    scales, codes, _ = arrays.blocks(probe, "nvfp4", model.FOUR_SIX, model.TRUE, tensor, x)
+    values = np.float32([model.value_of("fp4_e2m1", c) for c in range(16)])
+    units = np.float32([model.value_of("fp8_e4m3fn", c) for c in range(256)])
+    here = values[codes] * (units[scales] * tensor)[:, None]
+    there = values[there_codes] * (units[there_scales] * tensor)[:, None]
+    other = (scales != there_scales) | (values[codes] != values[there_codes]).any(1)
+    fours = arrays.blocks(probe, "nvfp4", model.SIX, model.TRUE, tensor, x)[0] != scales
+    tally.check(f"{who}: blocks that are not the same, of {len(x)}", bool(other.mean() < 0.01), True)
+    tally.check(f"{who}: both are chosen", bool(0.2 < fours.mean() < 0.8), True)
+    ours, theirs = squared_error(x, here).sum(), squared_error(x, there).sum()
+    tally.check(f"{who}: the error is not larger", bool(ours <= theirs * 1.0001), True)
+    tally.checked += x.size
+
+
+def paper_four_over_six(tally, probe, ml_dtypes, count):
+    """Algorithm 1 of arXiv 2512.02010 in numpy: scales of 6 and half as much more, the smaller sum of squares."""
+    rng = np.random.default_rng(17)
+    for spread in (0, 3):
+        x = (rng.standard_normal((count, 16)) * 2.0 ** rng.uniform(-spread, spread, (count, 1))).astype(np.float32)
+        tensor = np.float32(np.abs(x).max() / np.float32(1536))
+        tried = []
+        for factor in (1, 1.5):
+            scales = (np.abs(x).max(1) / np.float32(6) / tensor * np.float32(factor)).astype(ml_dtypes.float8_e4m3fn)
+            unit = scales.astype(np.float32)[:, None] * tensor
+            with np.errstate(divide="ignore", invalid="ignore"):
+                codes = np.where(unit == 0, np.float32(0), np.clip(x / unit, -6, 6)).astype(ml_dtypes.float4_e2m1fn)
+            tried.append((scales.view(np.uint8), codes.view(np.uint8) & 15, squared_error(x, codes.astype(np.float32) * unit)))
+        (six, six_codes, six_error), (four, four_codes, four_error) = tried
+        take = four_error < six_error
+        chosen(tally, "the paper", probe, x, tensor, np.where(take, four, six), np.where(take[:, None], four_codes, six_codes))
+
+
+def fouroversix_reference(tally, probe, fouroversix, count):
+    """The authors' package, whose PyTorch reference multiplies with reciprocals and sums in fp32."""
+    import torch
+    from fouroversix.quantize.pytorch import reference
+    from fouroversix.utils import DataType, RoundStyle, ScaleRule
+    rng = np.random.default_rng(18)
+    x = (rng.standard_normal((64 * max(1, count // 64), 128)) * 2.0 ** rng.uniform(-2, 2, (1, 128))).astype(np.float32)
+    quantize = getattr(reference, "quantize", None) or reference.quantize_to_fp4
+    codes, scales, amax = quantize(
+        torch.from_numpy(x), fp4_format=DataType.nvfp4, round_style=RoundStyle.nearest, scale_rule=ScaleRule.mse,
+        use_blackwell_scale_layout=False)
+    packed = codes.numpy().reshape(-1, 8)
+    there = np.stack([packed & 15, packed >> 4], -1).reshape(-1, 16)
+    tensor = np.float32(np.float32(amax) / np.float32(1536))
+    chosen(tally, "fouroversix", probe, x.reshape(-1, 16), tensor, scales.view(torch.uint8).numpy().ravel(), there)
 
 
 # bitsandbytes' dQuantizeNF4 (csrc/kernels.cu): x beyond the k-th is above code k.
@@ -188,8 +243,9 @@ def main():
     nf4_thresholds(tally, probe, 100 * count)
     fp4_pivots(tally, probe, 100 * count)
     tally.part("bitsandbytes' thresholds")
-    for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("gfloat", gfloat_mx),
-                       ("gguf", gguf_blocks), ("bitsandbytes", bitsandbytes_fp4)):
+    for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("ml_dtypes", paper_four_over_six),
+                       ("fouroversix", fouroversix_reference), ("gfloat", gfloat_mx), ("gguf", gguf_blocks),
+                       ("bitsandbytes", bitsandbytes_fp4)):
         found = harness.have(name)
         if found is None:
             tally.skip(f"{name} is missing")

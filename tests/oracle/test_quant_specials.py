@@ -70,7 +70,7 @@ def blocks_by_rule(tally, probe, turns):
     """A special at each place of a block, whole and short, among ordinary numbers and others."""
     rng = np.random.default_rng(21)
     for name, (family, _, scale, length) in model.BLOCKS.items():
-        for rule in range(4) if family == "mx" else (0,):
+        for rule in range({"mx": 4, "nv": 2}.get(family, 1)):
             for division in range(3) if family in ("nv", "nf") else (0,):
                 for size in (length, 1, 3):
                     x = np.tile(rng.standard_normal((turns, size)).astype(np.float32), (size, 1))

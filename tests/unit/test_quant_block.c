@@ -142,15 +142,38 @@ static void nvfp4_has_two_scales(void)
     CHECK_U64(made.code[4], 8);
     CHECK_U64(made.clipped, 0);
 
-    CHECK_U64(dti_nv_tensor_scale(fp32_code(2688.0f)), fp32_code(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(fp32_code(1.0f)), fp32_code(1.0f / 2688.0f));
-    CHECK_U64(dti_nv_tensor_scale(0), fp32_code(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(1), fp32_code(1.0f)); /* 2^-149 / 2688 is 0 */
-    recipe.tensor_scale = dti_nv_tensor_scale(fp32_code(6.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(2688.0f)), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_FOUR_SIX, fp32_code(1536.0f)), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(1.0f)), fp32_code(1.0f / 2688.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, 0), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, 1), fp32_code(1.0f)); /* 2^-149 / 2688 is 0 */
+    recipe.tensor_scale = dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(6.0f));
     made = quantize(&recipe, x, 5);
     CHECK_U64(made.scale, 0x7e); /* 448 */
     CHECK_U64(made.code[0], 7);
     CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), fp32_code(6.0f));
+}
+
+static void nvfp4_takes_four_or_six(void)
+{
+    struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_NVFP4);
+    const float better[] = {5.0f, -10.0f, 15.0f, 20.0f}, equal[] = {6.0f},
+                worse[] = {6.0f, 3.0f, 1.0f};
+    struct dti_quantized_block made = quantize(&recipe, better, 4);
+    CHECK_U64(made.scale, 0x45); /* 20 / 6 to 3.25 */
+    CHECK_U64(made.code[2], 6);  /* 15 becomes 13 */
+    recipe.nv = DTI_NV_FOUR_SIX;
+    made = quantize(&recipe, better, 4);
+    CHECK_U64(made.scale, 0x4a); /* 5 */
+    CHECK_U64(made.code[0], 2);
+    CHECK_U64(made.code[1], 12);
+    CHECK_U64(made.code[2], 5);
+    CHECK_U64(made.code[3], 6);
+    made = quantize(&recipe, worse, 3);
+    CHECK_U64(made.scale, 0x38); /* 1 is exact; 1.5 is not, for 1 */
+    CHECK_U64(made.code[0], 7);
+    made = quantize(&recipe, equal, 1);
+    CHECK_U64(made.scale, 0x38); /* 1.5 is as good */
 }
 
 static void nvfp4_scales_saturate_and_vanish(void)
@@ -381,8 +404,9 @@ static void ggml_has_numbers_where_others_have_nan(void)
 
 UNIT_MAIN(powers_of_two_follow_the_four_rules, shared_exponents_are_clamped,
           mxint8_counts_in_steps_of_a_sixty_fourth, signs_of_zeros_are_kept_by_floats,
-          nvfp4_has_two_scales, nvfp4_scales_saturate_and_vanish, nf4_takes_the_nearest_entry,
-          nf4_has_the_published_table, bnb_fp4_has_the_published_table_and_limits,
-          q8_0_rounds_halves_away_from_zero, q4_0_gives_the_extreme_code_0,
-          fp16_scales_overflow_and_vanish_while_codes_stay, specials_take_the_whole_block,
-          products_round_once_and_overflow, ggml_has_numbers_where_others_have_nan)
+          nvfp4_has_two_scales, nvfp4_takes_four_or_six, nvfp4_scales_saturate_and_vanish,
+          nf4_takes_the_nearest_entry, nf4_has_the_published_table,
+          bnb_fp4_has_the_published_table_and_limits, q8_0_rounds_halves_away_from_zero,
+          q4_0_gives_the_extreme_code_0, fp16_scales_overflow_and_vanish_while_codes_stay,
+          specials_take_the_whole_block, products_round_once_and_overflow,
+          ggml_has_numbers_where_others_have_nan)

@@ -75,6 +75,24 @@ static void put_schemas(struct dti_json *json)
     dti_json_string(json, NULL, "dtinfo.version/1");
 }
 
+struct instruction_set {
+    const char *name, *note, *source;
+};
+static const struct instruction_set instruction_sets[] = {
+#define INSTRUCTION_SET(name, note, source) {name, note, source},
+#include "dtinfo/conversions.def"
+#undef INSTRUCTION_SET
+};
+
+struct conversion {
+    const char *instruction, *to, *round, *over, *tiny, *nan, *like;
+};
+static const struct conversion conversions[] = {
+#define CONVERSION(...) {__VA_ARGS__},
+#include "dtinfo/conversions.def"
+#undef CONVERSION
+};
+
 #define DTI_ROWS "cli/completion/introspect.def"
 #include "answers/rows.h"
 

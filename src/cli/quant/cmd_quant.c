@@ -16,6 +16,7 @@ static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE)
 static const struct dti_choice like_choices[] = {
     DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""}, {.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
+static const struct dti_choice nv_scale_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
 static const struct dti_choice tensor_scale_choices[] = {
     DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
@@ -67,6 +68,8 @@ static const struct dti_option options[] = {
                .matters = true),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
                mx_scale_choices, "MX formats: how the power of two of a block's scale is chosen"),
+    OPT_CHOICE(0, "nv-scale", struct quant_args, rules.nv_scale, nv_scale_given, "RULE",
+               nv_scale_choices, "how the scale of a block of nvfp4 is chosen"),
     OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
              "scale of the whole tensor in nvfp4: a number, auto or none"),
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,

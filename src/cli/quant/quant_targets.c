@@ -72,6 +72,7 @@ static enum dti_status fit_options(const struct quant_args *args,
         {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
          "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "leave it out"},
         {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"nv-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
         {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
     };
     unsigned families = 0;
