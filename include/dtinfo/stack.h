@@ -73,6 +73,12 @@ extern const size_t dti_stack_rule_count;
 /* The dtype that numbers go through; NULL when they go directly. */
 const struct dti_format *dti_stack_via(const struct dti_stack_rule *rule);
 
+/* How the last stage rounds. */
+struct dti_policy dti_stack_policy(const struct dti_stack_rule *rule);
+
+/* Whether a rule has more to it than a route and a policy, where its answer is known. */
+bool dti_stack_has_quirk(const struct dti_stack_rule *rule);
+
 /* The rule of a stack for a destination; NULL when the stack has no such dtype. Parsed formats have
  * none. */
 const struct dti_stack_rule *dti_stack_find(enum dti_stack stack, const struct dti_format *dst);

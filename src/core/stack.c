@@ -76,6 +76,19 @@ const struct dti_format *dti_stack_via(const struct dti_stack_rule *rule)
     return NULL;
 }
 
+struct dti_policy dti_stack_policy(const struct dti_stack_rule *rule)
+{
+    const bool canonical = rule->quirk == DTI_STACK_QUIRK_NAN_CANONICAL;
+    return (struct dti_policy){.round = rule->round,
+                               .overflow = rule->overflow,
+                               .nan = canonical ? DTI_NAN_CANONICAL : DTI_NAN_QUIET};
+}
+
+bool dti_stack_has_quirk(const struct dti_stack_rule *rule)
+{
+    return rule->quirk != DTI_STACK_QUIRK_NONE && rule->quirk != DTI_STACK_QUIRK_NAN_CANONICAL;
+}
+
 static bool names_contain(const char *names, const char *name)
 {
     size_t length = strlen(name);
@@ -187,10 +200,11 @@ static bool is_outside_int32(const struct dti_value *value)
 static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_format *dst,
                         bool integer, struct dti_cast *cast, struct dti_scalar *ret)
 {
-    uint64_t sign_bit = dti_format_sign_bit(dst), max = 0, nan = 0;
+    uint64_t sign_bit = dti_format_sign_bit(dst), max = 0;
     struct dti_value entered = ret->input;
     switch (rule->quirk) {
     case DTI_STACK_QUIRK_NONE:
+    case DTI_STACK_QUIRK_NAN_CANONICAL:
         break;
     case DTI_STACK_QUIRK_INTEGER:
     case DTI_STACK_QUIRK_PTX_INTEGER:
@@ -211,10 +225,6 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
     case DTI_STACK_QUIRK_NAN_ZERO:
         if (entered.class == DTI_CLASS_NAN)
             finish(dst, entered.negative ? 0 : sign_bit, DTI_FLAG_INVALID | DTI_FLAG_INEXACT, ret);
-        break;
-    case DTI_STACK_QUIRK_NAN_CANONICAL:
-        if (entered.class == DTI_CLASS_NAN && dti_code_nan(dst, &nan))
-            finish(dst, nan, ret->flags, ret);
         break;
     case DTI_STACK_QUIRK_NAN_POSITIVE:
         if (entered.class == DTI_CLASS_NAN)
@@ -244,9 +254,7 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
     if (is_unknown(rule, dst, input, integer))
         return false;
 
-    struct dti_cast cast = {.dst = *dst, .round_given = true};
-    cast.policy.round = rule->round;
-    cast.policy.overflow = rule->overflow;
+    struct dti_cast cast = {.dst = *dst, .policy = dti_stack_policy(rule), .round_given = true};
     enum dti_dtype entry = integer ? DTI_INT64 : DTI_FP64;
     cast.via[cast.via_count++] = *dti_format_get(entry);
     const struct dti_format *const via = dti_stack_via(rule);

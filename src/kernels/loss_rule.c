@@ -81,13 +81,13 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
         .negative_has_no_code = dst->kind == DTI_KIND_UFLOAT,
     };
     if (stack) {
-        ret->cast.policy = (struct dti_policy){.round = stack->round, .overflow = stack->overflow};
+        ret->cast.policy = dti_stack_policy(stack);
         ret->cast.round_given = true;
         const struct dti_format *const via = dti_stack_via(stack);
         if (via)
             ret->cast.via[0] = *via;
         ret->cast.via_count = via != NULL;
-        ret->stack = stack->quirk != DTI_STACK_QUIRK_NONE ? stack : NULL;
+        ret->stack = dti_stack_has_quirk(stack) ? stack : NULL;
     }
     ret->staged = ret->stack || loses_on_the_way(&ret->cast);
     if (ret->staged)
