@@ -3,6 +3,7 @@
  * fp32 to block formats by portable code, all formats and orders. A tile of blocks is gone through
  * in loops: largest magnitudes, scales, quotients, codes. Compiled once a level. */
 #include "kernels/quant_lanes_blocks.h"
+#include "kernels/quant_lanes_table.h"
 
 /* Blocks side by side, the last one filled up with zeros. */
 struct lane_blocks {
@@ -270,88 +271,24 @@ static uint32_t encode_q4(struct lane_blocks *t, size_t block)
     return clipped;
 }
 
-/* The midpoint of two neighbours of nf4's table, exact in fp64. */
-DTI_LANE double nf4_middle(unsigned place)
-{
-    const double low = (double)dti_lane_f32(dti_nf4_table[place]);
-    return (low + (double)dti_lane_f32(dti_nf4_table[place + 1])) / 2;
-}
-
-/* nf4: so many midpoints of the table are below. A quotient in fp32 is above one if it is above the
- * largest fp32 number that is not. */
-static uint32_t encode_nf4(struct lane_blocks *t, size_t block)
-{
-    const float *const q = t->q + block * t->length;
-    uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
-    for (unsigned k = 0; k < 15; k++) {
-        const double middle = nf4_middle(k);
-        const uint32_t bits = dti_lane_bits_f32((float)middle);
-        const bool beyond = (double)dti_lane_f32(bits) > middle;
-        const float limit = dti_lane_f32(bits - (beyond ? (middle > 0 ? 1U : ~0U) : 0U));
-        for (size_t i = 0; i < DTI_BLOCK_LENGTH_MAX; i++)
-            above[i] += q[i] > limit;
-    }
-    for (size_t i = 0; i < t->length; i++)
-        t->codes[block * t->length + i] = (unsigned char)above[i];
-    return 0;
-}
-
-/* The same by exact quotients. One of 24-bit integers A / B that is not the midpoint M, of 26 bits,
- * differs from it by more than 2^-50 of it, so that its rounding in fp64 is on the same side. */
-static uint32_t encode_nf4_exact(struct lane_blocks *t, size_t block)
-{
-    const float *const x = t->x + block * t->length;
-    const double by = (double)t->by[block];
-    for (size_t i = 0; i < t->length; i++) {
-        const double quotient = t->zero[block] ? 0 : (double)x[i] / by;
-        unsigned above = 0;
-        for (unsigned k = 0; k < 15; k++)
-            above += quotient > nf4_middle(k);
-        t->codes[block * t->length + i] = (unsigned char)above;
-    }
-    return 0;
-}
-
-/* bnb_fp4: so many limits of its magnitudes are below; then the code, with the sign. */
-static uint32_t encode_bnb_fp4(struct lane_blocks *t, size_t block)
-{
-    const float *const q = t->q + block * t->length;
-    uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
-    for (unsigned k = 0; k < DTI_BNB_FP4_LIMITS; k++) {
-        const uint32_t limit = dti_bnb_fp4_limits[k];
-        for (size_t i = 0; i < DTI_BLOCK_LENGTH_MAX; i++)
-            above[i] += dti_lane_magnitude_f32(q[i]) > limit;
-    }
-    for (size_t i = 0; i < t->length; i++)
-        t->codes[block * t->length + i] =
-            (unsigned char)(dti_bnb_fp4_order[above[i]] | (q[i] < 0 ? 8U : 0U));
-    return 0;
-}
-
-/* The same by exact quotients: limits, too, have 24 bits, so the argument of nf4 holds. */
-static uint32_t encode_bnb_fp4_exact(struct lane_blocks *t, size_t block)
-{
-    const float *const x = t->x + block * t->length;
-    const double by = (double)t->by[block];
-    for (size_t i = 0; i < t->length; i++) {
-        const double quotient = t->zero[block] ? 0 : (double)x[i] / by;
-        const double magnitude = quotient < 0 ? -quotient : quotient;
-        unsigned above = 0;
-        for (unsigned k = 0; k < DTI_BNB_FP4_LIMITS; k++)
-            above += magnitude > (double)dti_lane_f32(dti_bnb_fp4_limits[k]);
-        t->codes[block * t->length + i] =
-            (unsigned char)(dti_bnb_fp4_order[above] | (quotient < 0 ? 8U : 0U));
-    }
-    return 0;
-}
-
+/* The codes of a table; none is clipped. */
 static uint32_t encode_table(struct lane_blocks *t, size_t block,
                              const struct dti_block_recipe *recipe)
 {
-    const bool exact = recipe->division == DTI_DIVIDE_EXACT;
-    if (recipe->format->id == DTI_BLOCK_BNB_FP4)
-        return exact ? encode_bnb_fp4_exact(t, block) : encode_bnb_fp4(t, block);
-    return exact ? encode_nf4_exact(t, block) : encode_nf4(t, block);
+    const size_t at = block * t->length;
+    const bool bnb_fp4 = recipe->format->id == DTI_BLOCK_BNB_FP4;
+    const double by = (double)t->by[block];
+    if (recipe->division == DTI_DIVIDE_EXACT) {
+        for (size_t i = at; i < at + t->length; i++) {
+            const double quotient = t->zero[block] ? 0 : (double)t->x[i] / by;
+            t->codes[i] = bnb_fp4 ? dti_lane_bnb_fp4_of(quotient) : dti_lane_nf4_of(quotient);
+        }
+    } else if (bnb_fp4) {
+        dti_lane_bnb_fp4(t->codes + at, t->q + at, t->length);
+    } else {
+        dti_lane_nf4(t->codes + at, t->q + at, t->length);
+    }
+    return 0;
 }
 
 static uint32_t encode_block(const struct dti_block_args *args, struct lane_blocks *t, size_t block,

@@ -16,6 +16,7 @@ import sys
 from fractions import Fraction
 
 from formats import FORMATS, NAN, floor_log2, power_of_two
+from fp32_model import EPS, LARGEST, LEAST_NORMAL, add, bits, divide, multiply, near, number, round32
 
 TRUE, RECIPROCAL, EXACT = range(3)
 CLAMP, AS_TORCH, AS_TORCH_CHANNEL = range(3)
@@ -60,10 +61,6 @@ def bnb_fp4_code(q):
     return sign + (1 if x > p[0] else 0)
 
 
-LARGEST = float.fromhex("0x1.fffffep127")
-LEAST_NORMAL, EPS = 2.0**-126, 2.0**-23
-
-
 # Talking to the probe.
 
 def ask(probe, requests):
@@ -79,50 +76,6 @@ def ask(probe, requests):
 
 def words(numbers):
     return array.array("I", numbers)
-
-
-# fp32.
-
-def bits(x):
-    return 0x7FC00000 if math.isnan(x) else struct.unpack("<I", struct.pack("<f", x))[0]
-
-
-def number(code):
-    return struct.unpack("<f", struct.pack("<I", code))[0]
-
-
-def near(x):
-    """A double as fp32, one rounding."""
-    return ctypes.c_float(x).value
-
-
-def round32(value, negative=None):
-    """A Fraction as fp32, one rounding; negative: the sign, where it may become zero."""
-    magnitude = abs(value)
-    negative = value < 0 if negative is None else negative
-    if magnitude:
-        step = power_of_two(max(floor_log2(magnitude), -126) - 23)
-        magnitude = round(magnitude / step) * step
-    result = math.inf if magnitude >= power_of_two(128) else float(magnitude)
-    return -result if negative else result
-
-
-def multiply(a, b):
-    return near(a * b)      # 48 bits at most, and no end of fp64 is near
-
-
-def divide(a, b):
-    if b == 0:
-        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
-    if a == 0 or not math.isfinite(a) or not math.isfinite(b):
-        return a / b
-    return round32(Fraction(a) / Fraction(b))
-
-
-def add(a, b):
-    if a == 0 or b == 0 or a == -b:
-        return a + b
-    return round32(Fraction(a) + Fraction(b))
 
 
 # Codes.
