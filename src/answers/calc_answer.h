@@ -28,8 +28,8 @@ bool dti_calc_step_error(const struct dti_calc_step *step, struct dti_value *ret
 struct dti_value dti_calc_ulps(const struct dti_format *format, const struct dti_value *stored,
                                const struct dti_value *absolute);
 
-/* Reads a tensor for dti_calc_options.load: its codes as they are stored. context: a struct
- * dti_container_options, or NULL. */
+/* Reads a tensor for dti_calc_options.load: its codes as they are stored, of a quantized one its
+ * numbers as fp32. context: a struct dti_logical_options. */
 enum dti_status dti_calc_load(void *context, const char *path, const char *tensor,
                               struct dti_calc_array *ret, struct dti_error *reterr);
 

@@ -1,36 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of files as operands of expressions: any container, its codes as they are stored. */
+ * Tensors of files as operands of expressions: any container, its codes as they are stored; of a
+ * quantized tensor the numbers that it stands for, as fp32. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers/calc_answer.h"
 #include "dtinfo/checked.h"
+#include "dtinfo/logical_tensors.h"
 
-enum { PIECE = 1 << 20 }; /* bytes read at once */
+enum { PIECE = 1 << 20, LINE = 64 }; /* bytes read at once; alignment of scratch */
 
-static enum dti_status find_tensor(struct dti_container *container, const char *path,
+static const struct dti_tensor *find_named(const struct dti_container *container, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (tensor->name_length == length && memcmp(tensor->name, name, length) == 0)
+            return tensor;
+    }
+    return NULL;
+}
+
+/* A tensor of the view, or else a stored part of one: then *container becomes the stored one. */
+static enum dti_status find_tensor(struct dti_container **container, const char *path,
                                    const char *name, const struct dti_tensor **ret,
                                    struct dti_error *reterr)
 {
-    const size_t length = name ? strlen(name) : 0;
-    if (!name && container->tensor_count == 1) {
-        *ret = &container->tensors[0];
-        return DTI_OK;
-    }
-    if (!name)
+    struct dti_container *const view = *container;
+    if (!name && view->tensor_count != 1)
         return dti_fail(reterr, DTI_BAD_VALUE, "%s has %zu tensors; name one, as in @FILE:TENSOR",
-                        DTI_QUOTED(path, strlen(path)), container->tensor_count);
-    for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
-        if (tensor->name_length == length && memcmp(tensor->name, name, length) == 0) {
-            *ret = tensor;
-            return DTI_OK;
-        }
+                        DTI_QUOTED(path, strlen(path)), view->tensor_count);
+    *ret = name ? find_named(view, name) : &view->tensors[0];
+    if (!*ret && view->stored) {
+        *container = view->stored;
+        *ret = find_named(view->stored, name);
     }
+    if (*ret)
+        return DTI_OK;
     return dti_fail(reterr, DTI_BAD_VALUE,
                     "%s has no tensor %s; 'dtinfo inspect' lists its tensors",
-                    DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, length));
+                    DTI_QUOTED(path, strlen(path)), DTI_QUOTED(name, strlen(name)));
 }
 
 static enum dti_status check_tensor(const struct dti_tensor *tensor, const char *path,
@@ -77,26 +87,51 @@ static uint64_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_C
     return index;
 }
 
-static enum dti_status read_codes(struct dti_container *container, const struct dti_tensor *tensor,
+/* Where the elements of a tensor come from. */
+struct calc_source {
+    const struct dti_batch_source *source; /* NULL: a range of a file */
+    const struct dti_input *input;
+    uint64_t offset;
+    void *scratch;
+};
+
+static enum dti_status open_source(struct dti_container *container, const struct dti_tensor *tensor,
+                                   struct calc_source *ret, struct dti_error *reterr)
+{
+    *ret = (struct calc_source){.source = NULL};
+    const enum dti_status status =
+        dti_logical_data(container, (size_t)(tensor - container->tensors), &ret->source,
+                         &ret->input, &ret->offset, reterr);
+    if (status != DTI_OK || !ret->source)
+        return status;
+    ret->scratch = aligned_alloc(LINE, (ret->source->scratch_bytes / LINE + 1) * LINE);
+    return ret->scratch ? DTI_OK : dti_no_memory(reterr);
+}
+
+static enum dti_status read_piece(const struct calc_source *source, unsigned char *piece,
+                                  size_t bytes, uint64_t offset, struct dti_error *reterr)
+{
+    return source->source
+               ? source->source->read(source->source->context, piece, bytes, offset,
+                                      source->scratch, reterr)
+               : dti_input_read_at(source->input, piece, bytes, source->offset + offset, reterr);
+}
+
+static enum dti_status read_codes(const struct calc_source *source, const struct dti_tensor *tensor,
                                   struct dti_calc_array *array, unsigned char *piece,
                                   struct dti_error *reterr)
 {
-    const struct dti_input *input;
-    uint64_t offset, place[DTI_CALC_RANK_MAX] = {0};
-    const enum dti_status status = dti_container_data(
-        container, (size_t)(tensor - container->tensors), &input, &offset, reterr);
-    if (status != DTI_OK)
-        return status;
+    uint64_t place[DTI_CALC_RANK_MAX] = {0};
     const unsigned bits = dti_format_stored_bits(tensor->format, &tensor->layout);
     const uint64_t at_once = (uint64_t)PIECE * 8 / bits / 8 * 8; /* whole bytes of any width */
     for (uint64_t done = 0; done < tensor->elements;) {
         const uint64_t left = tensor->elements - done, count = left < at_once ? left : at_once;
         uint64_t bytes;
         (void)dti_format_bytes(tensor->format, &tensor->layout, count, &bytes);
-        const enum dti_status read =
-            dti_input_read_at(input, piece, (size_t)bytes, offset + done * bits / 8, reterr);
-        if (read != DTI_OK)
-            return read;
+        const enum dti_status status =
+            read_piece(source, piece, (size_t)bytes, done * bits / 8, reterr);
+        if (status != DTI_OK)
+            return status;
         for (uint64_t i = 0; i < count; i++)
             dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : done + i,
                          dti_storage_get(tensor->format, &tensor->layout, piece, i));
@@ -110,9 +145,12 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
                                    struct dti_error *reterr)
 {
     const struct dti_tensor *tensor = NULL;
-    enum dti_status status = find_tensor(container, path, name, &tensor, reterr);
+    struct calc_source source = {.scratch = NULL};
+    enum dti_status status = find_tensor(&container, path, name, &tensor, reterr);
     if (status == DTI_OK)
         status = check_tensor(tensor, path, reterr);
+    if (status == DTI_OK)
+        status = open_source(container, tensor, &source, reterr);
     if (status != DTI_OK)
         return status;
     struct dti_calc_array array = {
@@ -121,9 +159,10 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
         memcpy(array.shape, tensor->shape, tensor->rank * sizeof *array.shape);
     array.codes = malloc(array.count > 0 ? array.count * dti_calc_code_bytes(&array.format) : 1);
     unsigned char *const piece = malloc(PIECE);
-    status = array.codes && piece ? read_codes(container, tensor, &array, piece, reterr)
+    status = array.codes && piece ? read_codes(&source, tensor, &array, piece, reterr)
                                   : dti_no_memory(reterr);
     free(piece);
+    free(source.scratch);
     if (status == DTI_OK)
         *ret = array;
     else
@@ -135,15 +174,15 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
                               struct dti_calc_array *ret, struct dti_error *reterr)
 {
     struct dti_container *container;
-    enum dti_status status = dti_container_open(&container, path, context, reterr);
+    enum dti_status status = dti_logical_open(&container, path, context, reterr);
     if (status == DTI_UNRECOGNIZED)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s is a file without a known format; '@' reads safetensors, npy, npz and "
                         "gguf files",
                         DTI_QUOTED(path, strlen(path)));
-    if (status == DTI_OK) {
-        status = read_tensor(container, path, tensor, ret, reterr);
-        dti_container_free(container);
-    }
+    if (status != DTI_OK)
+        return status;
+    status = read_tensor(container, path, tensor, ret, reterr);
+    dti_logical_close(container);
     return status;
 }

@@ -29,7 +29,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 FLOATS = {"float16": "fp16", "float32": "fp32", "float64": "fp64"}
 INTEGERS = {"int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
             "uint16": "uint16", "uint32": "uint32", "uint64": "uint64"}
-SHAPES = [(), (1,), (7,), (3, 5), (2, 3, 4), (1, 4, 1, 2)]
+SHAPES = [(), (0, 3), (1,), (7,), (3, 5), (2, 3, 4), (1, 4, 1, 2)]
 checks = 0
 
 

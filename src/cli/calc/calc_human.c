@@ -8,6 +8,7 @@
 #include "cli/shared/human.h"
 
 enum { EXPRESSION_WHOLE = 160, EXPRESSION_HEAD = 120, DIGITS = 9 };
+enum { ULP_BITS = 30 }; /* an error of 2^30 ulps and more is not one of rounding */
 
 bool dti_calc_put_expression(const struct calc_job *job, struct dti_line *line)
 {
@@ -94,7 +95,9 @@ static void put_error(struct dti_line *line, const struct dti_calc_result *resul
     if (truth->relative.class == DTI_CLASS_FINITE)
         dti_line_print(line, DTI_STYLE_PLAIN, "   %c%s %%", truth->relative.negative ? '-' : '+',
                        dti_human_percent(text, &truth->relative, 4));
-    dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp", dti_human_magnitude(text, &ulps, NULL, 6));
+    if (ulps.exponent < ULP_BITS)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
+                       dti_human_magnitude(text, &ulps, NULL, 6));
 }
 
 /* Without true values: why, where they were wanted. */

@@ -23,7 +23,8 @@ struct calc_job {
     size_t length;
     struct dti_calc_tree *tree;
     struct dti_calc_options options;
-    struct dti_container_options files; /* how those of @FILE are opened */
+    struct dti_logical_options files; /* how those of @FILE are opened, with: */
+    struct dti_container_options open;
     struct dti_format assume;
     unsigned happened;              /* events for --fail-on, of all results */
     struct dti_output_file *output; /* of -o, until it is written; */

@@ -148,13 +148,15 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
         .load = dti_calc_load,
         .load_context = &job->files,
     };
-    if (args->order)
+    job->files.open = &job->open;
+    status = dti_level_choose(getenv("DTINFO_CPU"), &job->files.level, reterr);
+    if (status == DTI_OK && args->order)
         status = read_order(&job->options, args->order, reterr);
     if (status == DTI_OK && args->assume) {
         status = dti_dtype_operand_read(args->assume, NULL, job->cx, &operand, reterr);
         if (status == DTI_OK) {
             job->assume = operand.format;
-            job->files.assume = &job->assume;
+            job->open.assume = &job->assume;
         }
     }
     if (status == DTI_OK && args->accumulate) {
