@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "answers/calc_answer.h"
+#include "dtinfo/logical_tensors.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
 
@@ -16,13 +17,14 @@ static const char *const names[2] = {"A", "B"};
 /* "FILE:TENSOR" at its first colon, unless there is a file of the whole name. */
 static enum dti_status load(const char *text, struct dti_calc_array *ret, struct dti_error *reterr)
 {
+    struct dti_logical_options options = {.open = NULL};
     const char *const colon = access(text, F_OK) == 0 ? NULL : strchr(text, ':');
     if (!colon)
-        return dti_calc_load(NULL, text, NULL, ret, reterr);
+        return dti_calc_load(&options, text, NULL, ret, reterr);
     char *const path = strndup(text, (size_t)(colon - text));
     if (!path)
         return dti_no_memory(reterr);
-    const enum dti_status status = dti_calc_load(NULL, path, colon + 1, ret, reterr);
+    const enum dti_status status = dti_calc_load(&options, path, colon + 1, ret, reterr);
     free(path);
     return status;
 }

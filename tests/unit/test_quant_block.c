@@ -302,8 +302,6 @@ static void ggml_has_numbers_where_others_have_nan(void)
 UNIT_MAIN(powers_of_two_follow_the_four_rules, shared_exponents_are_clamped,
           mxint8_counts_in_steps_of_a_sixty_fourth, signs_of_zeros_are_kept_by_floats,
           nvfp4_has_two_scales, nvfp4_takes_four_or_six, nvfp4_scales_saturate_and_vanish,
-          nf4_takes_the_nearest_entry, nf4_has_the_published_table,
-          bnb_fp4_has_the_published_table_and_limits, q8_0_rounds_halves_away_from_zero,
-          q4_0_gives_the_extreme_code_0, fp16_scales_overflow_and_vanish_while_codes_stay,
-          specials_take_the_whole_block, products_round_once_and_overflow,
-          ggml_has_numbers_where_others_have_nan)
+          q8_0_rounds_halves_away_from_zero, q4_0_gives_the_extreme_code_0,
+          fp16_scales_overflow_and_vanish_while_codes_stay, specials_take_the_whole_block,
+          products_round_once_and_overflow, ggml_has_numbers_where_others_have_nan)
