@@ -245,7 +245,8 @@ static void random_lists_follow_from_the_seed(void)
     describe(first, sizeof first, "rand(5) - rand(5)", DTI_FP32, &plain);
     CHECK(strcmp(first, "0 0 0 0 0") != 0);
     /* between 0 and 1 on 10^5 draws, with the mean and the square that a uniform list has */
-    comes_to("x = rand(100k); [min(x) < 0]", DTI_FP32, "'<' is not part of an expression");
+    comes_to("x = rand(100k); [min(x) < 0]", DTI_FP32,
+             "'<' is not known; write the difference, 'a - b', for a comparison");
     comes_to("x = rand(100k); floor(max(x)) + floor(min(x))", DTI_FP16, "0");
     comes_to("x = rand(100k); round(100*mean(x))", DTI_FP64, "50");
     comes_to("x = randn(100k); [round(50*mean(x)), round(50*var(x))]", DTI_FP64, "0 50");
