@@ -91,6 +91,8 @@ def printed(lesson, folder):
     if not all(rows):
         return None if run.stdout.splitlines() == lesson.expected else "prints\n" + run.stdout
     document = json.loads(run.stdout)
+    if any(result.get("true_value_reason") for result in document.get("results", [])):
+        raise Unavailable
     for path, text in (row.groups() for row in rows):
         found = member(document, path)
         if found == text or (text.startswith("about ") and same_digits(text[6:], found)):
