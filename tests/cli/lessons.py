@@ -80,7 +80,7 @@ def printed(lesson, folder):
     """What is wrong with the answer of the program, or None."""
     environment = dict(os.environ, PATH="%s:/usr/bin:/bin" % os.environ["LESSONS_PATH"], SAMPLE=str(SAMPLE),
                        HOME=str(folder), LC_ALL="C")
-    script = "\n".join(lesson.commands)
+    script = "\n".join(["set -e", *lesson.commands])
     run = subprocess.run(["/bin/sh", "-c", script], cwd=folder, env=environment, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, encoding="utf-8", timeout=120)
     if run.returncode == UNAVAILABLE:  # built or running without libmpfr
@@ -91,6 +91,8 @@ def printed(lesson, folder):
     if not all(rows):
         return None if run.stdout.splitlines() == lesson.expected else "prints\n" + run.stdout
     document = json.loads(run.stdout)
+    if any(result.get("true_value_reason") for result in document.get("results", [])):
+        raise Unavailable
     for path, text in (row.groups() for row in rows):
         found = member(document, path)
         if found == text or (text.startswith("about ") and same_digits(text[6:], found)):
