@@ -193,6 +193,14 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
                              const struct dti_calc_options *options, struct dti_calc_result *ret,
                              struct dti_error *reterr);
 
+/* Calls `compute`, which may call all functions of this header in the calling thread, and returns
+ * what it returns. GMP and MPFR cannot report that memory ran out: without this the process ends
+ * there; with it, DTI_NO_MEMORY is returned, what `compute` has allocated is lost, and nothing of
+ * this header may be called any more. */
+enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
+                                                            struct dti_error *reterr),
+                                 void *context, struct dti_error *reterr);
+
 /* The true value of an element, and its text: the value itself where it is a decimal of at most 60
  * digits or a quotient of at most 40, else its first 30 significant digits. False: out of memory.
  */

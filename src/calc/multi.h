@@ -2,8 +2,7 @@
  *
  * GMP and MPFR as a table of their functions, since they are loaded when the first true value or
  * transcendental function is asked for: dti_multi.mpz_add(...). gmp.h and mpfr.h give the types.
- * Both libraries end the process when memory runs out; whoever calls them bounds the sizes first.
- */
+ * Where memory runs out in them, they do not return: see dti_calc_guarded(). */
 #ifndef DTINFO_CALC_MULTI_H
 #define DTINFO_CALC_MULTI_H
 
@@ -21,5 +20,8 @@ struct dti_multi {
 
 /* Filled in by dti_multi_load() (truth.h). */
 extern struct dti_multi dti_multi;
+
+/* What their functions of memory do where there is none. */
+_Noreturn void dti_multi_out_of_memory(void);
 
 #endif

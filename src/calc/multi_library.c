@@ -4,11 +4,13 @@
 #include "calc/multi.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc/truth.h"
+#include "dtinfo/calc.h"
 #include "dtinfo/library.h"
 
 struct dti_multi dti_multi;
@@ -79,6 +81,55 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     return DTI_OK;
 }
 
+/* GMP's functions of memory never fail: from here it goes back to dti_calc_guarded(). */
+static jmp_buf *way_out;
+
+_Noreturn void dti_multi_out_of_memory(void)
+{
+    if (!way_out)
+        abort();
+    longjmp(*way_out, 1);
+}
+
+static void *or_leave(void *memory)
+{
+    if (!memory)
+        dti_multi_out_of_memory();
+    return memory;
+}
+
+static void *allocate(size_t bytes)
+{
+    return or_leave(malloc(bytes));
+}
+
+static void *reallocate(void *memory, size_t before, size_t bytes)
+{
+    (void)before;
+    return or_leave(realloc(memory, bytes));
+}
+
+static void release(void *memory, size_t bytes)
+{
+    (void)bytes;
+    free(memory);
+}
+
+enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
+                                                            struct dti_error *reterr),
+                                 void *context, struct dti_error *reterr)
+{
+    jmp_buf here;
+    if (setjmp(here) != 0) {
+        way_out = NULL;
+        return dti_no_memory(reterr);
+    }
+    way_out = &here;
+    const enum dti_status status = compute(context, reterr);
+    way_out = NULL;
+    return status;
+}
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum dti_status loaded;
 static struct dti_error problem;
@@ -87,6 +138,8 @@ static void load_all(void)
 {
     for (size_t i = LIBRARIES; loaded == DTI_OK && i-- > 0;)
         loaded = load(i, &problem);
+    if (loaded == DTI_OK)
+        dti_multi.mp_set_memory_functions(allocate, reallocate, release);
 }
 
 enum dti_status dti_multi_load(struct dti_error *reterr)

@@ -22,6 +22,14 @@ struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)
     return list;
 }
 
+struct dti_calc_truth_list *dti_truth_scratch(unsigned precision)
+{
+    struct dti_calc_truth_list *const list = dti_truth_new(1, precision);
+    if (!list)
+        dti_multi_out_of_memory();
+    return list;
+}
+
 static void drop(struct dti_truth_element *element)
 {
     if (element->class == DTI_TRUTH_RATIONAL)

@@ -3,11 +3,19 @@
  * In place of the truth where the program was built without the headers of MPFR: loading says so,
  * and nothing else is called after that. */
 #include "calc/truth.h"
+#include "dtinfo/calc.h"
 
 enum dti_status dti_multi_load(struct dti_error *reterr)
 {
     return dti_fail(reterr, DTI_UNAVAILABLE,
                     "true values and functions: not built in; build with libmpfr-dev installed");
+}
+
+enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
+                                                            struct dti_error *reterr),
+                                 void *context, struct dti_error *reterr)
+{
+    return compute(context, reterr);
 }
 
 struct dti_calc_truth_list *dti_truth_new(size_t count, unsigned precision)

@@ -154,9 +154,9 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
                      const struct dti_value *stored, struct dti_value *ret_absolute,
                      struct dti_value *ret_relative)
 {
-    struct dti_calc_truth_list *const own = dti_truth_new(1, list->precision);
+    struct dti_calc_truth_list *const own = dti_truth_scratch(list->precision);
     bool done = false;
-    if (!own || list->elements[i].class > DTI_TRUTH_INTERVAL ||
+    if (list->elements[i].class > DTI_TRUTH_INTERVAL ||
         (stored->class != DTI_CLASS_ZERO && stored->class != DTI_CLASS_FINITE)) {
         dti_truth_free(own);
         return false;
@@ -164,6 +164,8 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
     struct dti_truth_room *const room = &own->room;
     struct dti_real *const operands[] = {&room->operand[0], &room->operand[1]};
     dti_truth_set_value(own, 0, stored);
+    if (dti_truth_failed(own))
+        dti_multi_out_of_memory();
     dti_real_load(operands[0], own, 0);
     dti_real_load(operands[1], list, i);
     dti_real_apply(room, &room->result, DTI_CALC_SUBTRACT, 0, operands);

@@ -131,6 +131,9 @@ bool dti_interval_divide(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr hig
 void dti_enclose_composed(struct dti_truth_room *room, mpfr_ptr low, mpfr_ptr high,
                           enum dti_calc_op op, mpfr_srcptr x_low, mpfr_srcptr x_high);
 
+/* truth.c: a list of one element, for work on it. Does not return when memory runs out. */
+struct dti_calc_truth_list *dti_truth_scratch(unsigned precision);
+
 /* truth_room.c */
 void dti_room_init(struct dti_truth_room *room, unsigned precision, size_t rational_bits);
 void dti_room_free(struct dti_truth_room *room);

@@ -205,9 +205,8 @@ static void rational_text(mpq_srcptr q, struct dti_buffer *ret)
 /* A dyadic number needs room of its own as a fraction. */
 static struct dti_calc_truth_list *alone(const struct dti_calc_truth_list *list, size_t i)
 {
-    struct dti_calc_truth_list *const own = dti_truth_new(1, list->precision);
-    if (own)
-        dti_real_load(&own->room.result, list, i);
+    struct dti_calc_truth_list *const own = dti_truth_scratch(list->precision);
+    dti_real_load(&own->room.result, list, i);
     return own;
 }
 
@@ -220,10 +219,7 @@ bool dti_truth_text(const struct dti_calc_truth_list *list, size_t i, struct dti
     case DTI_TRUTH_DYADIC:
     case DTI_TRUTH_RATIONAL:
         own = alone(list, i);
-        if (own)
-            rational_text(own->room.result.q, ret);
-        else
-            ret->failed = true;
+        rational_text(own->room.result.q, ret);
         dti_truth_free(own);
         break;
     case DTI_TRUTH_INTERVAL:
@@ -248,7 +244,7 @@ bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
     if (list->elements[i].class > DTI_TRUTH_RATIONAL)
         return list->elements[i].class == DTI_TRUTH_INFINITE;
     struct dti_calc_truth_list *const own = alone(list, i);
-    const bool exact = own && rational_is_exact(own->room.result.q);
+    const bool exact = rational_is_exact(own->room.result.q);
     dti_truth_free(own);
     return exact;
 }

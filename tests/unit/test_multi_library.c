@@ -47,7 +47,7 @@ static void a_library_without_a_function_is_told(void)
     const char *const quoted = DTI_QUOTED(HOSTILE_PATH, strlen(HOSTILE_PATH));
     snprintf(want, sizeof want, "%s: has no function mpfr_init2", quoted);
     check_load("DTINFO_LIBMPFR", HOSTILE_PATH, want);
-    snprintf(want, sizeof want, "%s: has no function __gmpz_init", quoted);
+    snprintf(want, sizeof want, "%s: has no function __gmp_set_memory_functions", quoted);
     check_load("DTINFO_LIBGMP", HOSTILE_PATH, want);
 }
 

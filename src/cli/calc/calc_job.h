@@ -18,6 +18,8 @@ struct calc_args {
 struct calc_job {
     const struct calc_args *args;
     const struct dti_context *cx;
+    char **operands; /* but the last */
+    int operand_count;
     struct dti_cast_job cast; /* the dtypes, and warnings */
     char *text;               /* the expression */
     size_t length;

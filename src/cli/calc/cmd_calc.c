@@ -302,23 +302,22 @@ static enum dti_status answer_all(struct calc_job *job, struct dti_error *reterr
     return status;
 }
 
-static enum dti_status parse(struct calc_job *job, char **operands, int count,
-                             struct dti_error *reterr)
+static enum dti_status parse(struct calc_job *job, struct dti_error *reterr)
 {
     const enum dti_status status = dti_calc_parse(&job->tree, job->text, job->length, reterr);
     if (status == DTI_BAD_VALUE)
-        dti_calc_explain_files(operands, count, reterr);
+        dti_calc_explain_files(job->operands, job->operand_count, reterr);
     return status;
 }
 
-static enum dti_status compute(struct calc_job *job, char **operands, int count,
-                               struct dti_error *reterr)
+static enum dti_status compute(void *context, struct dti_error *reterr)
 {
+    struct calc_job *const job = context;
     enum dti_status status = check_targets(job, reterr);
     if (status == DTI_OK)
         status = read_options(job, reterr);
     if (status == DTI_OK)
-        status = parse(job, operands, count, reterr);
+        status = parse(job, reterr);
     if (status == DTI_OK && job->args->output)
         status = dti_calc_output_open(job, reterr);
     if (status != DTI_OK)
@@ -329,15 +328,15 @@ static enum dti_status compute(struct calc_job *job, char **operands, int count,
         status = show_pages(job, reterr);
     else
         status = dti_calc_human_table(job, reterr);
-    return job->written.path ? dti_output_report_end(job->cx, job->written.path, status, reterr)
-                             : status;
+    return status;
 }
 
 static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
                            struct dti_error *reterr)
 {
     const struct calc_args *const args = args_;
-    struct calc_job job = {.args = args, .cx = cx};
+    struct calc_job job = {
+        .args = args, .cx = cx, .operands = operands, .operand_count = count - 1};
     struct dti_policy_args policy = args->policy;
     policy.seed_given = false; /* --seed is that of random numbers, too */
     enum dti_status status = check_operands(operands, count, reterr);
@@ -347,7 +346,9 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
         return status;
     job.text = join(operands, count - 1);
     job.length = job.text ? strlen(job.text) : 0;
-    status = job.text ? compute(&job, operands, count - 1, reterr) : dti_no_memory(reterr);
+    status = job.text ? dti_calc_guarded(compute, &job, reterr) : dti_no_memory(reterr);
+    if (job.written.path)
+        status = dti_output_report_end(cx, job.written.path, status, reterr);
     dti_output_discard(job.output);
     dti_calc_tree_free(job.tree);
     free(job.text);
