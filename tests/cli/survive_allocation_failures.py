@@ -39,10 +39,12 @@ QUESTIONS += [("cast - fp32 --from bf16 --as text".split(), bytes(range(240))),
               ("cast - fp16 --from text --as text".split(), b"1.5,70000\n1e-9 0x1p-3 1/3"),
               ("cast - bf16 --from text --like torch -o /dev/null".split(), b"1.5,70000 1/3")]
 QUESTIONS += [(words.split(), b"") for words in (
-    "calc exp(1/3)+0.1 bf16", "calc softmax([1,2]) fp16,bf16 --json", "calc x=linspace(0,1,9);dot(x,x) fp16 --steps",
-    "calc 256+1/3 bf16", "calc layernorm([1,2]) fp32 --steps --accumulate fp64", "calc sum(rand(99)) fp16 --steps --json",
-    "calc [[1,2],[3,4]]/3 fp16,bf16,int8", "calc @weights.npy*2 fp16 -o out.npy",
-    "calc @model.safetensors:model.norm.weight fp32 --json")]
+    "calc exp(1/3)+0.1 bf16", "calc [1,2]/3 fp16 --json --steps",
+    "calc layernorm([1,2]) fp32 --steps --accumulate fp64 --true-value never",
+    "calc sum(rand(99)) fp16 --steps --json --true-value never",
+    "calc [[1,2],[3,4]]/3 fp16,bf16,int8 --true-value never",
+    "calc @weights.npy*2 fp16 -o out.npy --true-value never",
+    "calc @model.safetensors:model.norm.weight fp32 --json --true-value never")]
 # of files that main() makes
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect model.safetensors", "inspect model.safetensors -q", "inspect model.safetensors --tree",

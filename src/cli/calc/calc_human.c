@@ -112,6 +112,14 @@ static void put_reason(const struct calc_job *job, const struct dti_calc_result 
         strncmp(result->truth_reason, "lib", 3) == 0 ? "" : "; --true-value always computes it");
 }
 
+/* Empties a buffer that still says at the end whether memory ran out. */
+static void reuse(struct dti_buffer *text)
+{
+    const bool failed = text->failed;
+    dti_buffer_clear(text);
+    text->failed = failed;
+}
+
 static void put_one_number(const struct calc_job *job, const struct dti_calc_result *result,
                            struct dti_buffer *text, struct dti_line *line)
 {
@@ -143,7 +151,7 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
     size_t worst;
     if (!dti_calc_worst(result, &worst, &different))
         return;
-    dti_buffer_clear(text);
+    reuse(text);
     if (different > 0 && dti_calc_truths_text(text, result)) {
         dti_human_label(line, "true value", text->data);
         dti_line_end(line);
@@ -157,7 +165,7 @@ static void put_worst(const struct dti_calc_result *result, struct dti_buffer *t
     dti_calc_number_text(number, &result->value.format, dti_calc_code(&result->value, worst));
     dti_line_print(line, DTI_STYLE_PLAIN, "element %zu = ", worst);
     dti_line_put(line, dti_calc_style(result, worst), number);
-    dti_buffer_clear(text);
+    reuse(text);
     if (dti_calc_true_words(text, result, worst)) {
         dti_line_text(line, ", true value ");
         dti_line_text(line, text->data);
@@ -187,14 +195,14 @@ static void put_events(const struct dti_calc_result *result, struct dti_buffer *
     for (int i = 0; i < DTI_CALC_EVENT_COUNT; i++)
         count += result->events[i];
     if (count > 1 || (count == 1 && !result->went_wrong)) {
-        dti_buffer_clear(text);
+        reuse(text);
         dti_calc_events_text(text, result->events);
         dti_human_label(line, "events", text->data);
         dti_line_end(line);
     }
     if (!result->went_wrong)
         return;
-    dti_buffer_clear(text);
+    reuse(text);
     dti_calc_sentence(text, result, &result->first_step, &result->first);
     dti_line_to(line, 2);
     dti_line_put(line, DTI_STYLE_DIM, "first went wrong: ");
