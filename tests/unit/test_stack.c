@@ -68,6 +68,9 @@ static void each_stack_stores_what_was_measured(void)
         {DTI_STACK_CUDA, DTI_INT32, "1e20", false, 0x7fffffff},
         {DTI_STACK_CUDA, DTI_TF32, "0x1.002p+0", false, 0x1fc01},
         {DTI_STACK_CUDA, DTI_FP4_E2M1, "nan", false, 0x7},
+        /* __internal_float2half of cuda_fp16.hpp, __internal_float2bfloat16 of cuda_bf16.hpp */
+        {DTI_STACK_CUDA, DTI_FP16, "nan", false, 0x7fff},
+        {DTI_STACK_CUDA, DTI_BF16, "-nan", false, 0x7fff},
         {DTI_STACK_F16C, DTI_FP16, "0x1.0020000001p+0", false, 0x3c00},
         {DTI_STACK_F16C, DTI_FP16, "3e-8", false, 0x0001},
         {DTI_STACK_F16C, DTI_BF16, "1", true, MISSING},
