@@ -150,6 +150,10 @@ static inline size_t dti_calc_child(const struct dti_calc_engine *engine, size_t
 unsigned dti_calc_operands(const struct dti_calc_engine *engine, size_t node, size_t ret[3],
                            enum dti_calc_op *ret_op, unsigned *ret_negated);
 
+/* Says that the shapes of a node's operands do not match. */
+enum dti_status dti_calc_mismatch(struct dti_calc_engine *engine, size_t node,
+                                  const size_t *operands, unsigned count);
+
 /* The shape that operands broadcast to, as numpy's rules say; and how far to go in an operand for
  * each dimension of it. */
 enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,

@@ -7,21 +7,8 @@
 
 enum dti_status dti_reduce_mismatch(struct dti_calc_engine *engine, size_t node)
 {
-    const struct dti_calc_node *const n = &engine->tree->nodes[node];
-    struct dti_buffer text;
-    char room[512];
-    dti_buffer_borrow(&text, room, sizeof room);
-    for (size_t i = 0; i < 2; i++) {
-        const struct dti_calc_array *const a =
-            &engine->slots[dti_calc_child(engine, node, i)].array;
-        dti_buffer_puts(&text, i > 0 ? " and " : "");
-        dti_calc_shape_text(&text, a->rank, a->shape);
-    }
-    const enum dti_status status =
-        dti_fail(engine->error, DTI_BAD_VALUE, "the shapes in %s do not match: %s",
-                 DTI_QUOTED(engine->tree->source + n->text, n->length), text.data);
-    dti_buffer_free(&text);
-    return status;
+    const size_t operands[] = {dti_calc_child(engine, node, 0), dti_calc_child(engine, node, 1)};
+    return dti_calc_mismatch(engine, node, operands, 2);
 }
 
 /* The transpose of a matrix, for columns that lie together. */

@@ -5,11 +5,29 @@
 
 #include "calc/evaluate.h"
 
+enum dti_status dti_calc_mismatch(struct dti_calc_engine *engine, size_t node,
+                                  const size_t *operands, unsigned count)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    struct dti_buffer text;
+    char room[512];
+    dti_buffer_borrow(&text, room, sizeof room);
+    for (unsigned i = 0; i < count; i++) {
+        const struct dti_calc_array *const array = &engine->slots[operands[i]].array;
+        dti_buffer_puts(&text, i > 0 ? " and " : "");
+        dti_calc_shape_text(&text, array->rank, array->shape);
+    }
+    const enum dti_status status =
+        dti_fail(engine->error, DTI_BAD_VALUE, "the shapes in %s do not match: %s",
+                 DTI_QUOTED(engine->tree->source + n->text, n->length), text.data);
+    dti_buffer_free(&text);
+    return status;
+}
+
 enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,
                                    const size_t *operands, unsigned count, unsigned *ret_rank,
                                    uint64_t *ret_shape)
 {
-    const struct dti_calc_node *const n = &engine->tree->nodes[node];
     unsigned rank = 0;
     for (unsigned i = 0; i < count; i++) {
         const unsigned own = engine->slots[operands[i]].array.rank;
@@ -26,19 +44,7 @@ enum dti_status dti_calc_broadcast(struct dti_calc_engine *engine, size_t node,
                 length = own;
                 continue;
             }
-            struct dti_buffer text;
-            char room[512];
-            dti_buffer_borrow(&text, room, sizeof room);
-            for (unsigned j = 0; j < count; j++) {
-                const struct dti_calc_array *const a = &engine->slots[operands[j]].array;
-                dti_buffer_puts(&text, j > 0 ? " and " : "");
-                dti_calc_shape_text(&text, a->rank, a->shape);
-            }
-            const enum dti_status status =
-                dti_fail(engine->error, DTI_BAD_VALUE, "the shapes in %s do not match: %s",
-                         DTI_QUOTED(engine->tree->source + n->text, n->length), text.data);
-            dti_buffer_free(&text);
-            return status;
+            return dti_calc_mismatch(engine, node, operands, count);
         }
         ret_shape[rank - 1 - axis] = length;
     }
