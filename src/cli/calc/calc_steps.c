@@ -30,8 +30,8 @@ static struct dti_table *new_table(const struct step_columns *columns)
 {
     static const char *const titles[] = {"step>|operation|", "within|", "dtype|",
                                          "elements>|inexact>|at>|",
-                                         "result>|exact>|error>|went wrong"};
-    static const char *const all_ranks[] = {"98", "4", "5", "338", "8677"};
+                                         "result>|bits|exact>|error>|went wrong"};
+    static const char *const all_ranks[] = {"98", "4", "5", "338", "85677"};
     const bool wanted[] = {true, columns->within, columns->dtype, columns->lists, true};
     char title[160] = "", ranks[16] = "";
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
@@ -63,7 +63,10 @@ static void put_result(struct dti_table *table, const struct dti_calc_step *step
             stored.class > DTI_CLASS_FINITE && step->exact.class != stored.class ? DTI_STYLE_BAD
                                                                                  : DTI_STYLE_BOLD,
             text);
+        dti_spell_code(text, step->code, step->format.width);
+        dti_table_cell(table, DTI_STYLE_PLAIN, text);
     } else {
+        dti_table_cell(table, DTI_STYLE_PLAIN, "-");
         dti_table_cell(table, DTI_STYLE_PLAIN, "-");
     }
     if (!step->has_worst) {
