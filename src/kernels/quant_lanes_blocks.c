@@ -126,10 +126,10 @@ static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t
     const enum dti_quant_division division = args->recipe->division;
     float wanted[DTI_BLOCKS_AT_ONCE];
     for (size_t b = 0; b < t->blocks; b++) {
-        const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6;
+        const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6, share = sixth / tensor_scale;
         wanted[b] = division == DTI_DIVIDE_EXACT
                         ? dti_lane_quotient_odd(amax, (four ? 4 : 6) * (double)tensor_scale)
-                        : sixth / tensor_scale * (four ? 1.5F : 1);
+                        : share * (four ? 1.5F : 1);
     }
     encode_scales(args, t, wanted);
     for (size_t b = 0; b < t->blocks; b++) {
@@ -157,7 +157,8 @@ static void find_errors(const struct dti_block_args *args, struct lane_blocks *t
         const size_t first = b * t->length, count = b + 1 < t->blocks ? t->length : t->last;
         ret[b] = 0;
         for (size_t i = first; i < first + count; i++) {
-            const float error = args->parts->numbers[t->codes[i]] * t->by[b] - t->x[i];
+            const float back = args->parts->numbers[t->codes[i]] * t->by[b];
+            const float error = back - t->x[i];
             ret[b] += (double)error * (double)error;
         }
     }

@@ -124,7 +124,7 @@ static void compare_sum(const struct dti_format *f, size_t n, unsigned kind, enu
     else if (options->order == DTI_CALC_KAHAN)
         sum = by_kahan(&s, n);
     else
-        sum = by_blocks(&s, n, options->block);
+        sum = by_blocks(&s, n, (size_t)options->block);
     const bool done = dti_calc_bulk(op, f, options, &stored, operands, no_scalar, n, &counts);
     if (!done && CHECK(options->order == DTI_CALC_KAHAN)) {
         const uint32_t inf = (uint32_t)dti_low_bits(f->exp_bits) << f->man_bits;
@@ -183,7 +183,7 @@ static void sums_that_change_binades_are_those_of_the_definition(void)
 {
     for (unsigned trial = 0; has_kernels() && trial < 3 * 2 * TRIALS; trial++) {
         const struct dti_format *const f = dti_format_get(bulk_dtypes[trial % 3]);
-        const size_t n = 1 + random_bits() % 150;
+        const size_t n = (size_t)(1 + random_bits() % 150);
         struct dti_calc_options options = {
             .policy = {.round = DTI_ROUND_NEAREST_EVEN}, .fma = trial & 1, .block = UINT64_MAX};
         fill_by_the_sum(f, n, options.fma);
