@@ -260,16 +260,14 @@ class Tables:
                              str(dtype["bias"]), few_digits(dtype["max"]["text"]),
                              power_of_two(dtype["smallest"]["hexfloat"]),
                              " ".join(self.specials(dtype))])
-        return table(["dtype", "bits", "s/e/m", "bias", "max", "smallest", "specials"], rows,
-                     right=(1, 3))
+        return table(["dtype", "bits", "s/e/m", "bias", "max", "smallest", "specials"], rows, right=(1, 3))
 
     def specials(self, dtype):
         return [text for text, key in (("inf", "has_inf"), ("nan", "has_nan"),
                                        ("-0", "has_minus_zero")) if dtype[key]]
 
     def integer_dtypes(self):
-        rows = [[bold(dtype["dtype"]), str(dtype["bits"]), dtype["lowest"]["text"],
-                 dtype["max"]["text"]]
+        rows = [[bold(dtype["dtype"]), str(dtype["bits"]), dtype["lowest"]["text"], dtype["max"]["text"]]
                 for dtype in self.list["dtypes"] if dtype["kind"] in ("int", "uint", "bool")]
         return table(["dtype", "bits", "lowest", "max"], rows, right=(1, 2, 3))
 
@@ -279,12 +277,19 @@ class Tables:
         return table(["dtype", "bits", "parts"], rows, right=(1,))
 
     def block_formats(self):
-        rows = [[bold(block["name"]), scd(block["element"]), scd(block["scale"]),
-                 str(block["block_elements"]), str(block["block_bytes"]),
-                 str(block["bits_per_weight"])]
+        rows = [[bold(block["name"]), scd(block["element"]), scd(block["scale"]), str(block["block_elements"]),
+                 str(block["block_bytes"]), str(block["bits_per_weight"])]
                 for block in self.list["block_formats"]]
-        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight"],
-                     rows, right=(3, 4, 5))
+        return table(["block format", "elements", "scale", "block", "bytes", "bits/weight"], rows, right=(3, 4, 5))
+
+    def conversions(self):
+        rows = [[bold(row["instruction"]), *map(scd, list(row.values())[1:])]
+                for row in self.facts["conversions"]]
+        return table(["instruction", "to", "round", "over", "tiny", "NaN", "--like"], rows)
+
+    def instruction_sets(self):
+        return sum(([bold(row["name"]), "\t" + scd(f"{row['note']} Source: {row['source']}."), ""]
+                    for row in self.facts["instruction_sets"]), [])[:-1]
 
     def names(self):
         out = []
@@ -299,6 +304,12 @@ class Tables:
                 out += [bold(dtype["dtype"]), "\t" + text, ""]
         return out[:-1]
 
+    def operations(self):
+        """What an expression may have, and what a composite is made of."""
+        rows = [[bold(row["name"]), scd(row["help"] + (f": {row['body']}" if row["body"] else ""))]
+                for row in self.facts["operations"]]
+        return table(["operation", "what it is"], rows)
+
     def readme_commands(self):
         out = ["| command | |", "|---|---|"]
         for command in self.commands:
@@ -307,10 +318,9 @@ class Tables:
         return out
 
 
-PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status",
-         "error-codes", "environment", "schemas", "members",
-         "shared-members", "float-dtypes", "integer-dtypes",
-         "complex-dtypes", "block-formats", "names", "readme-commands"}
+PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
+         "environment", "schemas", "members", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
+         "block-formats", "conversions", "instruction-sets", "names", "operations", "readme-commands"}
 
 
 def part_of(where, mark, tables):

@@ -47,6 +47,7 @@ struct dti_bench_total {
     uint64_t elements; /* that were compared; 0: nothing is known */
     double got, exact; /* of the element that is furthest off */
     double largest;    /* error, absolute */
+    double mean;       /* of the absolute errors */
     double relative;   /* root of the sum of squared errors over that of squared exact results */
     double sqnr; /* the same in decibels; infinite where nothing is off, NaN for one element */
 };
@@ -94,6 +95,20 @@ struct dti_bench_item {
     bool stream;                  /* results go past the caches */
 };
 
+/* Finite numbers of a file, in place of random ones: codes in native byte order, each in the fewest
+ * of 1, 2, 4 or 8 bytes that hold it. */
+struct dti_bench_operand {
+    struct dti_format format;
+    const void *codes;
+    uint64_t rows, columns; /* dot: one row */
+    double amax;            /* the largest magnitude: dti_bench_operand_measure() */
+};
+/* Sets amax. False: number *ret_at is not finite. */
+bool dti_bench_operand_measure(struct dti_bench_operand *operand, uint64_t *ret_at);
+/* What overflows where A and B are cast to a dtype and multiplied, as words; NULL: nothing. */
+const char *dti_bench_operands_overflow(const struct dti_bench_operand operands[2],
+                                        enum dti_dtype dtype);
+
 /* What is asked for. */
 struct dti_bench_request {
     const enum dti_dtype *dtypes; /* those of the row that the user wants */
@@ -108,6 +123,8 @@ struct dti_bench_request {
     bool with_alloc;    /* time the memory of results as well */
     const char *engine; /* NULL: all that are there; else this one only */
     uint64_t seed;
+    const struct dti_bench_operand
+        *operands;             /* dot, matmul: A and B of these sizes; NULL: random */
     struct dti_gpu *gpu;       /* NULL: the CPU */
     struct dti_runner *runner; /* instead of it, for casts: on the device that it is on */
     struct dti_bench_options options;
@@ -159,6 +176,7 @@ struct dti_bench_kind {
     enum { DTI_BENCH_BYTES, DTI_BENCH_ELEMENTS, DTI_BENCH_PRODUCT } size_is;
     bool keeps_memory; /* no memory of results is made: they are numbers, or it is there */
     bool casts;        /* it is measured for pairs of dtypes */
+    bool has_operands; /* A and B, which may come from files */
     const struct dti_bench_workload *cpu, *device;
 };
 #define BENCH(name) extern const struct dti_bench_kind dti_bench_kind_##name;

@@ -24,6 +24,13 @@ enum dti_capability dti_cpu_capability(const struct dti_machine *machine, enum d
 enum dti_capability dti_gpu_capability(unsigned major, unsigned minor, enum dti_dtype dtype,
                                        const char **ret_source);
 
+/* The source of one fact, where a row of the table says it; else NULL: about a set of instruction
+ * sets (1 << enum dti_instruction), and about a compute capability (x 10). */
+const char *dti_instruction_fact(uint64_t instructions, enum dti_dtype dtype,
+                                 enum dti_capability capability);
+const char *dti_compute_fact(unsigned compute, enum dti_dtype dtype,
+                             enum dti_capability capability);
+
 /* The columns of the matrix, in order. */
 extern const enum dti_dtype dti_capability_dtypes[];
 extern const size_t dti_capability_dtype_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a number format is: one row of dtypes.def, or a parsed eXmY name of the same shape.
+ * What a number format is: one row of dtypes.def, or a parsed name (eXmY, intN) of the same shape.
  * Everything else in the program (limits, casts, spelling, help) is computed from this struct. */
 #ifndef DTINFO_DTYPE_H
 #define DTINFO_DTYPE_H
@@ -65,7 +65,8 @@ const struct dti_format *dti_format_get(enum dti_dtype id);
 const struct dti_format *dti_real_format(const struct dti_format *dtype);
 
 /* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
- * or parses "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]". Case does not matter.
+ * or parses "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN". Case does not
+ * matter.
  * *ret_note (may be NULL) receives a sentence when the name deserves one ("e4m3 means fp8_e4m3fn
  * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE or, for a block
  * format, DTI_WRONG_KIND, and with suggestions. */
@@ -103,7 +104,7 @@ const char *dti_system_title(enum dti_system system); /* "torch", "safetensors",
 enum dti_block_family {
     DTI_BLOCKS_MX, /* OCP MX: powers of two */
     DTI_BLOCKS_NV, /* NVFP4: an fp8 scale a block, one of fp32 for the whole tensor */
-    DTI_BLOCKS_NF, /* NF4: a table, and the largest magnitude */
+    DTI_BLOCKS_NF, /* NF4, FP4 of bitsandbytes: a table, and the largest magnitude */
     DTI_BLOCKS_Q8, /* ggml's Q8_0 */
     DTI_BLOCKS_Q4, /* ggml's Q4_0 */
 };
@@ -158,6 +159,13 @@ static inline bool dti_format_has_minus_zero(const struct dti_format *f)
     return f->kind == DTI_KIND_FLOAT &&
            (f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_FN ||
             f->specials == DTI_SPECIALS_FINITE);
+}
+
+/* Whether arrays may hold the codes closer together than bytes. fp8_ue4m3 has 7 bits, but PTX
+ * defines it as a byte whose highest bit is zero. */
+static inline bool dti_format_packs(const struct dti_format *f)
+{
+    return f->width < 8 && f->id != DTI_FP8_UE4M3;
 }
 
 /* A mask of the low `bits` bits, 0 <= bits <= 64. */

@@ -30,6 +30,12 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
 /* Frees what that has opened; NULL is fine. */
 void dti_logical_close(struct dti_container *container);
 
+/* Where the elements of a tensor come from: as dti_file_dequant_data(). */
+enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
+                                 const struct dti_batch_source **ret_source,
+                                 const struct dti_input **ret_input, uint64_t *ret_offset,
+                                 struct dti_error *reterr);
+
 /* How many tensors the file has. */
 static inline size_t dti_logical_stored_count(const struct dti_container *container)
 {

@@ -127,9 +127,17 @@ enum dti_mx_scale {
 };
 /* mxint8: max 127/64, emax 0, a mantissa of 6 bits. */
 
+/* What the largest magnitude of an nvfp4 block becomes: */
+enum dti_nv_scale {
+    DTI_NV_SIX,      /* 6, the largest element */
+    DTI_NV_FOUR_SIX, /* 6 or 4, whichever has the smaller squared error, 6 of two equal ones: "Four
+                      * Over Six", arXiv 2512.02010. 4 leaves no gap of 2 below the largest */
+};
+
 struct dti_block_recipe {
     const struct dti_block_format *format;
     enum dti_mx_scale mx;             /* DTI_BLOCKS_MX */
+    enum dti_nv_scale nv;             /* DTI_BLOCKS_NV */
     enum dti_quant_division division; /* DTI_BLOCKS_NV, DTI_BLOCKS_NF; exact powers of two have but
                                        * one quotient; ggml's formats have their own rule */
     uint32_t tensor_scale; /* DTI_BLOCKS_NV: fp32 code, positive; that of 1 where there is none */
@@ -137,8 +145,8 @@ struct dti_block_recipe {
                 * define it: see dti_block_scale_value() */
 };
 /* nvfp4's scale of a whole tensor: amax / (448 x 6), rounded; 1 when that is 0 or amax not finite.
- */
-uint32_t dti_nv_tensor_scale(uint32_t amax);
+ * FOUR_SIX: amax / (256 x 6), so that no scale of 4, one half more, is beyond 448. */
+uint32_t dti_nv_tensor_scale(enum dti_nv_scale rule, uint32_t amax);
 
 enum { DTI_BLOCK_LENGTH_MAX = 64 };
 struct dti_quantized_block {
@@ -160,9 +168,13 @@ struct dti_quantized_block {
  * tensor_scale); code = fp4(rounded(x / p)), saturating. By the reciprocal (torchao): code =
  * fp4(rounded(x r)), r = rounded(rounded(1 / tensor_scale) / S). Exact: S = fp8_e4m3fn of the exact
  * quotient, code = fp4(x / p). Where S or p is 0 codes are 0, of either sign of x.
+ * FOUR_SIX: both are tried, the other with S = fp8_e4m3fn(1.5 amax / 6 / tensor_scale), the product
+ * rounded too. The error is the sum of (what comes back - x)^2, the difference rounded to fp32, the
+ * sum after each element, in order, to fp64.
  *
  * NF: S = amax (fp32); code: the entry of the table nearest to x / S, of two equally near ones the
- * lower; where S is 0 the code of zero, 7. Nothing is clipped.
+ * lower; where S is 0 the code of zero, 7. bnb_fp4: the code by dti_bnb_fp4_limits and the sign of
+ * x / S. Nothing is clipped.
  *
  * Q8 (ggml): d = amax / 127, rounded; code = x (1 / d), both rounded, to the nearest integer,
  * halves away from zero; S = fp16(d). Where d is 0 or 1 / d overflows codes are 0.
@@ -176,7 +188,7 @@ struct dti_quantized_block {
  * n elements count as clipped. An underflow, of elements or of S, is never clipped.
  *
  * A NaN or an infinity: S is the NaN of the scale's dtype (0xff, 0x7f, 0x7e00, 0x7fc00000), codes
- * are 0 (nf4: 7, q4_0: 8), none is clipped. */
+ * are 0 (nf4: 7, q4_0: 8; dti_block_zero()), none is clipped. */
 void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
                         struct dti_quantized_block *ret);
 /* What a scale's code is, without the tensor scale, and what an element's code is, unscaled.
@@ -211,7 +223,15 @@ struct dti_quant_scheme {
     struct dti_affine_scale scale;
 };
 
-/* nf4's table, fp32 codes, rising. */
-extern const uint32_t dti_nf4_table[16];
+/* Of family NF: the numbers of all codes as fp32 codes; those of nf4 rise. */
+extern const uint32_t dti_nf4_table[16], dti_bnb_fp4_table[16];
+const uint32_t *dti_block_table(const struct dti_block_format *format);
+/* bnb_fp4: the limits of magnitudes, fp32 codes, and the codes of what lies beyond so many of them.
+ */
+enum { DTI_BNB_FP4_LIMITS = 7 };
+extern const uint32_t dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS];
+extern const uint8_t dti_bnb_fp4_order[DTI_BNB_FP4_LIMITS + 1];
+/* The code of zero: 0, but of some tables and of codes with an offset. */
+uint32_t dti_block_zero(const struct dti_block_format *format);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * How the codes of an array are stored in memory and in files. A code takes its width rounded up to
  * 8, 16, 32 or 64 bits and is in the low bits of that container, the rest being zero; tf32 is in
- * the top 19 bits of 32, so that the container is also the fp32 of the same value. Formats of less
- * than 8 bits may be packed without gaps. */
+ * the top 19 bits of 32, so that the container is also the fp32 of the same value. Formats that
+ * dti_format_packs() allows, of less than 8 bits, may be packed without gaps. */
 #ifndef DTINFO_STORAGE_H
 #define DTINFO_STORAGE_H
 

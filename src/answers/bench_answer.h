@@ -22,6 +22,7 @@ struct dti_bench_setup {
     const struct dti_bench_kind *kind;
     const char *data, *cache, *round, *overflow; /* "normal", "hot", "nearest-even", "native" */
     const char *engine;                          /* the only one, or NULL */
+    const char *a, *b;                           /* files of operands, as given, or NULL */
     uint64_t seed, nanoseconds;                  /* nanoseconds: for each measurement */
     bool loss, with_alloc;
     bool samples;         /* documents include every sample */

@@ -89,20 +89,6 @@ static void spell_input(struct exact_text *ret, struct dti_json *json,
         dti_json_out_of_memory(json);
 }
 
-/* A derived figure, rounded to fp64. "inf" and "0" are results beyond the range of fp64. */
-static void spell_rounded(struct token_text *ret, const struct dti_value *value)
-{
-    ret->token = NULL;
-    if (value->class > DTI_CLASS_FINITE)
-        return;
-    const size_t length = dti_spell_rounded(ret->text, value);
-    const size_t sign = ret->text[0] == '-';
-    const bool lost =
-        value->class == DTI_CLASS_FINITE && length == 1 + sign && ret->text[sign] == '0';
-    if (ret->text[length - 1] != 'f' && !lost)
-        ret->token = ret->text;
-}
-
 /* Whether a decimal expansion is also the shortest text that reads back as the nearest fp64: up to
  * 15 digits always come back, and so no other text of that length stands for the same fp64. */
 static bool is_own_rounding(const char *exact, size_t length)
@@ -134,9 +120,9 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     if (has_exact && is_own_rounding(exact->data, exact->length))
         ret->absolute.token = exact->data;
     else
-        spell_rounded(&ret->absolute, &difference.absolute);
-    spell_rounded(&ret->relative, &difference.relative);
-    spell_rounded(&ret->ulp, &ulp);
+        ret->absolute.token = dti_rounded_token(ret->absolute.text, &difference.absolute);
+    ret->relative.token = dti_rounded_token(ret->relative.text, &difference.relative);
+    ret->ulp.token = dti_rounded_token(ret->ulp.text, &ulp);
     return true;
 }
 
@@ -244,6 +230,8 @@ static void put_stack(struct dti_json *json, const struct one_result *one, enum 
     struct dti_cast_result other;
     struct stack_text text = {.stack = stack};
     text.there = dti_cast_by_stack(one->result, one->of->operand, stack, &target, &other);
+    if (!text.there && dti_stack_is_hardware(stack))
+        return;
     text.known = text.there && other.known;
     text.note = text.there ? other.note : NULL;
     if (text.known) {

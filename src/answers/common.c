@@ -84,6 +84,17 @@ void dti_put_token(struct dti_json *json, const char *key, const char *text)
     dti_json_number(json, key, text, text ? strlen(text) : 0);
 }
 
+/* "inf" and "0" are results beyond the range of fp64. */
+const char *dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
+{
+    if (value->class > DTI_CLASS_FINITE)
+        return NULL;
+    const size_t length = dti_spell_rounded(buffer, value);
+    const size_t sign = buffer[0] == '-';
+    const bool lost = value->class == DTI_CLASS_FINITE && length == 1 + sign && buffer[sign] == '0';
+    return buffer[length - 1] == 'f' || lost ? NULL : buffer;
+}
+
 void dti_double_value(double figure, struct dti_value *ret_value)
 {
     uint64_t code;

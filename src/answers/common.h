@@ -60,6 +60,10 @@ void dti_put_limit(struct dti_json *json, const char *key, const struct dti_form
 void dti_put_double(struct dti_json *json, const char *key, double number);
 void dti_put_token(struct dti_json *json, const char *key, const char *text);
 
+/* A derived figure, rounded to fp64, as a JSON number in the buffer; NULL if it is none, or beyond
+ * the range of fp64. */
+const char *dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value);
+
 /* Bytes that should be UTF-8; invalid UTF-8 is written in hexadecimal too. NULL gives nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length);

@@ -30,6 +30,8 @@ struct dti_inspect_request {
     const regex_t *grep;        /* a regular expression for names, or NULL */
     enum dti_inspect_sort sort;
     bool reverse;
+    bool limited;          /* only the first tensors are listed, */
+    uint64_t limit;        /* so many */
     bool stats, histogram; /* read the data */
     bool each;             /* a histogram of each tensor, too */
     bool digest;           /* of each file */
@@ -49,12 +51,12 @@ enum { DTI_INSPECT_AS = 4 };
 extern const char *const dti_inspect_as[DTI_INSPECT_AS];
 
 struct dti_inspect_totals {
-    uint64_t elements, bytes; /* of the tensors shown */
+    uint64_t elements, bytes; /* of the selected tensors */
     uint64_t parameters;      /* elements of floats and of blocks of them */
     uint64_t others;          /* elements of integers and of what cannot be read */
     uint64_t unread;          /* of these, those without a dtype */
     uint64_t scales;          /* of these, scales of activations */
-    uint64_t data_bytes;      /* of all tensors, shown or not */
+    uint64_t data_bytes;      /* of all tensors, selected or not */
     uint64_t file_bytes, header_bytes;
     uint64_t as[DTI_INSPECT_AS]; /* bytes; UINT64_MAX: beyond 64 bits */
     size_t group_count;
@@ -93,15 +95,16 @@ struct dti_inspect_figures {
 struct dti_inspect_report {
     const struct dti_inspect_request *request;
     struct dti_container *container;
-    const struct dti_tensor **shown; /* the selected tensors, in the requested order */
-    size_t shown_count;
+    const struct dti_tensor **shown;    /* the selected tensors, in the requested order */
+    size_t selected_count, shown_count; /* less than selected with a limit */
+    size_t scanned_count; /* those whose data is read: a histogram is of all selected ones */
     struct dti_inspect_totals totals;
-    struct dti_inspect_figures *figures; /* of each shown, or NULL */
+    struct dti_inspect_figures *figures; /* of each selected, or NULL */
     struct dti_inspect_figures all;
-    struct dti_loss_summary *losses; /* of each shown, by the dtypes of the reading; or NULL */
+    struct dti_loss_summary *losses; /* of each selected, by the dtypes of the reading; or NULL */
     struct dti_digest *digests;      /* of each file, or NULL */
     struct dti_scaled_codes scaled;
-    size_t unread; /* shown tensors whose values cannot be read */
+    size_t unread; /* tensors whose values cannot be read */
 };
 
 /* Makes the report on a file. Free it in any case. Fails as containers and scans do. */

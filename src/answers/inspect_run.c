@@ -125,14 +125,17 @@ static enum dti_status select_tensors(struct dti_inspect_report *report, struct 
         if (status != DTI_OK)
             return status;
         if (wanted)
-            report->shown[report->shown_count++] = &container->tensors[i];
+            report->shown[report->selected_count++] = &container->tensors[i];
     }
-    sort(report->shown, report->shown_count, request->sort);
+    sort(report->shown, report->selected_count, request->sort);
     if (request->reverse)
-        reverse(report->shown, report->shown_count);
+        reverse(report->shown, report->selected_count);
+    report->shown_count = report->selected_count;
+    if (request->limited && request->limit < report->shown_count)
+        report->shown_count = (size_t)request->limit;
     return container->stored || /* whose notes mention it */
                    dti_scaled_codes_find(&report->scaled, container, report->shown,
-                                         report->shown_count)
+                                         report->selected_count)
                ? DTI_OK
                : dti_no_memory(reterr);
 }
@@ -207,7 +210,7 @@ static int largest_first(const void *left, const void *right)
 static enum dti_status group(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     struct dti_inspect_totals *const totals = &report->totals;
-    const size_t count = report->shown_count;
+    const size_t count = report->selected_count;
     if (count == 0)
         return DTI_OK;
     const struct dti_tensor **const sorted = malloc(count * sizeof *sorted);
@@ -250,7 +253,7 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
         add(&totals->file_bytes, container->files[i].input.size);
         totals->header_bytes += container->files[i].header_bytes;
     }
-    for (size_t i = 0; i < report->shown_count; i++) {
+    for (size_t i = 0; i < report->selected_count; i++) {
         const struct dti_tensor *const tensor = report->shown[i];
         const bool floats = dti_tensor_holds_floats(container, tensor);
         const bool counted = floats || (tensor->format && tensor->format->kind == DTI_KIND_COMPLEX);
@@ -268,7 +271,7 @@ static enum dti_status sum(struct dti_inspect_report *report, struct dti_error *
 
 void dti_inspect_report_free(struct dti_inspect_report *report)
 {
-    for (size_t i = 0; report->figures && i < report->shown_count; i++)
+    for (size_t i = 0; report->figures && i < report->selected_count; i++)
         free(report->figures[i].histogram.binade);
     free(report->all.histogram.binade);
     free(report->figures);

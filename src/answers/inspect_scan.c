@@ -173,30 +173,32 @@ static void total(struct dti_inspect_report *report)
     all->first_nan = all->first_inf = UINT64_MAX;
     all->mean = all->deviation = NAN;
     all->fits = (1U << DTI_INSPECT_LADDER) - 1;
-    for (size_t i = 0; i < report->shown_count; i++) {
+    for (size_t i = 0; i < report->scanned_count; i++) {
         if (!report->figures[i].there)
             continue;
         all->there = true;
         add(all, &report->figures[i]);
     }
     if (all->finite > 0)
-        pool(all, report->figures, report->shown_count);
+        pool(all, report->figures, report->scanned_count);
 }
 
-/* In the order of the output: that of the file, unless another was requested. */
+/* Reads only the tensors that are listed, unless a histogram of all is drawn. In the order of the
+ * output: that of the file, unless another was requested. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr)
 {
     const bool drawn = report->request->histogram;
     struct inspect_scan scan = {report, drawn ? malloc(sizeof *scan.whole) : NULL};
-    report->figures = calloc(report->shown_count + 1, sizeof *report->figures);
-    report->losses =
-        calloc(report->shown_count * report->request->reading.as_count + 1, sizeof *report->losses);
+    report->scanned_count = drawn ? report->selected_count : report->shown_count;
+    report->figures = calloc(report->selected_count + 1, sizeof *report->figures);
+    report->losses = calloc(report->selected_count * report->request->reading.as_count + 1,
+                            sizeof *report->losses);
     enum dti_status status = DTI_NO_MEMORY;
     if (report->figures && report->losses && (scan.whole || !drawn)) {
         if (drawn)
             dti_histogram_init(scan.whole);
         status = dti_reading_stats(&report->request->reading, report->container, report->shown,
-                                   report->shown_count, drawn, take, &scan, reterr);
+                                   report->scanned_count, drawn, take, &scan, reterr);
         if (status == DTI_OK)
             total(report);
         if (status == DTI_OK && drawn && !trim(&report->all.histogram, scan.whole))

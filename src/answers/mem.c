@@ -50,6 +50,12 @@ double dti_mem_ratio(uint64_t bytes, uint64_t numbers, unsigned per)
     return (double)bytes * per / (double)numbers;
 }
 
+double dti_mem_against_first(const struct dti_mem *mem, const struct dti_mem_size *size)
+{
+    const uint64_t first = mem->sizes[0].bytes;
+    return first > 0 ? (double)size->bytes / (double)first : -1;
+}
+
 const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t numbers, unsigned per)
 {
     if (numbers == 0)

@@ -33,10 +33,11 @@ struct dti_mem_operand {
     uint64_t stored_bytes;      /* files */
 };
 
-/* Whether it fits: the bytes left or missing. */
+/* Whether it fits: the bytes left or missing, the bytes left on each device, and how many devices
+ * hold it, divided evenly (0: unknown). */
 struct dti_mem_verdict {
     bool asked, fits;
-    uint64_t bytes;
+    uint64_t bytes, bytes_each, devices;
 };
 
 /* The numbers as one dtype. */
@@ -57,10 +58,12 @@ struct dti_mem_training {
     struct dti_mem_verdict verdict;
 };
 
-/* The limit to fit. */
+/* The limit to fit: one device or several equal ones. */
 struct dti_mem_capacity {
     bool asked;
     char device[DTI_QUOTE_SIZE]; /* "cpu", "cuda:0", empty for bytes */
+    const char *amount;          /* the bytes of one device as given, "80GB"; NULL for a device */
+    uint64_t devices;            /* at least 1 */
     uint64_t bytes;              /* free, or given; DTI_UNKNOWN: the device does not report it */
     uint64_t all;                /* of the device, or DTI_UNKNOWN */
 };
@@ -114,12 +117,15 @@ enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_train
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
                                         const struct dti_device_wish *wish, const char *text,
                                         struct dti_error *reterr);
-/* Fills all verdicts; returns whether anything fits. */
+/* Fills all verdicts; returns whether anything fits. The product of the capacity's devices and
+ * bytes fits into 64 bits. */
 bool dti_mem_judge(struct dti_mem *mem);
 
 /* bytes / numbers: "2", "1.015625"; for each of `per` numbers' bits: 8. "-" for no numbers. */
 const char *dti_mem_each(char buffer[DTI_TEXT_SIZE], uint64_t bytes, uint64_t numbers,
                          unsigned per);
+/* Against the first dtype; negative if that has no bytes. */
+double dti_mem_against_first(const struct dti_mem *mem, const struct dti_mem_size *size);
 double dti_mem_ratio(uint64_t bytes, uint64_t numbers, unsigned per);
 const char *dti_mem_part_name(const struct dti_training_plan *plan, enum dti_training_part part);
 const char *dti_mem_part_dtype(const struct dti_training_plan *plan, enum dti_training_part part);

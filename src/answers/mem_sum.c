@@ -117,7 +117,7 @@ enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
                                         const struct dti_device_wish *wish, const char *text,
                                         struct dti_error *reterr)
 {
-    struct dti_mem_capacity capacity = {.asked = true};
+    struct dti_mem_capacity capacity = {.asked = true, .devices = 1};
     const enum dti_status status = wish->kind == DTI_DEVICE_CPU
                                        ? cpu_capacity(&capacity, reterr)
                                        : find_gpu(&capacity, wish, text, reterr);
@@ -132,9 +132,12 @@ enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,
 static bool judge(const struct dti_mem_capacity *capacity, uint64_t bytes,
                   struct dti_mem_verdict *ret)
 {
+    const uint64_t each = capacity->bytes, room = each * capacity->devices;
     ret->asked = true;
-    ret->fits = bytes <= capacity->bytes;
-    ret->bytes = ret->fits ? capacity->bytes - bytes : bytes - capacity->bytes;
+    ret->fits = bytes <= room;
+    ret->bytes = ret->fits ? room - bytes : bytes - room;
+    ret->bytes_each = ret->fits ? ret->bytes / capacity->devices : 0;
+    ret->devices = each == 0 || bytes == 0 ? 0 : (bytes - 1) / each + 1;
     return ret->fits;
 }
 

@@ -7,6 +7,7 @@
 
 #include "answers/quantized.h"
 #include "core/quant_parts.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/nearest.h"
 #include "dtinfo/scalar.h"
 
@@ -82,6 +83,21 @@ static enum dti_status unknown(const char *name, struct dti_error *reterr)
     return reterr->status;
 }
 
+/* A name of several dtypes that is the end of a block format's, too: fp4 of bnb_fp4. */
+static void add_blocks(const char *name, struct dti_error *reterr)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < dti_block_format_count; i++) {
+        const char *const block = dti_block_formats[i].name;
+        const size_t used = strlen(reterr->text), before = strlen(block) - length;
+        if (strlen(block) <= length || block[before - 1] != '_' ||
+            !dti_ascii_equal(block + before, name))
+            continue;
+        (void)snprintf(reterr->text + used, sizeof reterr->text - used, ", or %s", block);
+        dti_error_suggest(reterr, block);
+    }
+}
+
 /* Blocks are not dtypes elsewhere in the program: their names are tried first, and they are added
  * to the suggestions. */
 enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *name,
@@ -98,6 +114,8 @@ enum dti_status dti_quant_target_find(struct dti_quant_target *ret, const char *
     const enum dti_status status = dti_format_lookup(name, &ret->code, &ret->note, reterr);
     if (status == DTI_UNKNOWN_DTYPE)
         return unknown(name, reterr);
+    if (status == DTI_AMBIGUOUS_DTYPE)
+        add_blocks(name, reterr);
     if (status != DTI_OK)
         return status;
     ret->name = ret->code.name;
@@ -140,6 +158,7 @@ static void settle_blocks(struct dti_quant_target *target, const struct dti_quan
     scheme->group = scheme->block->length;
     scheme->blocks.format = scheme->block;
     scheme->blocks.mx = (enum dti_mx_scale)rules->mx_scale;
+    scheme->blocks.nv = (enum dti_nv_scale)rules->nv_scale;
     scheme->blocks.division =
         torch ? DTI_DIVIDE_RECIPROCAL : (enum dti_quant_division)rules->division;
     target->tensor_scale = nv ? (enum dti_tensor_scale)rules->tensor_scale : DTI_TENSOR_SCALE_NONE;

@@ -7,6 +7,7 @@
 
 #include "answers/quantized.h"
 #include "core/quant_parts.h"
+#include "dtinfo/storage.h"
 
 /* Whether a < b, both finite fp32 codes; -0 and 0 are equal. */
 static bool is_less(uint32_t a, uint32_t b)
@@ -151,7 +152,8 @@ static void count(struct dti_quant_result *result)
         result->special += group->special;
     }
     const uint64_t codes = length > 0 ? length * result->group_count : result->numbers->count;
-    result->code_bytes = (codes * target->code.width + 7) / 8;
+    const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
+    result->code_bytes = (codes * dti_format_stored_bits(&target->code, &packed) + 7) / 8;
     result->scale_bytes =
         result->group_count *
         (length > 0 ? dti_format_get(target->scheme.block->scale)->width / 8U : sizeof(float));
@@ -170,7 +172,7 @@ bool dti_quant_result_make(struct dti_quant_result *ret, const struct dti_quant_
     ret->numbers = numbers;
     ret->recipe = scheme->blocks;
     if (scheme->tensor_scale)
-        ret->recipe.tensor_scale = dti_nv_tensor_scale(find_amax(numbers));
+        ret->recipe.tensor_scale = dti_nv_tensor_scale(scheme->blocks.nv, find_amax(numbers));
     ret->group_count = (total - 1) / length + 1;
     ret->groups = calloc(ret->group_count, sizeof *ret->groups);
     ret->elements = calloc(total, sizeof *ret->elements);

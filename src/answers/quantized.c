@@ -6,6 +6,7 @@
 #include "answers/rows.h"
 #include "core/quant_parts.h"
 #include "dtinfo/spell.h"
+#include "dtinfo/storage.h"
 
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group)
@@ -25,8 +26,8 @@ void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
 {
     const struct dti_block_format *const block = target->scheme.block;
     const enum dti_block id = block ? block->id : DTI_BLOCK_COUNT;
-    if (id == DTI_BLOCK_NF4) {
-        dti_fp32_value(dti_nf4_table[code & 15], ret_value);
+    if (block && block->family == DTI_BLOCKS_NF) {
+        dti_fp32_value(dti_block_table(block)[code & 15], ret_value);
         return;
     }
     if (id == DTI_BLOCK_Q4_0) {
@@ -78,7 +79,7 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
     if (family == DTI_FAMILY_MX || (family != DTI_FAMILY_GGML && division == DTI_DIVIDE_EXACT)) {
         dti_fp32_value(x, ret_value);
         dti_fp32_value(scale, &scale_value);
-        dti_value_divide(ret_value, &scale_value, ret_value);
+        (void)dti_value_divide(ret_value, ret_value, &scale_value);
         return true;
     }
     reciprocal = dti_fp32_divide(DTI_FP32_ONE, scale);
@@ -170,13 +171,14 @@ static uint32_t code_at(const struct dti_quant_result *result, const struct dti_
         return result->elements[group->first + at].code;
     if (!block)
         return 0;
-    return block->family == DTI_BLOCKS_Q4 ? 8 : block->family == DTI_BLOCKS_NF ? 7 : 0;
+    return dti_block_zero(block);
 }
 
 static void pack(const struct dti_quant_result *result, const struct dti_quant_group *group,
                  size_t length, struct dti_buffer *hex)
 {
-    const unsigned width = result->target->code.width;
+    const struct dti_layout packed_low = {.packing = DTI_PACKING_LOW};
+    const unsigned width = dti_format_stored_bits(&result->target->code, &packed_low);
     const bool high = width < 8 && result->target->order == DTI_BLOCK_HIGH;
     const size_t bytes = (length * width + 7) / 8;
     for (size_t byte = 0; byte < bytes; byte++) {
@@ -235,6 +237,7 @@ DTI_WORDS(zero_words, [DTI_ZERO_ONNX] = "onnx", [DTI_ZERO_TORCH] = "torch")
 DTI_WORDS(division_words, DTI_QUANT_DIVISIONS(WORD))
 DTI_WORDS(special_words, "clamp", "torch")
 DTI_WORDS(mx_words, DTI_QUANT_MX_SCALES(WORD))
+DTI_WORDS(nv_words, DTI_QUANT_NV_SCALES(WORD))
 DTI_WORDS(tensor_scale_words, DTI_QUANT_TENSOR_SCALES(WORD)[DTI_TENSOR_SCALE_GIVEN] = "given")
 DTI_WORDS(order_words, DTI_QUANT_ORDERS(WORD))
 #undef WORD

@@ -50,11 +50,16 @@ enum dti_quant_family {
     ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                 \
     ROW(DTI_MX_RCEIL, "rceil", "the lowest that clips nothing (NVIDIA)") \
     ROW(DTI_MX_EVEN, "even", "floor, of the magnitude rounded as the element (AMD Quark)")
+#define DTI_QUANT_NV_SCALES(ROW)                                            \
+    ROW(DTI_NV_SIX, "six", "the largest magnitude becomes 6 (the default)") \
+    ROW(DTI_NV_FOUR_SIX, "four-six",                                        \
+        "6 or 4, whichever has the smaller squared error (Four Over Six)")
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
     ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")
-#define DTI_QUANT_TENSOR_SCALES(ROW)                                             \
-    ROW(DTI_TENSOR_SCALE_AUTO, "auto", "largest magnitude / 2688 (the default)") \
+#define DTI_QUANT_TENSOR_SCALES(ROW)                                    \
+    ROW(DTI_TENSOR_SCALE_AUTO, "auto",                                  \
+        "largest magnitude / 2688, with four-six / 1536 (the default)") \
     ROW(DTI_TENSOR_SCALE_NONE, "none", "1: scales of blocks alone")
 
 /* The rules, independent of the dtype. Zeros are the defaults. */
@@ -63,6 +68,7 @@ struct dti_quant_rules {
     int symmetry;     /* enum dti_quant_symmetry; DTI_SYMMETRY_NONE: from the others */
     int division;     /* enum dti_quant_division */
     int mx_scale;     /* enum dti_mx_scale */
+    int nv_scale;     /* enum dti_nv_scale */
     int per;          /* enum dti_quant_per; DTI_PER_TENSOR: determined by block and has_axis */
     int order;        /* enum dti_block_order, of codes below 8 bits: DTI_BLOCK_LOW or HIGH */
     int tensor_scale; /* enum dti_tensor_scale */

@@ -156,9 +156,9 @@ static bool settle(struct dti_opening *opening, const struct dti_npy_type *type,
         return ret->refusal != NULL;
     }
     if (ret->format)
-        ret->layout = dti_file_layout(ret->format,
-                                      ret->format->width < 8 ? DTI_PACKING_BYTES : DTI_PACKING_LOW,
-                                      type->big_endian);
+        ret->layout = dti_file_layout(
+            ret->format, dti_format_packs(ret->format) ? DTI_PACKING_BYTES : DTI_PACKING_LOW,
+            type->big_endian);
     return true;
 }
 

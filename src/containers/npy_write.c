@@ -36,8 +36,8 @@ bool dti_npy_stores(const struct dti_format *format, struct dti_layout *ret_layo
 {
     if (!descr_of(format))
         return false;
-    *ret_layout =
-        dti_file_layout(format, format->width < 8 ? DTI_PACKING_BYTES : DTI_PACKING_LOW, false);
+    *ret_layout = dti_file_layout(
+        format, dti_format_packs(format) ? DTI_PACKING_BYTES : DTI_PACKING_LOW, false);
     return true;
 }
 

@@ -30,7 +30,7 @@ static bool rule_is_plain(const struct dti_request *request)
 {
     const struct dti_stack_rule *const rule = request->rule;
     const bool either = request->src.kind == DTI_KIND_UINT && request->src.width == 64;
-    return rule->quirk == DTI_STACK_QUIRK_NONE && rule->unknown == 0 && !either;
+    return !dti_stack_has_quirk(rule) && rule->unknown == 0 && !either;
 }
 
 /* Entering what holds the source is exact, and so no stage. */
@@ -38,12 +38,13 @@ static size_t rule_stages(const struct dti_request *request, struct dti_stage *s
 {
     const struct dti_stack_rule *const rule = request->rule;
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
-    const struct dti_policy last = {.round = rule->round, .overflow = rule->overflow};
+    const struct dti_policy last = dti_stack_policy(rule);
     size_t count = 0;
     if (!dti_format_is_integer(&request->src) && !dti_format_fits_hub64(&request->src))
         stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP64), nearest};
-    if (rule->route == DTI_STACK_ROUTE_FP32 && !dti_format_fits_hub32(&request->src))
-        stages[count++] = (struct dti_stage){*dti_format_get(DTI_FP32), nearest};
+    const bool held = rule->route == DTI_STACK_ROUTE_FP32 && dti_format_fits_hub32(&request->src);
+    if (dti_stack_via(rule) && !held)
+        stages[count++] = (struct dti_stage){*dti_stack_via(rule), nearest};
     stages[count++] = (struct dti_stage){request->cast.dst, last};
     return count;
 }

@@ -94,7 +94,7 @@ static inline bool dti_format_same(const struct dti_format *a, const struct dti_
 static inline bool dti_layout_packs(const struct dti_format *format,
                                     const struct dti_layout *layout)
 {
-    return format->width < 8 && layout->packing != DTI_PACKING_BYTES;
+    return dti_format_packs(format) && layout->packing != DTI_PACKING_BYTES;
 }
 
 /* DTI_WRONG_KIND for complex dtypes. */

@@ -285,7 +285,7 @@ void dti_quant_reference(const struct dti_quant_plan *plan, const void *numbers,
         const struct number_range range = range_of_all(&w, numbers);
         const uint32_t low = range.min & UINT32_C(0x7fffffff);
         const uint32_t high = range.max & UINT32_C(0x7fffffff);
-        w.recipe.tensor_scale = dti_nv_tensor_scale(low > high ? low : high);
+        w.recipe.tensor_scale = dti_nv_tensor_scale(w.recipe.nv, low > high ? low : high);
     }
     memcpy(&array->tensor_scale, &w.recipe.tensor_scale, sizeof w.recipe.tensor_scale);
     if (!w.scheme->block) {

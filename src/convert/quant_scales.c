@@ -48,11 +48,12 @@ void dti_quant_scales_ready(struct dti_quant_scales *scales)
     }
 }
 
-static float tensor_scale(const struct dti_range *range)
+static float tensor_scale(enum dti_nv_scale rule, const struct dti_range *range)
 {
     const float low = fabsf(range->min), high = fabsf(range->max);
     const bool none = !(range->min <= range->max);
-    return dti_quant_float(dti_nv_tensor_scale(none ? 0 : dti_quant_bits(low > high ? low : high)));
+    const uint32_t amax = none ? 0 : dti_quant_bits(low > high ? low : high);
+    return dti_quant_float(dti_nv_tensor_scale(rule, amax));
 }
 
 enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
@@ -68,7 +69,7 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
     if (ranges)
         scales->range = dti_quant_ranges_all(ranges);
     if (scheme->block && dti_quant_plan_needs_range(plan))
-        scales->tensor_scale = tensor_scale(&scales->range);
+        scales->tensor_scale = tensor_scale(scheme->blocks.nv, &scales->range);
     for (size_t i = 0; i < scales->count; i++) {
         struct dti_range range = scales->range;
         if (ranges && scheme->per == DTI_PER_CHANNEL)

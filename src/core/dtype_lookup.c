@@ -51,8 +51,6 @@ static const struct remark notes[] = {
     {.spellings = "f8_e4m3",
      .text = "F8_E4M3 is safetensors' name of fp8_e4m3fn (max 448); F8E4M3 of XLA and MLIR is "
              "fp8_e4m3 (max 240)"},
-    {.spellings = "cuda_r_8f_ue4m3 ue4m3",
-     .text = "ue4m3 is fp8_e4m3fn without negative numbers: the same codes, the sign bit 0"},
     {.spellings = "f4",
      .text = "F4 is safetensors' name of fp4_e2m1; numpy's f4, which counts bytes, is fp32"},
     {.spellings = "e4m3b11",
@@ -73,9 +71,6 @@ static const struct remark refusals[] = {
     {.spellings = "int128 uint128 i128 u128 int256 uint256",
      .text =
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
-    {.spellings = "int3 int5 int6 int7 int9 int10 int12 int24 uint3 uint5 uint6 uint7 uint9 "
-                  "uint10 uint12 uint24",
-     .text = "is not supported: integers have 1, 2, 4, 8, 16, 32 or 64 bits here"},
     {.spellings = "decimal32 decimal64 decimal128 decimal",
      .text = "is not supported: all floats here are binary, such as fp32 and fp64"},
     {.spellings = "q4_1 q5_0 q5_1 q8_1 q2_k q3_k q4_k q4_k_m q4_k_s q5_k q5_k_m q6_k q8_k iq4_nl "

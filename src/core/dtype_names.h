@@ -10,8 +10,8 @@
  * without a library's prefix; DTI_NONE when there is none. */
 enum dti_dtype dti_dtype_find(const char *name);
 
-/* "eXmY[fn|fnuz][bBIAS]" and "binaryKpP[s|u][e|f]", in lower case. quoted is the name as it was
- * given, for messages. */
+/* "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN", in lower case. quoted is
+ * the name as it was given, for messages. */
 enum dti_parse { DTI_PARSE_OTHER, DTI_PARSE_DONE, DTI_PARSE_FAILED };
 enum dti_parse dti_format_parse(const char *lower, const char *quoted,
                                 struct dti_format *ret_format, const char **ret_note,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names that say their own encoding: eXmY[fn|fnuz][bBIAS], and the binaryKpP names of IEEE P3109. A
- * spelling whose encoding has a row becomes that row, so that e5m10 and fp16 are one dtype. */
+ * Names that say their own encoding: [u]eXmY[fn|fnuz][bBIAS], the binaryKpP names of IEEE P3109,
+ * intN and uintN. A spelling whose encoding has a row becomes that row, so that e5m10 and fp16 are
+ * one dtype. */
 #include "dtype_names.h"
 
 #include <stdio.h>
@@ -14,6 +15,8 @@ enum {
     NUMBER_MAX = 9999999, /* where reading a number stops: beyond every limit below */
     P3109_WIDTH_MIN = 3,
     P3109_WIDTH_MAX = 16,
+    WIDTH_MAX = 64,
+    WIDTH_MAX_UNSIGNED = 63, /* exponent and mantissa, with or without a sign beside them */
 };
 
 /* Reads a decimal number and moves *text past it. False when there is none. */
@@ -61,13 +64,13 @@ static void take_row(struct dti_format *format)
 
 struct exmy {
     uint32_t exp_bits, man_bits, bias;
-    bool has_bias, leading_zero;
+    bool is_unsigned, has_bias, leading_zero;
     enum dti_specials specials;
 };
 
 static bool read_exmy(const char *text, struct exmy *ret)
 {
-    struct exmy spec = {.specials = DTI_SPECIALS_IEEE};
+    struct exmy spec = {.specials = DTI_SPECIALS_IEEE, .is_unsigned = take_word(&text, "u")};
     bool has_suffix = false;
     if (!take_word(&text, "e") || !take_number(&text, &spec.exp_bits, &spec.leading_zero) ||
         !take_word(&text, "m") || !take_number(&text, &spec.man_bits, &spec.leading_zero))
@@ -99,23 +102,46 @@ static const char *suffix_of(enum dti_specials specials)
  * that is something else ("e3m2" is the finite fp6_e3m2, "e3m2b3" the IEEE-like format). */
 static void name_exmy(struct dti_format *format, bool usual_bias)
 {
-    (void)snprintf(format->name, sizeof format->name, "e%um%u%s", (unsigned)format->exp_bits,
-                   (unsigned)format->man_bits, suffix_of(format->specials));
+    const char *const sign = format->kind == DTI_KIND_UFLOAT ? "u" : "";
+    (void)snprintf(format->name, sizeof format->name, "%se%um%u%s", sign,
+                   (unsigned)format->exp_bits, (unsigned)format->man_bits,
+                   suffix_of(format->specials));
     if (!usual_bias || dti_dtype_find(format->name) != DTI_NONE)
-        (void)snprintf(format->name, sizeof format->name, "e%um%u%sb%u", (unsigned)format->exp_bits,
-                       (unsigned)format->man_bits, suffix_of(format->specials),
-                       (unsigned)format->bias);
+        (void)snprintf(format->name, sizeof format->name, "%se%um%u%sb%u", sign,
+                       (unsigned)format->exp_bits, (unsigned)format->man_bits,
+                       suffix_of(format->specials), (unsigned)format->bias);
+}
+
+/* Negative numbers become NaN in a float without sign, which must therefore have one. */
+static bool unsigned_is_sound(const struct exmy *spec, const char *quoted, struct dti_error *reterr)
+{
+    if (!spec->is_unsigned)
+        return true;
+    if (spec->specials == DTI_SPECIALS_FNUZ)
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "dtype %s: the NaN of fnuz is the code of minus zero, which needs a sign; "
+                       "use 'ue%um%ufn'",
+                       quoted, (unsigned)spec->exp_bits, (unsigned)spec->man_bits);
+    else if (spec->specials == DTI_SPECIALS_IEEE && spec->man_bits == 0)
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "dtype %s has no NaN, which negative numbers would become; use 'ue%um0fn'",
+                       quoted, (unsigned)spec->exp_bits);
+    else
+        return true;
+    return false;
 }
 
 static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
                                  struct dti_format *ret_format, struct dti_error *reterr)
 {
-    uint32_t width = 1 + spec->exp_bits + spec->man_bits;
+    const uint32_t width = !spec->is_unsigned + spec->exp_bits + spec->man_bits;
+    const uint32_t width_max = spec->is_unsigned ? WIDTH_MAX_UNSIGNED : WIDTH_MAX;
     const char *suffix = suffix_of(spec->specials);
     if (spec->leading_zero) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s has a number with leading zeros; write 'e%um%u%s'", quoted,
-                       (unsigned)spec->exp_bits, (unsigned)spec->man_bits, suffix);
+                       "dtype %s has a number with leading zeros; write '%se%um%u%s'", quoted,
+                       spec->is_unsigned ? "u" : "", (unsigned)spec->exp_bits,
+                       (unsigned)spec->man_bits, suffix);
         return DTI_PARSE_FAILED;
     }
     if (spec->exp_bits == 0) {
@@ -131,10 +157,10 @@ static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
                        quoted, (int)DTI_EXPONENT_BITS_MAX);
         return DTI_PARSE_FAILED;
     }
-    if (width > 64) {
+    if (width > width_max) {
         (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
-                       "dtype %s is wider than 64 bits; use at most %u mantissa bits", quoted,
-                       63U - (unsigned)spec->exp_bits);
+                       "dtype %s is wider than %u bits; use at most %u mantissa bits", quoted,
+                       (unsigned)width_max, 63U - (unsigned)spec->exp_bits);
         return DTI_PARSE_FAILED;
     }
     if (spec->has_bias && spec->bias > BIAS_MAX) {
@@ -142,12 +168,14 @@ static enum dti_parse parse_exmy(const struct exmy *spec, const char *quoted,
                        quoted, (int)BIAS_MAX);
         return DTI_PARSE_FAILED;
     }
+    if (!unsigned_is_sound(spec, quoted, reterr))
+        return DTI_PARSE_FAILED;
 
     uint32_t usual = UINT32_C(1) << (spec->exp_bits - 1);
     if (spec->specials != DTI_SPECIALS_FNUZ)
         usual -= 1;
     struct dti_format format = {.id = DTI_NONE,
-                                .kind = DTI_KIND_FLOAT,
+                                .kind = spec->is_unsigned ? DTI_KIND_UFLOAT : DTI_KIND_FLOAT,
                                 .specials = spec->specials,
                                 .width = (uint8_t)width,
                                 .exp_bits = (uint8_t)spec->exp_bits,
@@ -234,12 +262,60 @@ static enum dti_parse parse_binary(const struct binary *spec, const char *quoted
     return DTI_PARSE_DONE;
 }
 
+struct integer {
+    const char *word; /* "int" or "uint" */
+    uint32_t width;
+    bool is_unsigned, leading_zero;
+};
+
+/* "int24", "uint24", and the short forms "i24", "u24" and MLIR's "ui24". */
+static bool read_integer(const char *text, struct integer *ret)
+{
+    struct integer spec = {.is_unsigned = take_word(&text, "u")};
+    spec.word = spec.is_unsigned ? "uint" : "int";
+    if (!(take_word(&text, "int") || take_word(&text, "i") || spec.is_unsigned) ||
+        !take_number(&text, &spec.width, &spec.leading_zero) || *text != '\0')
+        return false;
+    *ret = spec;
+    return true;
+}
+
+static enum dti_parse parse_integer(const struct integer *spec, const char *quoted,
+                                    struct dti_format *ret_format, struct dti_error *reterr)
+{
+    if (spec->leading_zero) {
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "dtype %s has a number with leading zeros; write '%s%u'", quoted, spec->word,
+                       (unsigned)spec->width);
+        return DTI_PARSE_FAILED;
+    }
+    if (spec->width < 1 || spec->width > WIDTH_MAX) {
+        (void)dti_fail(reterr, DTI_UNKNOWN_DTYPE,
+                       "dtype %s: integers have 1 to %d bits, as in '%s%d'", quoted, (int)WIDTH_MAX,
+                       spec->word, (int)WIDTH_MAX);
+        return DTI_PARSE_FAILED;
+    }
+    struct dti_format format = {.id = DTI_NONE,
+                                .kind = spec->is_unsigned ? DTI_KIND_UINT : DTI_KIND_INT,
+                                .specials = DTI_SPECIALS_NONE,
+                                .width = (uint8_t)spec->width,
+                                .man_bits = (uint8_t)(spec->width - !spec->is_unsigned),
+                                .component = DTI_NONE};
+    (void)snprintf(format.name, sizeof format.name, "%s%u", spec->word, (unsigned)spec->width);
+    take_row(&format);
+    *ret_format = format;
+    return DTI_PARSE_DONE;
+}
+
 enum dti_parse dti_format_parse(const char *lower, const char *quoted,
                                 struct dti_format *ret_format, const char **ret_note,
                                 struct dti_error *reterr)
 {
     struct exmy exmy;
     struct binary binary;
+    struct integer integer;
+    if (read_integer(lower, &integer))
+        return parse_integer(&integer, quoted, ret_format, reterr);
     if (read_exmy(lower, &exmy))
         return parse_exmy(&exmy, quoted, ret_format, reterr);
     if (!read_binary(lower, &binary))

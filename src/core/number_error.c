@@ -189,10 +189,14 @@ enum dti_status dti_number_complain(struct dti_error *reterr, enum dti_parse_pro
         (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; write %s", quoted, fixed);
     } else if (problem == DTI_PARSE_LEFT_OVER) {
         dti_quote(rest, at, (size_t)(text + length - at));
-        (void)dti_fail(reterr, DTI_BAD_VALUE, "%s is not a number; unexpected %s%s", quoted, rest,
-                       memchr("^*+-/", *at, 5) && dti_ascii_lower(text[length - 1]) != 'j'
-                           ? ": the only arithmetic supported is one division, as in 1/3"
-                           : "");
+        const char *sign = at;
+        while (sign < text + length - 1 && *sign == ' ')
+            sign++;
+        const bool arithmetic =
+            memchr("^*+-/", *sign, 5) && dti_ascii_lower(text[length - 1]) != 'j';
+        (void)dti_fail_remedy(reterr, DTI_BAD_VALUE,
+                              arithmetic ? DTI_REMEDY_COMPUTE : DTI_REMEDY_NONE,
+                              "%s is not a number; unexpected %s", quoted, rest);
     } else {
         (void)dti_fail(reterr, DTI_BAD_VALUE,
                        "%s is not a number; numbers are written as 70000, 1e-3 or 1/3", quoted);

@@ -22,7 +22,7 @@ static void quotient_of(enum dti_quant_division division, uint32_t x, uint32_t s
     case DTI_DIVIDE_EXACT:
         dti_fp32_value(x, &number);
         dti_fp32_value(scale, &divisor);
-        dti_value_divide(&number, &divisor, ret);
+        (void)dti_value_divide(ret, &number, &divisor);
         break;
     }
 }
@@ -84,6 +84,6 @@ uint32_t dti_affine_dequantize(const struct dti_affine *affine,
         dti_integer_value(place - scale->zero_point, &number);
     }
     dti_fp32_value(scale->scale, &factor);
-    dti_value_multiply(&number, &factor, &product);
+    (void)dti_value_multiply(&product, &number, &factor);
     return dti_fp32_round(&product);
 }

@@ -62,7 +62,7 @@ static uint32_t scale_of(const struct dti_value *numerator, const struct dti_val
                          uint32_t least)
 {
     struct dti_value quotient;
-    dti_value_divide(numerator, divisor, &quotient);
+    (void)dti_value_divide(&quotient, numerator, divisor);
     const uint32_t scale = dti_fp32_round(&quotient);
     if (scale > DTI_FP32_MAX)
         return DTI_FP32_MAX;
@@ -82,7 +82,7 @@ static int32_t zero_point_of(const struct dti_affine_recipe *recipe, uint32_t mi
         dti_integer_value(low, &start);
         value.negative = !value.negative;
         if (value.class != DTI_CLASS_INF)
-            dti_value_add(&start, &value, &value);
+            (void)dti_value_add(&value, &start, &value, DTI_ROUND_NEAREST_EVEN);
         dti_fp32_value(dti_fp32_round(&value), &value);
         zero = dti_value_integer(&value, DTI_ROUND_NEAREST_EVEN);
     }
@@ -120,7 +120,7 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
         struct dti_outcome outcome;
         dti_fp32_value(max, &top);
         dti_fp32_value(min ^ DTI_FP32_SIGN, &bottom);
-        dti_value_add(&top, &bottom, &numerator);
+        (void)dti_value_add(&numerator, &top, &bottom, DTI_ROUND_NEAREST_EVEN);
         dti_encode(&wide_fp32, &numerator, &nearest, 0, &outcome);
         dti_decode(&wide_fp32, outcome.code, &numerator);
         dti_integer_value((int64_t)affine->high - affine->low, &divisor);

@@ -7,20 +7,9 @@
 
 #include "core/quant_parts.h"
 
-/* Zero as code: 0, but of tables and codes with an offset. */
-static uint32_t zero_code(enum dti_block_family family)
+uint32_t dti_block_zero(const struct dti_block_format *format)
 {
-    switch (family) {
-    case DTI_BLOCKS_NF:
-        return 7;
-    case DTI_BLOCKS_Q4:
-        return 8;
-    case DTI_BLOCKS_MX:
-    case DTI_BLOCKS_NV:
-    case DTI_BLOCKS_Q8:
-        break;
-    }
-    return 0;
+    return format->id == DTI_BLOCK_NF4 ? 7 : format->family == DTI_BLOCKS_Q4 ? 8 : 0;
 }
 
 void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x, size_t n,
@@ -37,7 +26,7 @@ void dti_block_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
         (void)dti_code_nan(dti_format_get(recipe->format->scale), &nan);
         ret->scale = (uint32_t)nan;
         for (size_t i = 0; i < n; i++)
-            ret->code[i] = zero_code(family);
+            ret->code[i] = dti_block_zero(recipe->format);
         return;
     }
     switch (family) {
@@ -83,7 +72,7 @@ void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t cod
     const struct dti_block_format *const format = recipe->format;
     switch (format->family) {
     case DTI_BLOCKS_NF:
-        dti_fp32_value(dti_nf4_table[code & 15], ret);
+        dti_fp32_value(dti_block_table(format)[code & 15], ret);
         return;
     case DTI_BLOCKS_Q4:
         dti_integer_value((int64_t)(code & 15) - 8, ret);
@@ -107,10 +96,10 @@ uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t sc
     if (recipe->format->family == DTI_BLOCKS_NV) {
         struct dti_value tensor;
         dti_fp32_value(recipe->tensor_scale, &tensor);
-        dti_value_multiply(&factor, &tensor, &product);
+        (void)dti_value_multiply(&product, &factor, &tensor);
         dti_fp32_value(dti_fp32_round(&product), &factor);
     }
     dti_block_element_value(recipe, code, &element);
-    dti_value_multiply(&element, &factor, &product);
+    (void)dti_value_multiply(&product, &element, &factor);
     return dti_fp32_round(&product);
 }

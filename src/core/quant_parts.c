@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 arithmetic in integers: exact products, quotients and sums, and one rounding by
+ * fp32 arithmetic in integers: exact products, quotients and sums (arith.c), and one rounding by
  * dti_encode(). */
 #include "core/quant_parts.h"
-
-#include "core/wide.h"
 
 static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN,
                                           .nan = DTI_NAN_CANONICAL};
@@ -29,108 +27,31 @@ uint32_t dti_fp32_round(const struct dti_value *value)
     return (uint32_t)outcome.code;
 }
 
-static void set_class(struct dti_value *ret, enum dti_class class, bool negative)
-{
-    *ret = (struct dti_value){.class = class, .negative = negative};
-}
-
-void dti_value_multiply(const struct dti_value *a, const struct dti_value *b, struct dti_value *ret)
-{
-    const bool negative = a->negative != b->negative;
-    const bool zero = a->class == DTI_CLASS_ZERO || b->class == DTI_CLASS_ZERO;
-    const bool infinite = a->class == DTI_CLASS_INF || b->class == DTI_CLASS_INF;
-    if (a->class == DTI_CLASS_NAN || b->class == DTI_CLASS_NAN || (zero && infinite)) {
-        set_class(ret, DTI_CLASS_NAN, false);
-    } else if (zero || infinite) {
-        set_class(ret, zero ? DTI_CLASS_ZERO : DTI_CLASS_INF, negative);
-    } else {
-        const int64_t exponent = (int64_t)a->exponent + b->exponent - 126;
-        uint64_t high;
-        const uint64_t low = dti_wide_mul_add(a->hi, b->hi, 0, 0, &high);
-        dti_value_set_wide(ret, negative, high, low, false, exponent);
-    }
-}
-
-void dti_value_divide(const struct dti_value *a, const struct dti_value *b, struct dti_value *ret)
-{
-    const bool negative = a->negative != b->negative;
-    const bool zero = a->class == DTI_CLASS_ZERO || b->class == DTI_CLASS_INF;
-    const bool infinite = a->class == DTI_CLASS_INF || b->class == DTI_CLASS_ZERO;
-    if (a->class == DTI_CLASS_NAN || b->class == DTI_CLASS_NAN || (zero && infinite)) {
-        set_class(ret, DTI_CLASS_NAN, false);
-    } else if (zero || infinite) {
-        set_class(ret, zero ? DTI_CLASS_ZERO : DTI_CLASS_INF, negative);
-    } else {
-        /* (a / 2) / b < 1, in two digits of 64 bits; the first is at least 2^62. */
-        const int64_t exponent = (int64_t)a->exponent - b->exponent - 127;
-        uint64_t remainder;
-        const uint64_t high = dti_wide_div(a->hi >> 1, a->hi << 63, b->hi, &remainder);
-        const uint64_t low = dti_wide_div(remainder, 0, b->hi, &remainder);
-        dti_value_set_wide(ret, negative, high, low, remainder != 0, exponent);
-    }
-}
-
-void dti_value_add(const struct dti_value *a, const struct dti_value *b, struct dti_value *ret)
-{
-    if (b->class == DTI_CLASS_ZERO || a->class == DTI_CLASS_ZERO) {
-        const bool negative = a->negative && b->negative;
-        *ret = b->class == DTI_CLASS_ZERO ? *a : *b;
-        if (ret->class == DTI_CLASS_ZERO)
-            ret->negative = negative;
-        return;
-    }
-    if (a->exponent < b->exponent) {
-        const struct dti_value *const swap = a;
-        a = b;
-        b = swap;
-    }
-    /* The larger one at bits 126 to 103, the smaller shifted below it. One that lies below bit 39
-     * moves no rounding by more than its sign, whatever it is. */
-    const int64_t gap = (int64_t)a->exponent - b->exponent;
-    uint64_t high = a->hi >> 1, low;
-    const uint64_t small_high = gap < 63 ? b->hi >> (gap + 1) : 0;
-    const uint64_t small_low = gap < 63 ? b->hi << (63 - gap) : 1;
-    if (a->negative == b->negative) {
-        high += small_high;
-        low = small_low;
-    } else {
-        high -= small_high + (small_low != 0);
-        low = UINT64_C(0) - small_low;
-    }
-    const bool below = high >> 63 != 0 && a->negative != b->negative;
-    if (below) /* equal exponents, and b was the larger one; low is 0 then */
-        high = UINT64_C(0) - high;
-    if ((high | low) == 0)
-        set_class(ret, DTI_CLASS_ZERO, false);
-    else
-        dti_value_set_wide(ret, a->negative != below, high, low, false, (int64_t)a->exponent - 126);
-}
-
-/* One operation, rounded. */
-static uint32_t rounded(void (*operation)(const struct dti_value *, const struct dti_value *,
-                                          struct dti_value *),
-                        uint32_t a, uint32_t b)
+uint32_t dti_fp32_multiply(uint32_t a, uint32_t b)
 {
     struct dti_value left, right, result;
     dti_fp32_value(a, &left);
     dti_fp32_value(b, &right);
-    operation(&left, &right, &result);
+    (void)dti_value_multiply(&result, &left, &right);
     return dti_fp32_round(&result);
-}
-
-uint32_t dti_fp32_multiply(uint32_t a, uint32_t b)
-{
-    return rounded(dti_value_multiply, a, b);
 }
 
 uint32_t dti_fp32_divide(uint32_t a, uint32_t b)
 {
-    return rounded(dti_value_divide, a, b);
+    struct dti_value left, right, result;
+    dti_fp32_value(a, &left);
+    dti_fp32_value(b, &right);
+    (void)dti_value_divide(&result, &left, &right);
+    return dti_fp32_round(&result);
 }
 
 uint32_t dti_fp32_add(uint32_t a, uint32_t b)
 {
-    return rounded(dti_value_add, a, b);
+    struct dti_value left, right, result;
+    dti_fp32_value(a, &left);
+    dti_fp32_value(b, &right);
+    (void)dti_value_add(&result, &left, &right, nearest.round);
+    return dti_fp32_round(&result);
 }
 
 int32_t dti_value_integer(const struct dti_value *value, enum dti_round round)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dtinfo/arith.h"
 #include "dtinfo/quant.h"
 
 #define DTI_FP32_ONE          UINT32_C(0x3f800000)
@@ -42,19 +43,10 @@ void dti_integer_value(int64_t integer, struct dti_value *ret);
 /* To fp32; every NaN is DTI_FP32_NAN. */
 uint32_t dti_fp32_round(const struct dti_value *value);
 
-/* Exact, of fp32 numbers and smaller ones (up to 64 significant bits each), by the rules of IEEE
- * 754 for zeros, infinities and NaNs. A quotient is exact to 126 bits, and sticky. */
-void dti_value_multiply(const struct dti_value *a, const struct dti_value *b,
-                        struct dti_value *ret);
-void dti_value_divide(const struct dti_value *a, const struct dti_value *b, struct dti_value *ret);
-/* Finite terms of up to 24 significant bits. Where the exact sum does not fit 128 bits it is
- * replaced by one that rounds to the same number of up to 60 bits. */
-void dti_value_add(const struct dti_value *a, const struct dti_value *b, struct dti_value *ret);
-
-/* The same, rounded. */
+/* Rounded to nearest even. */
 uint32_t dti_fp32_multiply(uint32_t a, uint32_t b);
 uint32_t dti_fp32_divide(uint32_t a, uint32_t b);
-uint32_t dti_fp32_add(uint32_t a, uint32_t b); /* finite */
+uint32_t dti_fp32_add(uint32_t a, uint32_t b);
 
 /* To an integer, clamped to the range of int32; zero for a NaN. */
 int32_t dti_value_integer(const struct dti_value *value, enum dti_round round);

@@ -6,10 +6,14 @@
 
 #include <string.h>
 
+enum { LIBRARY = false, HARDWARE = true };
+
 static const struct {
     const char *name, *title, *version;
+    bool hardware;
 } stacks[DTI_STACK_COUNT] = {
-#define STACK(id, nm, ti, ve) [DTI_STACK_##id] = {.name = nm, .title = ti, .version = ve},
+#define STACK(id, kind, nm, ti, ve) \
+    [DTI_STACK_##id] = {.name = nm, .title = ti, .version = ve, .hardware = kind},
 #include "dtinfo/stacks.def"
 #undef STACK
 };
@@ -52,6 +56,37 @@ const char *dti_stack_title(enum dti_stack stack)
 const char *dti_stack_version(enum dti_stack stack)
 {
     return stacks[stack].version;
+}
+
+bool dti_stack_is_hardware(enum dti_stack stack)
+{
+    return stacks[stack].hardware;
+}
+
+const struct dti_format *dti_stack_via(const struct dti_stack_rule *rule)
+{
+    switch (rule->route) {
+    case DTI_STACK_ROUTE_DIRECT:
+        break;
+    case DTI_STACK_ROUTE_FP32:
+        return dti_format_get(DTI_FP32);
+    case DTI_STACK_ROUTE_FP16:
+        return dti_format_get(DTI_FP16);
+    }
+    return NULL;
+}
+
+struct dti_policy dti_stack_policy(const struct dti_stack_rule *rule)
+{
+    const bool canonical = rule->quirk == DTI_STACK_QUIRK_NAN_CANONICAL;
+    return (struct dti_policy){.round = rule->round,
+                               .overflow = rule->overflow,
+                               .nan = canonical ? DTI_NAN_CANONICAL : DTI_NAN_QUIET};
+}
+
+bool dti_stack_has_quirk(const struct dti_stack_rule *rule)
+{
+    return rule->quirk != DTI_STACK_QUIRK_NONE && rule->quirk != DTI_STACK_QUIRK_NAN_CANONICAL;
 }
 
 static bool names_contain(const char *names, const char *name)
@@ -110,8 +145,8 @@ static bool is_unknown(const struct dti_stack_rule *rule, const struct dti_forma
         if (dti_value_compare(value, &least) <= 0)
             return true;
     }
-    if ((unknown & DTI_STACK_UNKNOWN_RANGE) && !integer) {
-        const struct dti_policy policy = {.round = DTI_ROUND_ZERO};
+    if ((unknown & DTI_STACK_UNKNOWN_RANGE) && (!integer || dti_format_is_float(dst))) {
+        const struct dti_policy policy = {.round = rule->round};
         struct dti_outcome outcome;
         dti_encode(dst, value, &policy, 0, &outcome);
         return (outcome.flags & DTI_FLAG_OVERFLOW) != 0;
@@ -169,6 +204,7 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
     struct dti_value entered = ret->input;
     switch (rule->quirk) {
     case DTI_STACK_QUIRK_NONE:
+    case DTI_STACK_QUIRK_NAN_CANONICAL:
         break;
     case DTI_STACK_QUIRK_INTEGER:
     case DTI_STACK_QUIRK_PTX_INTEGER:
@@ -190,6 +226,15 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
         if (entered.class == DTI_CLASS_NAN)
             finish(dst, entered.negative ? 0 : sign_bit, DTI_FLAG_INVALID | DTI_FLAG_INEXACT, ret);
         break;
+    case DTI_STACK_QUIRK_NAN_POSITIVE:
+        if (entered.class == DTI_CLASS_NAN)
+            finish(dst, dti_low_bits(dst->width) & ~sign_bit, ret->flags, ret);
+        break;
+    case DTI_STACK_QUIRK_FLUSH:
+        if (entered.class == DTI_CLASS_FINITE && entered.exponent < dti_format_min_exponent(dst))
+            finish(dst, entered.negative ? sign_bit : 0, DTI_FLAG_UNDERFLOW | DTI_FLAG_INEXACT,
+                   ret);
+        break;
     case DTI_STACK_QUIRK_SCALE_TORCH:
     case DTI_STACK_QUIRK_SCALE_ML:
         scale_quirk(rule->quirk, dst, ret);
@@ -209,13 +254,12 @@ bool dti_stack_cast(const struct dti_stack_rule *rule, const struct dti_format *
     if (is_unknown(rule, dst, input, integer))
         return false;
 
-    struct dti_cast cast = {.dst = *dst, .round_given = true};
-    cast.policy.round = rule->round;
-    cast.policy.overflow = rule->overflow;
+    struct dti_cast cast = {.dst = *dst, .policy = dti_stack_policy(rule), .round_given = true};
     enum dti_dtype entry = integer ? DTI_INT64 : DTI_FP64;
     cast.via[cast.via_count++] = *dti_format_get(entry);
-    if (rule->route == DTI_STACK_ROUTE_FP32)
-        cast.via[cast.via_count++] = *dti_format_get(DTI_FP32);
+    const struct dti_format *const via = dti_stack_via(rule);
+    if (via)
+        cast.via[cast.via_count++] = *via;
 
     /* The stages before the last round to nearest whatever the destination does. */
     struct dti_cast lead = cast;

@@ -22,7 +22,7 @@ unsigned dti_format_code_shift(const struct dti_format *format)
 
 static bool is_packed(const struct dti_format *format, const struct dti_layout *layout)
 {
-    return format->width < 8 && layout->packing != DTI_PACKING_BYTES;
+    return dti_format_packs(format) && layout->packing != DTI_PACKING_BYTES;
 }
 
 unsigned dti_format_stored_bits(const struct dti_format *format, const struct dti_layout *layout)

@@ -92,3 +92,24 @@ enum dti_capability dti_gpu_capability(unsigned major, unsigned minor, enum dti_
     }
     return best;
 }
+
+const char *dti_instruction_fact(uint64_t instructions, enum dti_dtype dtype,
+                                 enum dti_capability capability)
+{
+    for (size_t i = 0; i < sizeof cpu_rows / sizeof *cpu_rows; i++) {
+        if (cpu_rows[i].dtype == dtype && cpu_rows[i].capability == capability &&
+            (instructions >> cpu_rows[i].instruction & 1) != 0)
+            return cpu_rows[i].source;
+    }
+    return NULL;
+}
+
+const char *dti_compute_fact(unsigned compute, enum dti_dtype dtype, enum dti_capability capability)
+{
+    for (size_t i = 0; i < sizeof gpu_rows / sizeof *gpu_rows; i++) {
+        if (gpu_rows[i].dtype == dtype && gpu_rows[i].capability == capability &&
+            gpu_rows[i].first <= compute && compute <= gpu_rows[i].last)
+            return gpu_rows[i].source;
+    }
+    return NULL;
+}

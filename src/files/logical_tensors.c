@@ -139,6 +139,18 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     return DTI_OK;
 }
 
+enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
+                                 const struct dti_batch_source **ret_source,
+                                 const struct dti_input **ret_input, uint64_t *ret_offset,
+                                 struct dti_error *reterr)
+{
+    if (container->stored)
+        return dti_file_dequant_data(container->own, tensor, ret_source, ret_input, ret_offset,
+                                     reterr);
+    *ret_source = NULL;
+    return dti_container_data(container, tensor, ret_input, ret_offset, reterr);
+}
+
 void dti_logical_close(struct dti_container *container)
 {
     if (container && container->stored) {

@@ -158,8 +158,8 @@ static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_err
     const enum dti_container_kind from = rewrite->container->kind, to = rewrite->request.kind;
     bool source = false, result = false;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        source = source || dti_rewrite_source(rewrite, i)->format->width < 8;
-        result = result || rewrite->tensors[i].format->width < 8;
+        source = source || dti_format_packs(dti_rewrite_source(rewrite, i)->format);
+        result = result || dti_format_packs(rewrite->tensors[i].format);
     }
     source = source && (dti_holds_texts(from) || from == DTI_CONTAINER_RAW);
     if (recipe->from_packing_given && !source)

@@ -34,8 +34,8 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_NAMES,
                                "%s does not support %s", layout, recipe->dtype);
     return dti_fail(reterr, DTI_WRONG_KIND,
-                    "no file layout supports %s with scales; use an fp8 dtype, an integer of 2 to "
-                    "16 bits or a block format",
+                    "no file layout supports %s with scales; use an fp8 dtype, an integer of 2, "
+                    "4, 8 or 16 bits or a block format",
                     recipe->dtype);
 }
 

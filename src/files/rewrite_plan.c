@@ -22,7 +22,7 @@ static bool same_layout(const struct dti_format *format, const struct cast_sides
 {
     const bool order =
         dti_format_container(format) == 1 || sides->src.swapped == sides->dst.swapped;
-    return order && (format->width >= 8 || sides->src.packing == sides->dst.packing);
+    return order && (!dti_format_packs(format) || sides->src.packing == sides->dst.packing);
 }
 
 static enum dti_status no_such_dtype(const struct dti_rewrite *rewrite, size_t at,
@@ -52,12 +52,12 @@ static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
         return no_such_dtype(rewrite, at, format, reterr);
     if (!dti_rewrite_ops(rewrite)->elementwise)
         return DTI_OK;
-    if (tensor->format->width < 8 && dti_holds_texts(rewrite->container->kind)) {
+    if (dti_format_packs(tensor->format) && dti_holds_texts(rewrite->container->kind)) {
         ret->src_open = !recipe->from_packing_given && !recipe->packing_given;
         if (!ret->src_open)
             ret->src.packing = recipe->from_packing_given ? recipe->from_packing : recipe->packing;
     }
-    if (format->width < 8 && kind != DTI_CONTAINER_NPY) {
+    if (dti_format_packs(format) && kind != DTI_CONTAINER_NPY) {
         if (recipe->packing_given)
             ret->dst.packing = recipe->packing;
         ret->dst_open = dti_holds_texts(kind) && !recipe->packing_given;

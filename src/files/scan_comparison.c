@@ -120,7 +120,7 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
 {
     return a->layout.swapped == b->layout.swapped &&
-           (a->format->width >= 8 || a->layout.packing == b->layout.packing);
+           (!dti_format_packs(a->format) || a->layout.packing == b->layout.packing);
 }
 
 /* Brings b into the order of a, in which indices are reported. What is row-major is its own

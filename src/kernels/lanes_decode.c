@@ -22,7 +22,7 @@ DTI_LANE float integer_f32(const struct dti_decoder *d, uint32_t container)
     return (float)(int32_t)dti_lane_decode_i64(d, container);
 }
 
-/* Integers of 32 bits or less: added to 2^52 + 2^51 in its mantissa. */
+/* Integers of -2^51 to 2^51 - 1: added to 2^52 + 2^51 in its mantissa. */
 DTI_LANE double integer_f64(const struct dti_decoder *d, uint64_t container)
 {
     const uint64_t base = UINT64_C(0x4338000000000000);

@@ -81,11 +81,13 @@ void dti_loss_rule_init_cast(struct dti_loss_rule *ret, const struct dti_format 
         .negative_has_no_code = dst->kind == DTI_KIND_UFLOAT,
     };
     if (stack) {
-        ret->cast.policy = (struct dti_policy){.round = stack->round, .overflow = stack->overflow};
+        ret->cast.policy = dti_stack_policy(stack);
         ret->cast.round_given = true;
-        ret->cast.via[0] = *dti_format_get(DTI_FP32);
-        ret->cast.via_count = stack->route == DTI_STACK_ROUTE_FP32;
-        ret->stack = stack->quirk != DTI_STACK_QUIRK_NONE ? stack : NULL;
+        const struct dti_format *const via = dti_stack_via(stack);
+        if (via)
+            ret->cast.via[0] = *via;
+        ret->cast.via_count = via != NULL;
+        ret->stack = dti_stack_has_quirk(stack) ? stack : NULL;
     }
     ret->staged = ret->stack || loses_on_the_way(&ret->cast);
     if (ret->staged)

@@ -111,7 +111,8 @@ bool dti_format_fits_hub32(const struct dti_format *format)
 
 bool dti_format_fits_hub64(const struct dti_format *format)
 {
-    return integer_fits(format, 53) || float_fits(format, 52, -1074, 1023);
+    /* 51 and not 53: kernels add integers to 2^52 + 2^51 */
+    return integer_fits(format, 51) || float_fits(format, 52, -1074, 1023);
 }
 
 bool dti_encoder_takes_hub32(const struct dti_format *format)

@@ -3,6 +3,7 @@
  * fp32 to block formats by portable code, all formats and orders. A tile of blocks is gone through
  * in loops: largest magnitudes, scales, quotients, codes. Compiled once a level. */
 #include "kernels/quant_lanes_blocks.h"
+#include "kernels/quant_lanes_table.h"
 
 /* Blocks side by side, the last one filled up with zeros. */
 struct lane_blocks {
@@ -117,24 +118,68 @@ static void encode_scales(const struct dti_block_args *args, struct lane_blocks 
             t->scale[b] = (uint32_t)encoder->nan[0];
 }
 
-static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
+/* The largest magnitude of each block becomes 6, with `four` 4. */
+static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t, bool four)
 {
     const float tensor_scale = dti_lane_f32(args->recipe->tensor_scale);
     const float inverse = 1 / tensor_scale;
     const enum dti_quant_division division = args->recipe->division;
     float wanted[DTI_BLOCKS_AT_ONCE];
     for (size_t b = 0; b < t->blocks; b++) {
-        const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6;
+        const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6, share = sixth / tensor_scale;
         wanted[b] = division == DTI_DIVIDE_EXACT
-                        ? dti_lane_quotient_odd(amax, 6 * (double)tensor_scale)
-                        : sixth / tensor_scale;
+                        ? dti_lane_quotient_odd(amax, (four ? 4 : 6) * (double)tensor_scale)
+                        : share * (four ? 1.5F : 1);
     }
     encode_scales(args, t, wanted);
     for (size_t b = 0; b < t->blocks; b++) {
         const float scale = args->parts->scales[t->scale[b]];
         t->by[b] = scale * tensor_scale;
-        t->zero[b] = t->zero[b] || !(t->by[b] > 0);
+        t->zero[b] = is_special(t, b) || !(t->by[b] > 0);
         divide(t, b, division, inverse / scale, t->q + b * t->length);
+    }
+}
+
+static void clear_blocks(struct lane_blocks *t)
+{
+    for (size_t b = 0; b < t->blocks; b++)
+        for (size_t i = b * t->length; t->zero[b] && i < (b + 1) * t->length; i++)
+            t->q[i] = 0;
+}
+
+/* The squared error of each block. */
+static void find_errors(const struct dti_block_args *args, struct lane_blocks *t, double *ret)
+{
+    const struct dti_kernel_args encode = {.encoder = &args->parts->encoder};
+    clear_blocks(t);
+    DTI_LANES_NAME(dti_encode_f32)(&encode, t->codes, t->q, t->elements);
+    for (size_t b = 0; b < t->blocks; b++) {
+        const size_t first = b * t->length, count = b + 1 < t->blocks ? t->length : t->last;
+        ret[b] = 0;
+        for (size_t i = first; i < first + count; i++) {
+            const float back = args->parts->numbers[t->codes[i]] * t->by[b];
+            const float error = back - t->x[i];
+            ret[b] += (double)error * (double)error;
+        }
+    }
+}
+
+static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
+{
+    double errors[DTI_BLOCKS_AT_ONCE], errors_of_four[DTI_BLOCKS_AT_ONCE];
+    scale_nv_to(args, t, false);
+    if (args->recipe->nv == DTI_NV_SIX)
+        return;
+    struct lane_blocks four = *t;
+    scale_nv_to(args, &four, true);
+    find_errors(args, t, errors);
+    find_errors(args, &four, errors_of_four);
+    for (size_t b = 0; b < t->blocks; b++) {
+        if (!(errors_of_four[b] < errors[b]))
+            continue;
+        t->scale[b] = four.scale[b];
+        t->zero[b] = four.zero[b];
+        memcpy(t->q + b * t->length, four.q + b * t->length, sizeof *t->q * t->length);
     }
 }
 
@@ -170,13 +215,6 @@ static void scale_ggml(const struct dti_block_args *args, struct lane_blocks *t)
             t->q[i] = t->x[i] * t->by[b];
     }
     encode_scales(args, t, scale);
-}
-
-static void clear_blocks(struct lane_blocks *t)
-{
-    for (size_t b = 0; b < t->blocks; b++)
-        for (size_t i = b * t->length; t->zero[b] && i < (b + 1) * t->length; i++)
-            t->q[i] = 0;
 }
 
 /* Quotients to codes; each returns how many of a block are beyond the largest. */
@@ -234,44 +272,22 @@ static uint32_t encode_q4(struct lane_blocks *t, size_t block)
     return clipped;
 }
 
-/* The midpoint of two neighbours of nf4's table, exact in fp64. */
-DTI_LANE double nf4_middle(unsigned place)
+/* The codes of a table; none is clipped. */
+static uint32_t encode_table(struct lane_blocks *t, size_t block,
+                             const struct dti_block_recipe *recipe)
 {
-    const double low = (double)dti_lane_f32(dti_nf4_table[place]);
-    return (low + (double)dti_lane_f32(dti_nf4_table[place + 1])) / 2;
-}
-
-/* nf4: so many midpoints of the table are below. A quotient in fp32 is above one if it is above the
- * largest fp32 number that is not. */
-static uint32_t encode_nf4(struct lane_blocks *t, size_t block)
-{
-    const float *const q = t->q + block * t->length;
-    uint32_t above[DTI_BLOCK_LENGTH_MAX] = {0};
-    for (unsigned k = 0; k < 15; k++) {
-        const double middle = nf4_middle(k);
-        const uint32_t bits = dti_lane_bits_f32((float)middle);
-        const bool beyond = (double)dti_lane_f32(bits) > middle;
-        const float limit = dti_lane_f32(bits - (beyond ? (middle > 0 ? 1U : ~0U) : 0U));
-        for (size_t i = 0; i < DTI_BLOCK_LENGTH_MAX; i++)
-            above[i] += q[i] > limit;
-    }
-    for (size_t i = 0; i < t->length; i++)
-        t->codes[block * t->length + i] = (unsigned char)above[i];
-    return 0;
-}
-
-/* The same by exact quotients. One of 24-bit integers A / B that is not the midpoint M, of 26 bits,
- * differs from it by more than 2^-50 of it, so that its rounding in fp64 is on the same side. */
-static uint32_t encode_nf4_exact(struct lane_blocks *t, size_t block)
-{
-    const float *const x = t->x + block * t->length;
+    const size_t at = block * t->length;
+    const bool bnb_fp4 = recipe->format->id == DTI_BLOCK_BNB_FP4;
     const double by = (double)t->by[block];
-    for (size_t i = 0; i < t->length; i++) {
-        const double quotient = t->zero[block] ? 0 : (double)x[i] / by;
-        unsigned above = 0;
-        for (unsigned k = 0; k < 15; k++)
-            above += quotient > nf4_middle(k);
-        t->codes[block * t->length + i] = (unsigned char)above;
+    if (recipe->division == DTI_DIVIDE_EXACT) {
+        for (size_t i = at; i < at + t->length; i++) {
+            const double quotient = t->zero[block] ? 0 : (double)t->x[i] / by;
+            t->codes[i] = bnb_fp4 ? dti_lane_bnb_fp4_of(quotient) : dti_lane_nf4_of(quotient);
+        }
+    } else if (bnb_fp4) {
+        dti_lane_bnb_fp4(t->codes + at, t->q + at, t->length);
+    } else {
+        dti_lane_nf4(t->codes + at, t->q + at, t->length);
     }
     return 0;
 }
@@ -285,8 +301,7 @@ static uint32_t encode_block(const struct dti_block_args *args, struct lane_bloc
     case DTI_BLOCKS_Q4:
         return encode_q4(t, block);
     case DTI_BLOCKS_NF:
-        return args->recipe->division == DTI_DIVIDE_EXACT ? encode_nf4_exact(t, block)
-                                                          : encode_nf4(t, block);
+        return encode_table(t, block, args->recipe);
     case DTI_BLOCKS_MX:
     case DTI_BLOCKS_NV:
         break;

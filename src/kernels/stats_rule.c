@@ -14,7 +14,7 @@ const enum dti_dtype dti_stats_ranges[DTI_STATS_RANGES] = {DTI_FP16, DTI_BF16, D
 
 static bool is_wide(const struct dti_format *format, enum dti_kind kind)
 {
-    return format->width == 64 && format->kind == kind;
+    return !dti_format_fits_hub64(format) && format->kind == kind;
 }
 
 /* Which one a dtype (not complex) goes through. */

@@ -36,11 +36,33 @@ def two(name, kind, more=""):
     return ".reg .b%s a; ld.global.b%s a,[p]; %s a,a,a%s; st.global.b%s [p],a;" % (kind, kind, name, more, kind)
 
 
+def convert(name):
+    """From two numbers of fp32, or from one, to a register that holds the result."""
+    bits = 8 if "e2m1x2" in name else 16 if "x2" in name or "bf16" in name or ".f16." in name else 32
+    operands = "a,a" if "x2" in name else "a"
+    head = ".reg .f32 a; .reg .b16 h; .reg .b32 w; ld.global.f32 a,[p]; "
+    if bits == 8:
+        return head + "{ .reg .b8 o; %s o,%s; cvt.u16.u8 h,o; } st.global.b16 [p],h;" % (name, operands)
+    out = "h" if bits == 16 else "w"
+    return head + "%s %s,%s; st.global.b%d [p],%s;" % (name, out, operands, bits, out)
+
+
 # by the dtype of a row and a word of its source
 PROGRAMS = {
     ("FP64", "fma.f64"): ".reg .f64 a; ld.global.f64 a,[p]; fma.rn.f64 a,a,a,a; st.global.f64 [p],a;",
     ("FP32", "fma.f32"): ".reg .f32 a; ld.global.f32 a,[p]; fma.rn.f32 a,a,a,a; st.global.f32 [p],a;",
     ("FP16", "fma.f16x2"): two("fma.rn.f16x2", 32, ",a"),
+    ("FP16", "cvt.f16.f32"): convert("cvt.rn.f16.f32"),
+    ("FP16", "wmma.mma"): (
+        ".reg .b32 a; .reg .f32 c<8>; ld.global.b32 a,[p]; ld.global.v4.f32 {c0,c1,c2,c3},[p];"
+        "ld.global.v4.f32 {c4,c5,c6,c7},[p+16];"
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {c0,c1,c2,c3,c4,c5,c6,c7},{a,a,a,a,a,a,a,a},"
+        "{a,a,a,a,a,a,a,a},{c0,c1,c2,c3,c4,c5,c6,c7}; st.global.f32 [p],c0;"),
+    ("TF32", "cvt.rna.tf32.f32"): convert("cvt.rna.tf32.f32"),
+    ("BF16", "cvt.rn.bf16.f32"): convert("cvt.rn.bf16.f32"),
+    ("BF16", "mma"): mma("m16n8k16", "", "bf16"),
+    ("FP8_E5M2", "cvt.rn.satfinite.e5m2x2.f32"): convert("cvt.rn.satfinite.e5m2x2.f32"),
+    ("FP8_E4M3FN", "cvt.rn.satfinite.e4m3x2.f32"): convert("cvt.rn.satfinite.e4m3x2.f32"),
     ("TF32", "mma"): mma("m16n8k8", "", "tf32"),
     ("BF16", "fma.bf16x2"): two("fma.rn.bf16x2", 32, ",a"),
     ("BF16", "mul.bf16x2"): two("mul.rn.bf16x2", 32),
@@ -51,6 +73,7 @@ PROGRAMS = {
 }
 for ours, theirs in (("FP6_E3M2", "e3m2"), ("FP6_E2M3", "e2m3"), ("FP4_E2M1", "e2m1")):
     PROGRAMS[ours, "tcgen05.mma"] = TILES + "tcgen05.mma.cta_group::1.kind::f8f6f4 [t],d,d,t,q;"
+    PROGRAMS[ours, "cvt.rn.satfinite.%sx2.f32" % theirs] = convert("cvt.rn.satfinite.%sx2.f32" % theirs)
     PROGRAMS[ours, "mma"] = mma("m16n8k32", ".kind::f8f6f4", theirs)
 
 

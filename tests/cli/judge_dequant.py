@@ -18,7 +18,7 @@ from dequant_files import (BLOCKS, E4M3, E5M2, bits_of, f32, floats, gguf_blocks
 
 
 def told(name):
-    return {"dtinfo.quant.w": "mxfp6_e3m2 low"} if name == "mxfp6_e3m2" else None
+    return {"dtinfo.quant.w": name + " low"} if name in ("mxfp6_e3m2", "bnb_fp4") else None
 
 
 def store(name, codes, rows, scales, scale_shape, more=None):

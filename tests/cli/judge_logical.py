@@ -17,7 +17,7 @@ from dequant_files import npy, write_file
 
 RANDOM = random.Random(20240703)
 BY_CHANNEL = ("int8 uint8 int16 uint16 int4 uint4 int2 uint2 fp8_e4m3fn fp8_e5m2 fp8_e4m3fnuz fp8_e5m2fnuz").split()
-BLOCKS = "mxfp8_e4m3 mxfp8_e5m2 mxint8 mxfp6_e2m3 mxfp6_e3m2 mxfp4 nvfp4 nf4 q8_0 q4_0".split()
+BLOCKS = "mxfp8_e4m3 mxfp8_e5m2 mxint8 mxfp6_e2m3 mxfp6_e3m2 mxfp4 nvfp4 nf4 bnb_fp4 q8_0 q4_0".split()
 MODELOPT = "int8 fp8_e4m3fn mxfp8_e4m3 mxfp4 nvfp4".split()
 ALIKE = {"uint4": "int4", "uint2": "int2", "q8_0": "int8"}    # files hold the same for both
 SHAPES = {"model.a.weight": [96, 64], "model.b.weight": [3, 32, 64], "model.c.weight": [300, 1024]}

@@ -29,7 +29,7 @@ BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8_e4m3fn"
 # numbers in a block, bytes of its codes, bytes of its scale, bytes of a scale of the whole array
 BLOCKS = {"mxfp8_e4m3": (32, 32, 1, 0), "mxfp8_e5m2": (32, 32, 1, 0), "mxfp6_e3m2": (32, 24, 1, 0),
           "mxfp6_e2m3": (32, 24, 1, 0), "mxfp4": (32, 16, 1, 0), "mxint8": (32, 32, 1, 0),
-          "nvfp4": (16, 8, 1, 4), "nf4": (64, 32, 4, 0), "q8_0": (32, 32, 2, 0), "q4_0": (32, 16, 2, 0)}
+          "nvfp4": (16, 8, 1, 4), "nf4": (64, 32, 4, 0), "bnb_fp4": (64, 32, 4, 0), "q8_0": (32, 32, 2, 0), "q4_0": (32, 16, 2, 0)}
 FLOATS = ["fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3fn", "fp8_e5m2", "fp6_e3m2", "fp4_e2m1", "e5m6",
           "e8m15", "e11m40", "e2m0", "e3m3"]
 STATES = {"adam": ("first moment", "second moment"), "adamw": ("first moment", "second moment"),

@@ -85,6 +85,10 @@ def draw_edges(rng, name, how, count):
         middles = [fp32((Fraction(a) + Fraction(b)) / 2) for a, b in zip(NF4, NF4[1:])]
         numbers = [rng.choice([1.0, -1.0])] + [rng.choice(middles) for _ in range(count - 1)]
         return [number.hex() for number in numbers], numbers
+    elif name == "bnb_fp4":
+        numbers = [rng.choice([1.0, -1.0])] + [rng.choice([-1, 1]) * rng.choice(model.BNB_FP4_PIVOTS)
+                                               for _ in range(count - 1)]
+        return [number.hex() for number in numbers], numbers
     elif name == "nvfp4":
         step = Fraction(2) ** rng.randrange(-4, 5)
         largest = 6 * Fraction(how.get("tensor", 1.0)) * step * (1 + Fraction(2 * rng.randrange(8) + 1, 16))
@@ -124,6 +128,8 @@ def draw_options(rng, name):
     if name == "nvfp4":
         kind = rng.choice(["auto", "none", "given", ""])
         how["tensor_from"] = kind or "auto"
+        how["nv_scale"] = rng.choice(["six", "four-six"])
+        words += ["--nv-scale", how["nv_scale"]] if how["nv_scale"] != "six" or rng.random() < 0.5 else []
         if kind == "given":
             how["tensor"] = fp32(Fraction(rng.uniform(1e-4, 2)))
             words += ["--tensor-scale", how["tensor"].hex()]
@@ -235,7 +241,7 @@ def judge_group(found, numbers, texts, name, how):
             for element, x, text in zip(found["elements"], numbers, texts)]
     codes = [code for code, _, _ in done]
     if name in BLOCKS:
-        codes += [{"nf4": 7, "q4_0": 8}.get(name, 0)] * (group.length - len(codes))
+        codes += [model.ZERO.get(name, 0)] * (group.length - len(codes))
     width = FORMATS[group.code_name].width
     if bytes.fromhex(found["packed"]) != pack(width, codes, how["high"]):
         wrong("packed", found["packed"])
@@ -288,7 +294,7 @@ def judge_run(rng, name):
     try:
         if name == "nvfp4" and how["tensor_from"] == "auto":
             finite = [abs(x) for x in numbers if math.isfinite(x)]
-            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / 2688) or 1.0
+            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / (2688 if how["nv_scale"] == "six" else 1536)) or 1.0
         if name == "nvfp4":
             is_number(result["tensor_scale"], how.get("tensor", 1.0), "tensor scale")
         length = BLOCKS[name][3] if name in BLOCKS else how.get("block", count)

@@ -144,7 +144,7 @@ def judge_case(number, source, shape, dtype, ask):
     few = dtype in ("int2", "uint2", "int4", "uint4") and open_width(shape[-1], expected.width)
     wide = "block" in ask and not expected.block and open_group(shape, ask, expected.width >= 8)
     filled = dtype in ("int2", "uint2", "int4", "uint4") and expected.code_shape[-1] != shape[-1]
-    if dtype == "mxfp6_e3m2" or ask.get("high") or few or wide or filled:
+    if dtype in ("mxfp6_e3m2", "bnb_fp4") or ask.get("high") or few or wide or filled:
         told["dtinfo.quant.w"] = "%s %s" % (dtype, "high" if ask.get("high") else "low")
     if filled or wide:
         told["dtinfo.quant.w"] += " %d" % ask["block"]
@@ -196,6 +196,8 @@ def judge_cases():
             case("F32", [2, length], dtype, high=True)
     for rule in ("ceil", "rceil", "even"):
         case("F32", [3, 64], "mxfp4", how={"mx_scale": rule}, words=["--mx-scale", rule])
+    for layout in ("compressed-tensors", "modelopt"):
+        case("F32", [9, 64], "nvfp4", layout=layout, how={"nv_scale": "four-six"}, words=["--nv-scale", "four-six"])
     case("F32", [4, 32], "int8", layout="modelopt", per="channel")
     case("F32", [4, 32], "fp8_e4m3fn", layout="modelopt")
     for dtype in ("mxfp8_e4m3", "mxfp4", "nvfp4"):

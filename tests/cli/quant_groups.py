@@ -12,6 +12,7 @@ DIVISIONS = {"true": model.TRUE, "reciprocal": model.RECIPROCAL, "exact": model.
 SPECIALS = {"clamp": model.CLAMP, "torch": model.AS_TORCH, "torch_channel": model.AS_TORCH_CHANNEL}
 SYMMETRIES = {"none": model.NONE, "full": model.FULL, "half": model.HALF}
 ZEROS = {"onnx": model.ZERO_ONNX, "torch": model.ZERO_TORCH}
+NV_SCALES = {"six": model.SIX, "four-six": model.FOUR_SIX}
 MX_SCALES = {"floor": model.FLOOR, "ceil": model.CEIL, "rceil": model.RCEIL, "even": model.EVEN}
 
 
@@ -50,7 +51,8 @@ class Affine:
 def group_of(name, how, values):
     if name not in model.BLOCKS:
         return Affine(name, how, values)
-    return model.Block(name, values, MX_SCALES[how["mx_scale"]], DIVISIONS[how["division"]], how.get("tensor", 1.0))
+    rule = NV_SCALES[how.get("nv_scale", "six")] if name == "nvfp4" else MX_SCALES[how["mx_scale"]]
+    return model.Block(name, values, rule, DIVISIONS[how["division"]], how.get("tensor", 1.0))
 
 
 def pack(width, codes, high):

@@ -15,7 +15,7 @@ CODES = {"int8": ("I8", 8), "uint8": ("U8", 8), "int16": ("I16", 16), "uint16": 
          "fp8_e4m3fn": ("F8_E4M3", 8), "fp8_e5m2": ("F8_E5M2", 8), "fp8_e4m3fnuz": ("F8_E4M3FNUZ", 8),
          "mxfp8_e4m3": ("F8_E4M3", 8), "mxfp8_e5m2": ("F8_E5M2", 8), "mxint8": ("I8", 8), "q8_0": ("I8", 8),
          "mxfp6_e2m3": ("U8", "bits"), "mxfp6_e3m2": ("U8", "bits"), "mxfp4": ("U8", "bits"), "nvfp4": ("U8", "bits"),
-         "nf4": ("U8", "bits"), "q4_0": ("U8", "bits")}
+         "nf4": ("U8", "bits"), "bnb_fp4": ("U8", "bits"), "q4_0": ("U8", "bits")}
 SCALES = {"fp8_e8m0": "U8", "fp8_e4m3fn": "F8_E4M3", "fp32": "F32", "fp16": "F16"}
 
 
@@ -47,7 +47,7 @@ class Expected:
         self.errors, self.signal = [], Fraction(0)
         if dtype == "nvfp4":
             amax = max((abs(x) for x in numbers if math.isfinite(x)), default=0.0)
-            self.tensor = model.divide(amax, 2688.0) or 1.0
+            self.tensor = model.divide(amax, 1536.0 if self.how.get("nv_scale") == "four-six" else 2688.0) or 1.0
             self.stored_tensor = self.tensor
             if ask.get("layout") != "modelopt":
                 self.stored_tensor = model.divide(1.0, self.tensor)

@@ -9,7 +9,8 @@ that name it are skipped where it is not given). What it must print stands besid
     <case>.stdout   <case>.stderr   absent: nothing may be printed there
     <case>.exit                     absent: 0
 
-A line "# needs /proc/meminfo" in a case skips it where there is no such file.
+A line "# needs /proc/meminfo" in a case skips it where there is no such file, "# needs mpfr" where the program
+computes no functions.
 
 Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob) takes the file's place:
 `*` stands for anything within a line, a line of three dots for any number of lines.
@@ -21,6 +22,7 @@ Where an answer holds facts of the machine, <case>.stdout.glob (or .stderr.glob)
 import argparse
 import concurrent.futures
 import difflib
+import functools
 import os
 import pathlib
 import re
@@ -135,13 +137,19 @@ def orphans():
     return sorted(found)
 
 
-def lacks(script, pretend):
+@functools.lru_cache(maxsize=None)
+def has_functions(program):
+    return subprocess.run([program, "calc", "exp(1)", "fp16"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def lacks(script, pretend, program):
     """What the case needs and this machine or call does not have, or None."""
     text = script.read_text()
     if not pretend and "$PRETEND" in text:
         return "--pretend"
     for path in re.findall(r"^# needs (\S+)$", text, flags=re.MULTILINE):
-        if not os.path.exists(path):
+        if path != "mpfr" and not os.path.exists(path) or path == "mpfr" and not has_functions(program):
             return path
     return None
 
@@ -162,7 +170,7 @@ def main():
                      if not options.filters or
                      any(word in "%s/%s" % (script.parent.name, script.stem)
                          for word in options.filters))
-    missing = {script: what for script in scripts if (what := lacks(script, options.pretend))}
+    missing = {script: what for script in scripts if (what := lacks(script, options.pretend, options.program.resolve()))}
     scripts = [script for script in scripts if script not in missing]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:

@@ -38,6 +38,13 @@ QUESTIONS += [(words.split() + ["-o", "/dev/null"], bytes(range(240))) for words
 QUESTIONS += [("cast - fp32 --from bf16 --as text".split(), bytes(range(240))),
               ("cast - fp16 --from text --as text".split(), b"1.5,70000\n1e-9 0x1p-3 1/3"),
               ("cast - bf16 --from text --like torch -o /dev/null".split(), b"1.5,70000 1/3")]
+QUESTIONS += [(words.split(), b"") for words in (
+    "calc exp(1/3)+0.1 bf16", "calc [1,2]/3 fp16 --json --steps",
+    "calc layernorm([1,2]) fp32 --steps --accumulate fp64 --true-value never",
+    "calc sum(rand(99)) fp16 --steps --json --true-value never",
+    "calc [[1,2],[3,4]]/3 fp16,bf16,int8 --true-value never",
+    "calc @weights.npy*2 fp16 -o out.npy --true-value never",
+    "calc @model.safetensors:model.norm.weight fp32 --json --true-value never")]
 # of files that main() makes
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect model.safetensors", "inspect model.safetensors -q", "inspect model.safetensors --tree",
@@ -79,13 +86,19 @@ QUESTIONS += [(words.split(), b"") for words in (
     "check deflated.npz --no-nan --jsonl", "check model.gguf")]
 
 
+# the C library ends a process that has no memory for the thread-local data of a library, which MPFR has
+NO_THREAD_DATA = b"cannot allocate memory for thread-local data: ABORT\n"
+
+
 def failing(words, stdin, at, variables):
-    """The run whose at-th allocation fails, and how many it asked for."""
+    """The run whose at-th allocation fails, and how many it asked for (None: the C library ended it)."""
     with tempfile.NamedTemporaryFile() as counter:
         env = environment(LD_PRELOAD=LIBRARY, DTI_TEST_FAIL_AT=str(at),
                           DTI_TEST_FAIL_COUNT=counter.name, **variables)
         done = run(words, stdin, env)
         text = counter.read()
+    if words[0] == "calc" and done.code == 127 and done.stderr == NO_THREAD_DATA:
+        return done, None
     require(text.strip().isdigit(), "the library was not loaded, or the program did not end:", words, at,
             done.code, done.stderr)
     return done, int(text)
@@ -142,6 +155,10 @@ def fail_each(step, **variables):
             require(at < ALLOCATIONS, "there is no end to the allocations:", words)
             remove_output(words)
             done, asked = failing(words, stdin, at, variables)
+            if asked is None:
+                continue
+            if words[0] == "calc" and done.code == 0 and b"libmpfr is not available" in done.stdout:
+                continue  # the loader could not load it
             same = (done.code, done.stdout, done.stderr) == (whole.code, whole.stdout, whole.stderr)
             if not same:
                 drop_warnings(done, whole)

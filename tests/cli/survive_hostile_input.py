@@ -46,7 +46,9 @@ def the_longest_argument_is_a_number_like_any_other():
             done.stdout, done.stderr[:200])
     for words in (["cast", "x" * 131000, "fp32"], ["cast", "1", "y" * 131000],
                   ["z" * 131000], ["cast", "--" + "o" * 131000], ["finfo", "e" * 131000],
-                  ["bits", "0x" + "f" * 131000, "fp32"], ["cast", "1", "bf16", "--round=" + "u" * 131000]):
+                  ["bits", "0x" + "f" * 131000, "fp32"], ["cast", "1", "bf16", "--round=" + "u" * 131000],
+                  ["calc", "1+" * 65000 + "1", "fp16"], ["calc", "(" * 131000, "fp16"],
+                  ["calc", "n" * 131000, "fp16"]):
         line = require_one_line(run(words), 2)
         require(len(line) < 1000, "the line is long:", len(line))
 
@@ -129,7 +131,7 @@ def hostile_bytes_never_reach_the_terminal():
     for text in hostile:
         for words in ([["cast"], [text], ["bf16"]], [["cast"], ["1"], [text]], [["finfo"], [text]],
                       [["bits"], [text], ["fp16"]], [[text]], [["help"], [text]],
-                      [["completion"], [text]], [["cast"], ["1"], ["bf16"], ["--round"], [text]]):
+                      [["completion"], [text]], [["calc"], [text], ["bf16"]], [["calc"], ["1"], [text]], [["cast"], ["1"], ["bf16"], ["--round"], [text]]):
             flat = [word for part in words for word in part]
             done = run(flat)
             require_one_line(done, 2)

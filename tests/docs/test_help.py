@@ -89,6 +89,10 @@ def main():
         check_short_help(judge, program, command)
         with pages.checkpoints():
             check_examples(judge, program, command)
+    calc, = (command for command in public if command["name"] == "calc")
+    for operation in facts["operations"]:
+        judge.check(re.search(rf"(?<!\w){re.escape(operation['name'])}(?!\w)", " ".join(calc["details"])),
+                    f"calc --help does not name {operation['name']}")
     overview = pages.run(program, "--help")
     judge.check(overview.returncode == 0 and overview.stderr == "", "dtinfo --help fails")
     judge.check(overview.stdout == pages.run(program, "help").stdout, "--help and help differ")

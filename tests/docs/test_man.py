@@ -120,11 +120,27 @@ def check_own_variables(judge, program, variables):
     judge.check(done.returncode == 2, "an unknown DTINFO variable is no error")
 
 
+def check_conversions(judge, program, facts):
+    """A conversion names a stack that has its dtype; an instruction set that is a stack has one."""
+    cast = next(command for command in facts["commands"] if command["name"] == "cast")
+    stacks = {choice["name"] for option in cast["options"] if option["long"] == "like"
+              for choice in option["choices"]}
+    likes = {conversion["like"] for conversion in facts["conversions"]}
+    judge.check(likes - {""} <= stacks, f"no stacks: {sorted(likes - stacks)}")
+    libraries = {"torch", "torch-2.12", "numpy", "ml_dtypes", "onnx", "onnx-nosat", "cuda"}
+    judge.check(stacks - libraries <= likes, f"no conversions: {sorted(stacks - libraries - likes)}")
+    for row in facts["conversions"]:
+        if row["like"]:
+            done = pages.run(program, "cast", "1", row["to"], "--like", row["like"], "-q")
+            judge.check(done.returncode == 0, f"{row['instruction']}: {row['like']} has no {row['to']}")
+
+
 def check_dtypes(judge, page, facts, blocks):
     text = page.text()
     lines = page.lines
     names = {dtype["name"] for dtype in facts["dtypes"]}
-    titles = {"dtype", "block format"}
+    names |= {conversion["instruction"] for conversion in facts["conversions"]}
+    titles = {"dtype", "block format", "instruction"}
     rows = {pages.unescape(line[4:-1]) for line in lines if re.match(r"\|\[ \*.+\*$", line)} - titles
     judge.check(rows == names | blocks, f"{page.name}: the tables lack {sorted((names | blocks) - rows)}"
                 f" and have {sorted(rows - names - blocks)} too many")
@@ -168,12 +184,13 @@ def check_json_page(judge, page, program, facts):
                 ["cast", "1/3", "fp16", "--digits", "9"], ["cast", "1", "fp16", "--stacks"],
                 ["cast", "1", "fp16", "--round", "stochastic", "--seed", "7"],
                 ["cast", "70000", "fp16"],
+                ["calc", "softmax([-20, 5])", "fp16", "--steps", "-o", "c.npy"], ["calc", "1/3", "fp16"],
                 ["cast", "-", "fp16", "--from", "fp32", "-o", "/dev/null"], ["--version"],
                 ["bench", "cast", "fp32:bf16", "--size", "4KiB", "--time", "0.01"], ["bench", "--list"],
                 ["inspect", "model.safetensors", "arrays.npz", "model.gguf", "--stats", "--histogram",
                  "--each"],
                 ["inspect", "model.safetensors", "--as", "bf16"],
-                ["inspect", "none", "weights.npy"], ["devices"],
+                ["inspect", "none", "weights.npy"], ["devices"], ["devices", "hopper", "m4"], ["devices", "--supports", "bf16"],
                 ["quant", "1", "7", "-0.1", "uint8,mxfp4,nvfp4,q4_0"], ["quant", "1", "e4m3", "--scale", "2"],
                 ["quant", "model.safetensors", "mxfp4", "--pad", "-o", "q.safetensors"],
                 ["quant", "q.safetensors", "bf16", "--dequant", "-o", "d.safetensors"],
@@ -279,6 +296,7 @@ def main():
     check_colour_variables(judge, program)
     check_own_variables(judge, program, facts["environment"])
     check_dtypes(judge, every["dtinfo-dtypes.7"], facts, blocks)
+    check_conversions(judge, program, facts)
     check_json_page(judge, every["dtinfo-json.5"], program, facts)
     check_readme(judge, program, all_options)
     return judge.finish(at_least=200)

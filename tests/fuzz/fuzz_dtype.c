@@ -9,11 +9,11 @@
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {
-    "e",    "m",       "b",   "fn",         "fnuz", "uz",   "fp",    "bf16", "torch.",
-    "np.",  "0",       "1",   "2",          "3",    "4",    "5",     "8",    "16",
-    "64",   "11",      "e8",  "m0",         "e19",  "m52",  "b1023", "b-7",  "binary8",
-    "p3",   "se",      "uf",  "k",          "int",  "uint", "float", "_",    "<f4",
-    "jnp.", "complex", "128", "ml_dtypes.", "E",    "bool", "mxfp4", NULL,
+    "e",  "m",    "b",     "fn",    "fnuz",  "uz",  "fp",      "bf16",    "torch.", "np.",
+    "0",  "1",    "2",     "3",     "4",     "5",   "8",       "16",      "64",     "11",
+    "e8", "m0",   "e19",   "m52",   "b1023", "b-7", "binary8", "p3",      "se",     "uf",
+    "k",  "int",  "uint",  "float", "_",     "<f4", "jnp.",    "complex", "128",    "ml_dtypes.",
+    "E",  "bool", "mxfp4", "u",     "ue4",   "i",   "m3fn",    "63",      NULL,
 };
 
 enum { NAME_MAX_LENGTH = 200, COUNTED_WIDTH = 10 };

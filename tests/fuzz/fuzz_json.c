@@ -99,6 +99,9 @@ static const char *const lines[] = {
     "bits -- $0 $1",
     "bits 0x40 $0",
     "bits 0.1 bf16,$0 fp16",
+    "calc -- $0) bf16", /* never computed: it may take long */
+    "calc 256+1 bf16,$0 --steps",
+    "calc sum(1/[3,7,1e9]) fp16 --order $0 --accumulate $1",
     "cast -- $0 bf16",
     "cast -- 1 $0",
     "cast -- $0 $1 $2",
@@ -122,6 +125,8 @@ static const char *const lines[] = {
     "mem @s @z $0",
     "mem @g bf16 --keep $0 --only $1 -v",
     "devices --device $0",
+    "devices --arch -- $0",
+    "devices --supports $0 -- $1",
     "devices --device cpu --sysroot $0",
     "bench x$0",
     "bench cast x$0:bf16 --level $1",

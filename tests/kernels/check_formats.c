@@ -11,7 +11,8 @@
 enum { TOLD_MAX = 12, FORMATS_MAX = 160 };
 
 /* Beyond the rows: every shape of special codes, biases far from the usual one, formats at and
- * beyond the range and the precision of fp32 and fp64, and the narrowest ones. */
+ * beyond the range and the precision of fp32 and fp64, the narrowest ones,
+ * and integers around the same precisions. */
 static const char *const parsed[] = {
     "e6m9",        "e8m7b120",     "e5m10b20",     "e2m3b1",        "e4m3fnuzb9",   "e3m4fn",
     "e11m20",      "e11m52b1000",  "e7m8",         "e1m14",         "e5m0",         "e8m0b127",
@@ -21,7 +22,11 @@ static const char *const parsed[] = {
     "e11m4b2000",  "e11m50",       "e11m51",       "e11m52fn",      "e12m3",        "e15m48",
     "e15m16",      "e19m44",       "e4m3b100",     "e4m3fnb0",      "e5m2b140",     "e6m1fn",
     "e4m11fnuz",   "e2m13",        "e1m62",        "binary3p1se",   "binary3p2uf",  "binary5p2se",
-    "binary7p3uf", "binary12p5ue", "binary16p8se", "binary16p11sf", "binary16p1ue",
+    "binary7p3uf", "binary12p5ue", "binary16p8se", "binary16p11sf", "binary16p1ue", "ue3m4",
+    "ue2m3fn",     "ue5m0fn",      "ue6m10",       "ue11m52",       "int3",         "uint5",
+    "uint7",       "int9",         "int12",        "uint23",        "int24",        "uint25",
+    "int26",       "int48",        "uint51",       "int52",         "uint52",       "int53",
+    "uint63",
 };
 
 size_t check_formats(const struct dti_format **ret_formats)

@@ -62,7 +62,7 @@ void quant_encoder(struct dti_encoder *ret, const struct dti_format *format);
 extern const char *const quant_divisions[]; /* by enum dti_quant_division */
 
 /* Recipes of a block format, and how many there are. */
-enum { RECIPES_MAX = 12 };
+enum { RECIPES_MAX = 24 };
 size_t quant_recipes(struct check *check, const struct dti_block_format *format,
                      struct dti_block_recipe recipes[RECIPES_MAX]);
 /* Bits of an element in an order; whether the order is one of the format. */

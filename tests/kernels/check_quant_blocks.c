@@ -26,12 +26,15 @@ size_t quant_recipes(struct check *check, const struct dti_block_format *format,
         return count;
     }
     for (unsigned division = 0; division <= DTI_DIVIDE_EXACT; division++) {
-        for (unsigned turn = 0; turn < (format->family == DTI_BLOCKS_NV ? 4 : 1); turn++) {
-            const uint32_t tensor_scale = turn == 0   ? one
-                                          : turn == 1 ? dti_nv_tensor_scale(quant_scale(check))
-                                                      : quant_scale(check);
+        for (unsigned turn = 0; turn < (format->family == DTI_BLOCKS_NV ? 8 : 1); turn++) {
+            const enum dti_nv_scale nv = turn < 4 ? DTI_NV_SIX : DTI_NV_FOUR_SIX;
+            const uint32_t tensor_scale = turn % 4 == 0 ? one
+                                          : turn % 4 == 1
+                                              ? dti_nv_tensor_scale(nv, quant_scale(check))
+                                              : quant_scale(check);
             recipes[count++] =
                 (struct dti_block_recipe){.format = format,
+                                          .nv = nv,
                                           .division = (enum dti_quant_division)division,
                                           .tensor_scale = tensor_scale};
         }

@@ -174,6 +174,12 @@ def ieee(name, exp, man, bias=None):
                   ieee=True)
 
 
+def unsigned_ieee(name, exp, man):
+    """The same without a sign: the magnitudes of the signed format."""
+    return Format(name, "ufloat", exp, man, (1 << exp - 1) - 1, inf=(((1 << exp) - 1) << man,),
+                  nan=IeeeNans(exp, man), ieee=True)
+
+
 def p3109(name):
     """IEEE P3109 interim report 4.0: bias, the one zero, the one NaN, where infinity is."""
     bits, precision, sign, domain = re.fullmatch(r"binary(\d+)p(\d+)([su])([ef])", name).groups()
@@ -196,6 +202,10 @@ P3109_NAMES = (
     + ["binary6p3sf", "binary6p4sf", "binary4p2se", "binary4p2sf"])
 
 
+# Rows, and names that are parsed: around bytes, containers and the widths of the hubs' significands.
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 3, 5, 7, 9, 12, 24, 25, 48, 51, 52, 53, 54, 63)
+
+
 def build():
     rows = [
         # IEEE 754-2019 table 3.5; bfloat16 and tf32 are the same with fewer mantissa bits
@@ -211,13 +221,16 @@ def build():
         ieee("fp8_e4m3", 4, 3), ieee("fp8_e3m4", 3, 4),
         # OCP MX 1.0
         Format("fp8_e8m0", "ufloat", 8, 0, 127, nan=(0xff,), scale=True),
+        # PTX ISA 9.4, 5.2.3: no sign, no infinity, one NaN; ue4m3 has 7 bits
+        Format("fp8_ue4m3", "ufloat", 4, 3, 7, nan=(0x7f,)),
+        Format("fp8_ue5m3", "ufloat", 5, 3, 15, nan=(0xff,)),
         finite_nan("fp6_e3m2", 3, 2, 3, (), minus_zero=True),
         finite_nan("fp6_e2m3", 2, 3, 1, (), minus_zero=True),
         finite_nan("fp4_e2m1", 2, 1, 1, (), minus_zero=True),
     ]
     rows += [p3109(name) for name in P3109_NAMES]
-    rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in (1, 2, 4, 8, 16, 32, 64)]
-    rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in (1, 2, 4, 8, 16, 32, 64)]
+    rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in WIDTHS]
+    rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in WIDTHS]
     rows += [Format("bool", "bool", 0, 8, 0)]
     # Names that are parsed: the general forms behind the rows above.
     rows += [
@@ -225,6 +238,9 @@ def build():
         ieee("e5m6b3", 5, 6, bias=3),
         finite_nan("e2m4fn", 2, 4, 1, (0x3f, 0x7f), minus_zero=True),
         finite_nan("e3m3fnuz", 3, 3, 4, (0x40,)),
+        unsigned_ieee("ue3m4", 3, 4), unsigned_ieee("ue6m10", 6, 10),
+        unsigned_ieee("ue11m52", 11, 52), Format("ue2m3fn", "ufloat", 2, 3, 1, nan=(0x1f,)),
+        Format("ue5m0fn", "ufloat", 5, 0, 15, nan=(0x1f,)),
     ]
     return {row.name: row for row in rows}
 

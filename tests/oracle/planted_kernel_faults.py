@@ -14,10 +14,10 @@ import tempfile
 
 from planted_faults import plant
 
-KERNELS, X86, CONVERT = "src/kernels/", "src/kernels/x86/", "src/convert/"
+KERNELS, X86, CONVERT, CALC = "src/kernels/", "src/kernels/x86/", "src/convert/", "src/calc/"
 
-# name, file, text there, text instead, the test that must fail: arguments of checkkern, or "arrays"
-# for test_arrays.py
+# name, file, text there, text instead, the test that must fail: arguments of checkkern, "arrays" for
+# test_arrays.py, "bulk" or "bulk_sum" for the unit tests of operations on lists
 FAULTS = [
     ("lanes: ties go to odd", KERNELS + "lanes.h",
      "return (cut | odd) > UINT32_C(0x80000000);", "return (cut | (odd ^ 1)) > UINT32_C(0x80000000);",
@@ -124,6 +124,27 @@ FAULTS = [
      "rows scalar"),
     ("loss: overflow decided by one sign", KERNELS + "loss_lanes.c",
      "const unsigned negative = signbit(x) != 0;", "const unsigned negative = 0;", "rows scalar"),
+    ("bulk: sums are rounded twice", KERNELS + "arith_lanes.c", "bits |= above | below;", "", "bulk"),
+    ("bulk: fma rounds its product", KERNELS + "arith_lanes.c", "return add_to_odd(x * y, z);",
+     "return add_to_odd((double)(float)(x * y), z);", "bulk"),
+    ("bulk: an infinity is an overflow", KERNELS + "arith_lanes.c",
+     "(uint64_t)(magnitude == INFINITY) & (infinite ^ 1) &", "(uint64_t)(magnitude == INFINITY) &",
+     "bulk"),
+    ("bulk: zeros absorb", KERNELS + "arith_lanes.c", "finite & no_zero & y_no_zero &", "finite &",
+     "bulk"),
+    ("bulk: NaNs as the processor makes them", CALC + "bulk.c", "ret_numbers[i] != ret_numbers[i]",
+     "false", "bulk"),
+    ("bulk: the last of a kind for the first", CALC + "bulk.c",
+     "from += found[kind] == 0 ? n / 2 : 0;", "from += n / 2;", "bulk"),
+    ("bulk: a chain rounds ties twice", CALC + "bulk_chain.c", "if ((bits & below) == below / 2 + 1)",
+     "if (false)", "bulk_sum"),
+    ("bulk: a chain leaves its binade", CALC + "bulk_chain.c", "from * term > 0",
+     "sum * term > 0", "bulk_sum"),
+    ("bulk: subnormal sums have too many bits", CALC + "bulk_chain.c",
+     "rounded = sum == 0 ? sum : round_small(cut, add_to_odd(a, b));", "", "bulk_sum"),
+    ("bulk: halves are joined from the left", CALC + "bulk_sum.c",
+     "while (p->depth > 1 && p->part[p->depth - 2].length == p->part[p->depth - 1].length)",
+     "while (p->depth > 1)", "bulk_sum"),
 ]
 
 
@@ -143,9 +164,11 @@ class Copy:
                        stdout=subprocess.DEVNULL)
         self.checkkern = os.path.join(self.build, "tests/kernels/checkkern")
         self.probe = os.path.join(self.build, "tests/oracle/array_probe")
+        self.unit = os.path.join(self.build, "tests/unit/test_calc")
 
     def compile(self):
-        command = ["ninja", "-C", self.build, "tests/kernels/checkkern", "tests/oracle/array_probe"]
+        command = ["ninja", "-C", self.build, "tests/kernels/checkkern", "tests/oracle/array_probe",
+                   "tests/unit/test_calc"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
             print(done.stdout.decode()[-2000:], file=sys.stderr)
@@ -156,6 +179,8 @@ class Copy:
         if test == "arrays":
             command = [sys.executable, os.path.join(self.tree, "tests/oracle/test_arrays.py"),
                        self.probe, os.path.join(self.tree, "tests/data/vectors.tsv")]
+        if test.startswith("bulk"):
+            command = [self.unit, test]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               check=False)
         return done.returncode in (0, 77)

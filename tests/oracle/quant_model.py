@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A reference model of quantization in exact rationals, written from the texts: OCP Microscaling Formats 1.0,
-NVIDIA's NVFP4, QLoRA's NF4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
+NVIDIA's NVFP4, QLoRA's NF4, bitsandbytes' FP4, ggml's Q8_0 and Q4_0, ONNX QuantizeLinear, torch.quantize_per_tensor.
 
 fp32 numbers are Python floats, which hold them exactly. Nothing is shared with the C core.
 """
@@ -16,12 +16,14 @@ import sys
 from fractions import Fraction
 
 from formats import FORMATS, NAN, floor_log2, power_of_two
+from fp32_model import EPS, LARGEST, LEAST_NORMAL, add, bits, divide, multiply, near, number, round32
 
 TRUE, RECIPROCAL, EXACT = range(3)
 CLAMP, AS_TORCH, AS_TORCH_CHANNEL = range(3)
 NONE, FULL, HALF = range(3)
 ZERO_ONNX, ZERO_TORCH = range(2)
 FLOOR, CEIL, RCEIL, EVEN = range(4)
+SIX, FOUR_SIX, FOUR = range(3)      # FOUR is half of FOUR_SIX
 
 INTEGERS = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16")
 FLOATS = ("fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e4m3", "fp8_e3m4", "fp6_e3m2", "fp6_e2m3",
@@ -32,15 +34,31 @@ BLOCKS = {"mxfp8_e4m3": ("mx", "fp8_e4m3fn", "fp8_e8m0", 32), "mxfp8_e5m2": ("mx
           "mxfp6_e3m2": ("mx", "fp6_e3m2", "fp8_e8m0", 32), "mxfp6_e2m3": ("mx", "fp6_e2m3", "fp8_e8m0", 32),
           "mxfp4": ("mx", "fp4_e2m1", "fp8_e8m0", 32), "mxint8": ("mx", "int8", "fp8_e8m0", 32),
           "nvfp4": ("nv", "fp4_e2m1", "fp8_e4m3fn", 16), "nf4": ("nf", "uint4", "fp32", 64),
+          "bnb_fp4": ("nf", "uint4", "fp32", 64),
           "q8_0": ("q8", "int8", "fp16", 32), "q4_0": ("q4", "uint4", "fp16", 32)}
 
 NF4 = [ctypes.c_float(x).value for x in
        (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
         -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
         0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)]
+# get_4bit_type("fp4"): twelfths, by code; zero has no sign.
+BNB_FP4 = [ctypes.c_float(sign * (x / 12)).value for sign in (1, -1) for x in (0, 0.0625, 8, 12, 4, 6, 2, 3)]
+BNB_FP4[8] = 0.0
+BNB_FP4_PIVOTS = [ctypes.c_float(x).value for x in
+                  (0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333)]
+TABLES = {"nf4": NF4, "bnb_fp4": BNB_FP4}
+ZERO = {"nf4": 7, "q4_0": 8}  # the code of zero, where it is not 0
 
-LARGEST = float.fromhex("0x1.fffffep127")
-LEAST_NORMAL, EPS = 2.0**-126, 2.0**-23
+
+def bnb_fp4_code(q):
+    """The search of dQuantizeFP4 (csrc/kernels.cu) through its pivots, level by level."""
+    x, sign = abs(q), 8 if q < 0 else 0
+    p = BNB_FP4_PIVOTS
+    if x > p[3]:
+        return sign + ((3 if x > p[6] else 2) if x > p[5] else (5 if x > p[4] else 4))
+    if x > p[1]:
+        return sign + (7 if x > p[2] else 6)
+    return sign + (1 if x > p[0] else 0)
 
 
 # Talking to the probe.
@@ -58,50 +76,6 @@ def ask(probe, requests):
 
 def words(numbers):
     return array.array("I", numbers)
-
-
-# fp32.
-
-def bits(x):
-    return 0x7FC00000 if math.isnan(x) else struct.unpack("<I", struct.pack("<f", x))[0]
-
-
-def number(code):
-    return struct.unpack("<f", struct.pack("<I", code))[0]
-
-
-def near(x):
-    """A double as fp32, one rounding."""
-    return ctypes.c_float(x).value
-
-
-def round32(value, negative=None):
-    """A Fraction as fp32, one rounding; negative: the sign, where it may become zero."""
-    magnitude = abs(value)
-    negative = value < 0 if negative is None else negative
-    if magnitude:
-        step = power_of_two(max(floor_log2(magnitude), -126) - 23)
-        magnitude = round(magnitude / step) * step
-    result = math.inf if magnitude >= power_of_two(128) else float(magnitude)
-    return -result if negative else result
-
-
-def multiply(a, b):
-    return near(a * b)      # 48 bits at most, and no end of fp64 is near
-
-
-def divide(a, b):
-    if b == 0:
-        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
-    if a == 0 or not math.isfinite(a) or not math.isfinite(b):
-        return a / b
-    return round32(Fraction(a) / Fraction(b))
-
-
-def add(a, b):
-    if a == 0 or b == 0 or a == -b:
-        return a + b
-    return round32(Fraction(a) + Fraction(b))
 
 
 # Codes.
@@ -280,6 +254,19 @@ class Block:
             self.inverse = divide(divide(1.0, tensor), self.scale)
         elif self.family == "nf":
             self.inverse = divide(1.0, self.scale)
+        if self.family == "nv" and rule == FOUR_SIX and not self.special:
+            four = Block(name, block, FOUR, division, tensor)
+            if four.error(block) < self.error(block):
+                self.__dict__.update(four.__dict__)
+
+    def error(self, block):
+        """The sum of squares: differences in fp32, the sum in fp64."""
+        total = 0.0
+        for x in block:
+            back = self.back(self.store(x)[0])
+            difference = round32(Fraction(back) - Fraction(x)) if math.isfinite(back) else back - x
+            total += difference * difference
+        return total
 
     def choose(self, block, rule):
         """The code of the scale."""
@@ -287,8 +274,8 @@ class Block:
             return mx_exponent(self.name, rule, self.amax) + 127
         if self.family == "nv":
             exact = self.division == EXACT
-            scale = Fraction(self.amax) / (6 * Fraction(self.tensor)) if exact else \
-                divide(divide(self.amax, 6.0), self.tensor)
+            scale = Fraction(self.amax) / ((4 if rule == FOUR else 6) * Fraction(self.tensor)) if exact else \
+                multiply(divide(divide(self.amax, 6.0), self.tensor), 1.5 if rule == FOUR else 1.0)
             return element(self.scale_name).encode(scale, False)[0]
         if self.family == "nf":
             return bits(self.amax)
@@ -317,10 +304,12 @@ class Block:
         """(code, whether it was clipped)."""
         q = self.quotient(x)
         if q is None:
-            return {"nf": 7, "q4": 8}.get(self.family, 0), self.all_clipped
+            return ZERO.get(self.name, 0), self.all_clipped
         if self.name == "mxint8":
             place = round(Fraction(q) * 64)
             return max(-128, min(127, place)) & 255, not -128 <= place <= 127
+        if self.name == "bnb_fp4":
+            return bnb_fp4_code(q), False
         if self.family == "nf":
             return min(range(16), key=lambda k: (abs(Fraction(NF4[k]) - Fraction(q)), k)), False
         if self.family == "q8":
@@ -348,7 +337,7 @@ def block_quantize(name, rule, division, tensor, block):
 def element_value(name, code):
     family, dtype, _, _ = BLOCKS[name]
     if family == "nf":
-        return NF4[code]
+        return TABLES[name][code]
     if family == "q4":
         return float(code - 8)
     value = value_of(dtype, code)

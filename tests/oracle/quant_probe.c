@@ -6,13 +6,13 @@
  *   affine CODE LOW HIGH DIVISION SPECIALS SCALE ZERO N          N fp32 -> N x (code, what)
  *   affine_back CODE SCALE ZERO N                                N codes -> N fp32
  *   choose CODE SYMMETRY ZERO-RULE N        N x (min, max) -> N x (scale, zero point, low, high)
- *   block FORMAT MX DIVISION TENSOR-SCALE LENGTH N
+ *   block FORMAT RULE DIVISION TENSOR-SCALE LENGTH N
  *                       N x LENGTH fp32 -> N x (amax, scale, clipped, special, LENGTH codes)
  *   block_back FORMAT TENSOR-SCALE N [ggml]                     N x (scale, code) -> N fp32
- *   tensor_scale N                                              N fp32 -> N fp32
+ *   tensor_scale RULE N                                         N fp32 -> N fp32
  *
- * CODE is a dtype's name, DIVISION, SPECIALS, SYMMETRY, ZERO-RULE and MX are places in their enums,
- * scales are fp32 codes in hexadecimal. what: 1 clipped, 2 special. */
+ * CODE is a dtype's name, DIVISION, SPECIALS, SYMMETRY, ZERO-RULE and RULE (of the format's family)
+ * are places in their enums, scales are fp32 codes in hexadecimal. what: 1 clipped, 2 special. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +112,7 @@ static void do_block(struct request *rq)
 {
     const struct dti_block_recipe recipe = {.format = block_word(rq, 1),
                                             .mx = (enum dti_mx_scale)int_word(rq, 2),
+                                            .nv = (enum dti_nv_scale)int_word(rq, 2),
                                             .division = (enum dti_quant_division)int_word(rq, 3),
                                             .tensor_scale = (uint32_t)number_word(rq, 4, 16)};
     const size_t length = size_word(rq, 5), n = size_word(rq, 6);
@@ -143,10 +144,11 @@ static void do_block_back(struct request *rq)
 
 static void do_tensor_scale(struct request *rq)
 {
-    const size_t n = size_word(rq, 1);
+    const enum dti_nv_scale rule = (enum dti_nv_scale)int_word(rq, 1);
+    const size_t n = size_word(rq, 2);
     read_words(n, n);
     for (size_t i = 0; i < n; i++)
-        put(dti_nv_tensor_scale(words[i]));
+        put(dti_nv_tensor_scale(rule, words[i]));
 }
 
 static const struct {

@@ -213,9 +213,21 @@ def ml_dtypes_part(tally, probe, np, ml, rng, count):
         check_converted(tally, "ml_dtypes", "int32", inputs, name, ours, theirs)
 
 
+# Formats without a sign that gfloat has no name for: bits, precision, bias, extended, high NaNs.
+GFLOAT_MADE = {
+    "fp8_ue4m3": (7, 4, 7, False, 1), "fp8_ue5m3": (8, 4, 15, False, 1),
+    "ue2m3fn": (5, 4, 1, False, 1), "ue3m4": (7, 5, 3, True, 15), "ue6m10": (16, 11, 31, True, 1023),
+}
+
+
 def gfloat_format(gfloat, fmts, name):
     if name in GFLOAT_FLOATS:
         return getattr(fmts, "format_info_" + GFLOAT_FLOATS[name])
+    if name in GFLOAT_MADE:
+        k, p, bias, extended, nans = GFLOAT_MADE[name]
+        domain = gfloat.Domain.Extended if extended else gfloat.Domain.Finite
+        return gfloat.FormatInfo(name, k, p, bias=bias, is_signed=False, domain=domain, has_nz=False,
+                                 num_high_nans=nans, has_subnormals=True, is_twos_complement=False)
     if not name.startswith("binary"):
         return None
     k, p = name[6:-2].split("p")

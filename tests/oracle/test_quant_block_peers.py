@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Block formats against other libraries, bit by bit where they compute the same: gfloat (MX),
-ml_dtypes and numpy (elements, in fp32), gguf (ggml's blocks), bitsandbytes' published thresholds (NF4). Where a library
+ml_dtypes and numpy (elements, in fp32), fouroversix (the choice of NVFP4's scales), gguf (ggml's blocks),
+bitsandbytes' published thresholds (NF4, FP4), and the library itself where it is installed (FP4). Where a library
 has another rule, the test says which and looks at the rest.
 
 Usage: test_quant_block_peers.py QUANT_PROBE [--long]
@@ -79,6 +80,61 @@ def numpy_nvfp4(tally, probe, ml_dtypes, count):
                  there.astype(np.float32) * (wide * tensor), x)
 
 
+def squared_error(x, back):
+    return ((back.astype(np.float64) - x) ** 2).sum(1)
+
+
+def chosen(tally, who, probe, x, tensor, there_scales, there_codes):
+    """Four Over Six in another arithmetic: nearly all blocks are the same. Ties, and scales between two codes, are not."""
+    scales, codes, _ = arrays.blocks(probe, "nvfp4", model.FOUR_SIX, model.TRUE, tensor, x)
+    values = np.float32([model.value_of("fp4_e2m1", c) for c in range(16)])
+    units = np.float32([model.value_of("fp8_e4m3fn", c) for c in range(256)])
+    here = values[codes] * (units[scales] * tensor)[:, None]
+    there = values[there_codes] * (units[there_scales] * tensor)[:, None]
+    other = (scales != there_scales) | (values[codes] != values[there_codes]).any(1)
+    fours = arrays.blocks(probe, "nvfp4", model.SIX, model.TRUE, tensor, x)[0] != scales
+    tally.check(f"{who}: blocks that are not the same, of {len(x)}", bool(other.mean() < 0.01), True)
+    tally.check(f"{who}: both are chosen", bool(0.2 < fours.mean() < 0.8), True)
+    ours, theirs = squared_error(x, here).sum(), squared_error(x, there).sum()
+    tally.check(f"{who}: the error is not larger", bool(ours <= theirs * 1.0001), True)
+    tally.checked += x.size
+
+
+def paper_four_over_six(tally, probe, ml_dtypes, count):
+    """Algorithm 1 of arXiv 2512.02010 in numpy: scales of 6 and half as much more, the smaller sum of squares."""
+    rng = np.random.default_rng(17)
+    for spread in (0, 3):
+        x = (rng.standard_normal((count, 16)) * 2.0 ** rng.uniform(-spread, spread, (count, 1))).astype(np.float32)
+        tensor = np.float32(np.abs(x).max() / np.float32(1536))
+        tried = []
+        for factor in (1, 1.5):
+            scales = (np.abs(x).max(1) / np.float32(6) / tensor * np.float32(factor)).astype(ml_dtypes.float8_e4m3fn)
+            unit = scales.astype(np.float32)[:, None] * tensor
+            with np.errstate(divide="ignore", invalid="ignore"):
+                codes = np.where(unit == 0, np.float32(0), np.clip(x / unit, -6, 6)).astype(ml_dtypes.float4_e2m1fn)
+            tried.append((scales.view(np.uint8), codes.view(np.uint8) & 15, squared_error(x, codes.astype(np.float32) * unit)))
+        (six, six_codes, six_error), (four, four_codes, four_error) = tried
+        take = four_error < six_error
+        chosen(tally, "the paper", probe, x, tensor, np.where(take, four, six), np.where(take[:, None], four_codes, six_codes))
+
+
+def fouroversix_reference(tally, probe, fouroversix, count):
+    """The authors' package, whose PyTorch reference multiplies with reciprocals and sums in fp32."""
+    import torch
+    from fouroversix.quantize.pytorch import reference
+    from fouroversix.utils import DataType, RoundStyle, ScaleRule
+    rng = np.random.default_rng(18)
+    x = (rng.standard_normal((64 * max(1, count // 64), 128)) * 2.0 ** rng.uniform(-2, 2, (1, 128))).astype(np.float32)
+    quantize = getattr(reference, "quantize", None) or reference.quantize_to_fp4
+    codes, scales, amax = quantize(
+        torch.from_numpy(x), fp4_format=DataType.nvfp4, round_style=RoundStyle.nearest, scale_rule=ScaleRule.mse,
+        use_blackwell_scale_layout=False)
+    packed = codes.numpy().reshape(-1, 8)
+    there = np.stack([packed & 15, packed >> 4], -1).reshape(-1, 16)
+    tensor = np.float32(np.float32(amax) / np.float32(1536))
+    chosen(tally, "fouroversix", probe, x.reshape(-1, 16), tensor, scales.view(torch.uint8).numpy().ravel(), there)
+
+
 # bitsandbytes' dQuantizeNF4 (csrc/kernels.cu): x beyond the k-th is above code k.
 THRESHOLDS = (-0.8480964004993439, -0.6106329262256622, -0.4599952697753906, -0.33967943489551544, -0.23460740596055984,
               -0.13791173323988914, -0.045525018125772476, 0.03979014977812767, 0.1202552504837513, 0.2035212516784668,
@@ -100,6 +156,45 @@ def nf4_thresholds(tally, probe, count):
     scales, codes, _ = arrays.blocks(probe, "nf4", 0, model.TRUE, 1.0, x)
     arrays.same(tally, "nf4 scales", scales, np.full(len(x), 0x3F800000))
     arrays.same(tally, "nf4 codes", codes, want, x)
+
+
+def fp4_pivots(tally, probe, count):
+    """Those of dQuantizeFP4 by counting, on either side of each and at random; the model searches level by level."""
+    pivots = np.float32((0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333))
+    x = np.concatenate([pivots, np.nextafter(pivots, np.float32(2)), np.nextafter(pivots, np.float32(-2)),
+                        np.random.default_rng(12).uniform(0, 1, count).astype(np.float32)])
+    x = np.concatenate([x, -x])
+    x = np.concatenate([x, np.ones(-len(x) % 63, np.float32)]).reshape(-1, 63)
+    x = np.concatenate([np.ones((len(x), 1), np.float32), x], 1)
+    order = np.array((0, 1, 6, 7, 4, 5, 2, 3))
+    want = order[(np.abs(x)[..., None] > pivots).sum(-1)] + 8 * (x < 0)
+    scales, codes, _ = arrays.blocks(probe, "bnb_fp4", 0, model.TRUE, 1.0, x)
+    arrays.same(tally, "bnb_fp4 scales", scales, np.full(len(x), 0x3F800000))
+    arrays.same(tally, "bnb_fp4 codes", codes, want, x)
+
+
+def bitsandbytes_fp4(tally, probe, bitsandbytes, count):
+    """Its table, codes and numbers on the CPU. There codes come from a search between midpoints of the table, not from the
+    kernel's pivots, and codes 0 and 8 are both zero: elements between pivot and midpoint, and zeros, are left out."""
+    import torch
+    functional, rng = bitsandbytes.functional, np.random.default_rng(13)
+    table = functional.get_4bit_type("fp4", device="cpu").numpy()
+    arrays.same(tally, "bitsandbytes' table", table.view(np.uint32), np.float32(model.BNB_FP4).view(np.uint32))
+    x = arrays.hard_blocks(rng, count, 64, -20, 20)
+    scales, codes, _ = arrays.blocks(probe, "bnb_fp4", 0, model.RECIPROCAL, 1.0, x)
+    packed, state = functional.quantize_4bit(torch.from_numpy(x), blocksize=64, quant_type="fp4")
+    there = packed.numpy().reshape(len(x), 32)
+    there = np.stack([there >> 4, there & 15], -1).reshape(len(x), 64)
+    arrays.same(tally, "bitsandbytes' scales", scales.astype(np.uint32), state.absmax.numpy().view(np.uint32))
+    q = np.abs(x * (np.float32(1) / np.abs(x).max(1, keepdims=True))).astype(np.float64)
+    pivots = np.float64(model.BNB_FP4_PIVOTS)
+    by_size = np.sort(np.float64(model.BNB_FP4[:8]))
+    near = np.abs(pivots - (by_size[1:] + by_size[:-1]) / 2) + 2.0 ** -24
+    clear = (np.abs(q[..., None] - pivots) > near).all(-1) & (q > pivots[0])
+    tally.check("bitsandbytes: most elements are compared", bool(clear.mean() > 0.5), True)
+    arrays.same(tally, "bitsandbytes' codes", codes[clear], there[clear], x[clear])
+    back = functional.dequantize_4bit(packed, state).numpy()
+    arrays.same(tally, "bitsandbytes' numbers", arrays.block_back(probe, "bnb_fp4", 1.0, scales[:, None], there), back)
 
 
 # ggml.
@@ -146,9 +241,11 @@ def main():
         tally.finish()
     count = 20000 if long else 500
     nf4_thresholds(tally, probe, 100 * count)
+    fp4_pivots(tally, probe, 100 * count)
     tally.part("bitsandbytes' thresholds")
-    for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("gfloat", gfloat_mx),
-                       ("gguf", gguf_blocks)):
+    for name, part in (("ml_dtypes", ml_dtypes_elements), ("ml_dtypes", numpy_nvfp4), ("ml_dtypes", paper_four_over_six),
+                       ("fouroversix", fouroversix_reference), ("gfloat", gfloat_mx), ("gguf", gguf_blocks),
+                       ("bitsandbytes", bitsandbytes_fp4)):
         found = harness.have(name)
         if found is None:
             tally.skip(f"{name} is missing")

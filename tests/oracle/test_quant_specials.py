@@ -70,13 +70,13 @@ def blocks_by_rule(tally, probe, turns):
     """A special at each place of a block, whole and short, among ordinary numbers and others."""
     rng = np.random.default_rng(21)
     for name, (family, _, scale, length) in model.BLOCKS.items():
-        for rule in range(4) if family == "mx" else (0,):
+        for rule in range({"mx": 4, "nv": 2}.get(family, 1)):
             for division in range(3) if family in ("nv", "nf") else (0,):
                 for size in (length, 1, 3):
                     x = np.tile(rng.standard_normal((turns, size)).astype(np.float32), (size, 1))
                     x[np.arange(len(x)), np.repeat(np.arange(size), turns)] = rng.choice(specials()[:8], len(x))
                     scales, codes, special = arrays.blocks(probe, name, rule, division, 0.5 if family == "nv" else 1.0, x)
-                    zero = {"nf": 7, "q4": 8}.get(family, 0)
+                    zero = model.ZERO.get(name, 0)
                     arrays.same(tally, f"block {name}: scales", scales, np.full(len(x), SCALE_NAN[scale]))
                     arrays.same(tally, f"block {name}: codes", codes, np.full(codes.shape, zero))
                     arrays.same(tally, f"block {name}: special", special, np.ones(len(x)))

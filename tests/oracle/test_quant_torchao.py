@@ -142,7 +142,7 @@ def torchao_nvfp4(tally, probe, torch, ml_dtypes, count):
         arrays.same(tally, "torchao nvfp4 scales", scales[keep], there_scales.view(torch.uint8).numpy().ravel()[keep])
         arrays.same(tally, "torchao nvfp4 codes", codes[keep], unpacked(there.numpy(), 16)[keep], x[keep])
         if tensor_wide:
-            got = arrays.ask(probe, "tensor_scale 1", arrays.as_words(np.abs(x).max()[None])).view(np.float32)
+            got = arrays.ask(probe, "tensor_scale 0 1", arrays.as_words(np.abs(x).max()[None])).view(np.float32)
             arrays.same(tally, "torchao tensor scale", got, scale[None])
 
 

@@ -29,7 +29,7 @@ CASTS = (("fp32", "bf16"), ("fp32", "fp16"), ("fp32", "fp8_e4m3fn"), ("fp32", "i
          ("fp64", "bf16"), ("fp64", "int32"), ("bf16", "fp8_e5m2"), ("fp16", "bf16"), ("int16", "fp8_e4m3fn"),
          ("int64", "fp32"), ("uint64", "fp64"), ("fp32", "fp32"))
 QUANTIZED = ("int8", "uint8", "int4", "int16", "fp8_e4m3fn", "fp8_e5m2", "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp4",
-             "mxint8", "nvfp4", "nf4", "q8_0", "q4_0")
+             "mxint8", "nvfp4", "nf4", "bnb_fp4", "q8_0", "q4_0")
 
 
 def ask(program, *words):

@@ -255,7 +255,7 @@ static void the_total_error_is_that_of_the_fp32_numbers(void)
         return;
     check_codes(y, x, K * N, whole.scales[1]);
     check_codes(y + whole.a_at, x + single.a_at, M * K, whole.scales[0]);
-    double squares = 0, exact_squares = 0, largest = 0;
+    double squares = 0, exact_squares = 0, largest = 0, errors = 0;
     for (uint64_t row = 0; row < M; row++) {
         for (uint64_t column = 0; column < N; column++) {
             double exact = 0, codes = 0;
@@ -270,6 +270,7 @@ static void the_total_error_is_that_of_the_fp32_numbers(void)
             squares += off * off;
             exact_squares += exact * exact;
             largest = fmax(largest, fabs(off));
+            errors += fabs(off);
         }
     }
     dti_matmul_truth_compare(truth, &item, &whole, y);
@@ -277,6 +278,7 @@ static void the_total_error_is_that_of_the_fp32_numbers(void)
     CHECK_U64(item.total.elements, M * N);
     CHECK(fabs(item.total.relative / relative - 1) < 1e-4 && relative > 1e-3 && relative < 0.1);
     CHECK(fabs(item.total.largest / largest - 1) < 1e-4);
+    CHECK(fabs(item.total.mean / errors * (double)item.total.elements - 1) < 1e-4);
     CHECK(fabs(item.total.sqnr + 20 * log10(relative)) < 1e-3);
     CHECK(item.scales[0] == whole.scales[0] && item.scales[1] == whole.scales[1]);
     dti_matmul_truth_free(truth);

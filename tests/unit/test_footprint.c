@@ -65,8 +65,8 @@ static void each_block_format_has_the_bytes_of_its_definition(void)
         unsigned bytes, scales; /* of 128 elements */
     } rows[] = {{"mxfp8_e4m3", 132, 4}, {"mxfp8_e5m2", 132, 4}, {"mxfp6_e3m2", 100, 4},
                 {"mxfp6_e2m3", 100, 4}, {"mxfp4", 68, 4},       {"mxint8", 132, 4},
-                {"nvfp4", 76, 12},      {"nf4", 72, 8},         {"q8_0", 136, 8},
-                {"q4_0", 72, 8}};
+                {"nvfp4", 76, 12},      {"nf4", 72, 8},         {"bnb_fp4", 72, 8},
+                {"q8_0", 136, 8},       {"q4_0", 72, 8}};
     CHECK_SIZE(sizeof rows / sizeof *rows, dti_block_format_count);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct dti_footprint footprint = rows_of(rows[i].name, 1, 128);

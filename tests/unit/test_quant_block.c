@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block formats against worked examples: the scale rules of MX, NVFP4's two scales, bitsandbytes'
- * table, ggml's rounding. */
-#include "dtinfo/quant.h"
-#include "quant_numbers.h"
+ * Block formats against worked examples: the scale rules of MX, NVFP4's two scales,
+ * ggml's rounding. */
+#include "quant_block.h"
 #include "unit.h"
-
-static struct dti_block_recipe recipe_of(enum dti_block block)
-{
-    const struct dti_block_recipe recipe = {.format = &dti_block_formats[block],
-                                            .tensor_scale = fp32_code(1.0f)};
-    return recipe;
-}
-
-static struct dti_quantized_block quantize(const struct dti_block_recipe *recipe, const float *x,
-                                           size_t n)
-{
-    struct dti_quantized_block block;
-    uint32_t codes[DTI_BLOCK_LENGTH_MAX];
-    memset(&block, 0, sizeof block);
-    for (size_t i = 0; i < n; i++)
-        codes[i] = fp32_code(x[i]);
-    dti_block_quantize(recipe, codes, n, &block);
-    return block;
-}
 
 /* A block whose largest number is amax: its scale code, and what comes back. */
 static void check_mx(enum dti_block block, float amax, enum dti_mx_scale rule, uint32_t scale,
@@ -139,15 +119,38 @@ static void nvfp4_has_two_scales(void)
     CHECK_U64(made.code[4], 8);
     CHECK_U64(made.clipped, 0);
 
-    CHECK_U64(dti_nv_tensor_scale(fp32_code(2688.0f)), fp32_code(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(fp32_code(1.0f)), fp32_code(1.0f / 2688.0f));
-    CHECK_U64(dti_nv_tensor_scale(0), fp32_code(1.0f));
-    CHECK_U64(dti_nv_tensor_scale(1), fp32_code(1.0f)); /* 2^-149 / 2688 is 0 */
-    recipe.tensor_scale = dti_nv_tensor_scale(fp32_code(6.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(2688.0f)), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_FOUR_SIX, fp32_code(1536.0f)), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(1.0f)), fp32_code(1.0f / 2688.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, 0), fp32_code(1.0f));
+    CHECK_U64(dti_nv_tensor_scale(DTI_NV_SIX, 1), fp32_code(1.0f)); /* 2^-149 / 2688 is 0 */
+    recipe.tensor_scale = dti_nv_tensor_scale(DTI_NV_SIX, fp32_code(6.0f));
     made = quantize(&recipe, x, 5);
     CHECK_U64(made.scale, 0x7e); /* 448 */
     CHECK_U64(made.code[0], 7);
     CHECK_U64(dti_block_dequantize(&recipe, made.scale, made.code[0]), fp32_code(6.0f));
+}
+
+static void nvfp4_takes_four_or_six(void)
+{
+    struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_NVFP4);
+    const float better[] = {5.0f, -10.0f, 15.0f, 20.0f}, equal[] = {6.0f},
+                worse[] = {6.0f, 3.0f, 1.0f};
+    struct dti_quantized_block made = quantize(&recipe, better, 4);
+    CHECK_U64(made.scale, 0x45); /* 20 / 6 to 3.25 */
+    CHECK_U64(made.code[2], 6);  /* 15 becomes 13 */
+    recipe.nv = DTI_NV_FOUR_SIX;
+    made = quantize(&recipe, better, 4);
+    CHECK_U64(made.scale, 0x4a); /* 5 */
+    CHECK_U64(made.code[0], 2);
+    CHECK_U64(made.code[1], 12);
+    CHECK_U64(made.code[2], 5);
+    CHECK_U64(made.code[3], 6);
+    made = quantize(&recipe, worse, 3);
+    CHECK_U64(made.scale, 0x38); /* 1 is exact; 1.5 is not, for 1 */
+    CHECK_U64(made.code[0], 7);
+    made = quantize(&recipe, equal, 1);
+    CHECK_U64(made.scale, 0x38); /* 1.5 is as good */
 }
 
 static void nvfp4_scales_saturate_and_vanish(void)
@@ -163,51 +166,6 @@ static void nvfp4_scales_saturate_and_vanish(void)
     CHECK_U64(made.scale, 0);
     CHECK_U64(made.code[0], 0);
     CHECK_U64(made.clipped, 0);
-}
-
-static void nf4_takes_the_nearest_entry(void)
-{
-    const struct dti_block_recipe recipe = recipe_of(DTI_BLOCK_NF4);
-    /* The midpoint of codes 7 and 8 is an fp32 number, and belongs to the lower one. */
-    const float x[] = {1.0f, -1.0f, 0.0f, 0.039790149778127670f, 0.03979015350341797f, -0.0f};
-    struct dti_quantized_block made = quantize(&recipe, x, 6);
-    CHECK_U64(made.scale, fp32_code(1.0f));
-    CHECK_U64(made.code[0], 15);
-    CHECK_U64(made.code[1], 0);
-    CHECK_U64(made.code[2], 7);
-    CHECK_U64(made.code[3], 7);
-    CHECK_U64(made.code[4], 8);
-    CHECK_U64(made.code[5], 7);
-    const float zeros[] = {-0.0f, 0.0f};
-    made = quantize(&recipe, zeros, 2);
-    CHECK_U64(made.scale, 0);
-    CHECK_U64(made.code[0], 7);
-    CHECK_U64(dti_block_dequantize(&recipe, fp32_code(2.0f), 14),
-              fp32_code(2 * 0.7229568362236023f));
-}
-
-static void nf4_has_the_published_table(void)
-{
-    static const float table[16] = {
-        -1.0f,
-        -0.6961928009986877f,
-        -0.5250730514526367f,
-        -0.39491748809814453f,
-        -0.28444138169288635f,
-        -0.18477343022823334f,
-        -0.09105003625154495f,
-        0.0f,
-        0.07958029955625534f,
-        0.16093020141124725f,
-        0.24611230194568634f,
-        0.33791524171829224f,
-        0.44070982933044434f,
-        0.5626170039176941f,
-        0.7229568362236023f,
-        1.0f,
-    };
-    for (size_t i = 0; i < 16; i++)
-        CHECK_U64(dti_nf4_table[i], fp32_code(table[i]));
 }
 
 static void q8_0_rounds_halves_away_from_zero(void)
@@ -272,9 +230,11 @@ static void fp16_scales_overflow_and_vanish_while_codes_stay(void)
 static void specials_take_the_whole_block(void)
 {
     static const uint32_t scales[DTI_BLOCK_COUNT] = {
-        [DTI_BLOCK_MXFP8_E4M3] = 0xff, [DTI_BLOCK_MXFP8_E5M2] = 0xff, [DTI_BLOCK_MXFP6_E3M2] = 0xff,
-        [DTI_BLOCK_MXFP6_E2M3] = 0xff, [DTI_BLOCK_MXFP4] = 0xff,      [DTI_BLOCK_MXINT8] = 0xff,
-        [DTI_BLOCK_NVFP4] = 0x7f,      [DTI_BLOCK_NF4] = 0x7fc00000,  [DTI_BLOCK_Q8_0] = 0x7e00,
+        [DTI_BLOCK_MXFP8_E4M3] = 0xff,    [DTI_BLOCK_MXFP8_E5M2] = 0xff,
+        [DTI_BLOCK_MXFP6_E3M2] = 0xff,    [DTI_BLOCK_MXFP6_E2M3] = 0xff,
+        [DTI_BLOCK_MXFP4] = 0xff,         [DTI_BLOCK_MXINT8] = 0xff,
+        [DTI_BLOCK_NVFP4] = 0x7f,         [DTI_BLOCK_NF4] = 0x7fc00000,
+        [DTI_BLOCK_BNB_FP4] = 0x7fc00000, [DTI_BLOCK_Q8_0] = 0x7e00,
         [DTI_BLOCK_Q4_0] = 0x7e00,
     };
     static const uint32_t specials[] = {FP32_NAN, FP32_INF, UINT32_C(0xff800000)};
@@ -341,8 +301,7 @@ static void ggml_has_numbers_where_others_have_nan(void)
 
 UNIT_MAIN(powers_of_two_follow_the_four_rules, shared_exponents_are_clamped,
           mxint8_counts_in_steps_of_a_sixty_fourth, signs_of_zeros_are_kept_by_floats,
-          nvfp4_has_two_scales, nvfp4_scales_saturate_and_vanish, nf4_takes_the_nearest_entry,
-          nf4_has_the_published_table, q8_0_rounds_halves_away_from_zero,
-          q4_0_gives_the_extreme_code_0, fp16_scales_overflow_and_vanish_while_codes_stay,
-          specials_take_the_whole_block, products_round_once_and_overflow,
-          ggml_has_numbers_where_others_have_nan)
+          nvfp4_has_two_scales, nvfp4_takes_four_or_six, nvfp4_scales_saturate_and_vanish,
+          q8_0_rounds_halves_away_from_zero, q4_0_gives_the_extreme_code_0,
+          fp16_scales_overflow_and_vanish_while_codes_stay, specials_take_the_whole_block,
+          products_round_once_and_overflow, ggml_has_numbers_where_others_have_nan)

@@ -66,8 +66,9 @@ static void what_is_told_is_read_back(void)
             CHECK_STR(dtype, stored.row->dtype);
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
-            CHECK(needed == (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 ||
-                             strcmp(dtype, "uint8") == 0)); /* without zero points */
+            CHECK(needed ==
+                  (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
+                   strcmp(dtype, "uint8") == 0)); /* without zero points */
         }
     }
     const char *dtype = NULL;

@@ -122,14 +122,13 @@ static bool agrees(const struct dti_quant_request *request, enum kind kind, enum
 static struct dti_quant_request request_of(const struct dti_block_format *block)
 {
     struct dti_quant_request r = {.number = *dti_format_get(DTI_FP32),
-                                  .layout = {.packing = DTI_PACKING_LOW}};
-    r.scheme.block = block;
+                                  .layout = {.packing = DTI_PACKING_LOW},
+                                  .scheme = {.block = block}};
     r.scheme.blocks.mx = (enum dti_mx_scale)below(4);
+    r.scheme.blocks.nv = (enum dti_nv_scale)below(2);
     r.scheme.blocks.division = (enum dti_quant_division)below(3);
     r.scheme.tensor_scale = below(2) == 0;
-    r.order = (enum dti_block_order)below(2);
-    if (below(3) == 0)
-        r.order = DTI_BLOCK_BYTES;
+    r.order = below(3) == 0 ? DTI_BLOCK_BYTES : (enum dti_block_order)below(2);
     r.pad = below(2) == 0;
     return r;
 }

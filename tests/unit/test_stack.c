@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What other stacks store. Expectations were measured with the stacks themselves (torch 2.15,
- * ml_dtypes 0.6, numpy 2.4 on x86-64) or are quoted from their documents, never computed here. */
+ * ml_dtypes 0.6, numpy 2.4 on x86-64, instructions of x86) or are quoted from their documents,
+ * never computed here. */
 #include "dtinfo/number.h"
 #include "dtinfo/stack.h"
 #include "unit.h"
@@ -67,6 +68,38 @@ static void each_stack_stores_what_was_measured(void)
         {DTI_STACK_CUDA, DTI_INT32, "1e20", false, 0x7fffffff},
         {DTI_STACK_CUDA, DTI_TF32, "0x1.002p+0", false, 0x1fc01},
         {DTI_STACK_CUDA, DTI_FP4_E2M1, "nan", false, 0x7},
+        /* __internal_float2half of cuda_fp16.hpp, __internal_float2bfloat16 of cuda_bf16.hpp */
+        {DTI_STACK_CUDA, DTI_FP16, "nan", false, 0x7fff},
+        {DTI_STACK_CUDA, DTI_BF16, "-nan", false, 0x7fff},
+        {DTI_STACK_F16C, DTI_FP16, "0x1.0020000001p+0", false, 0x3c00},
+        {DTI_STACK_F16C, DTI_FP16, "3e-8", false, 0x0001},
+        {DTI_STACK_F16C, DTI_BF16, "1", true, MISSING},
+        {DTI_STACK_AVX512_BF16, DTI_BF16, "1e-38", false, 0x0000},
+        {DTI_STACK_AVX512_BF16, DTI_BF16, "-0x1.fffffcp-127", false, 0x8000},
+        {DTI_STACK_AVX512_BF16, DTI_BF16, "0x1p-126", false, 0x0080},
+        {DTI_STACK_AVX512_BF16, DTI_BF16, "-nan", false, 0xffc0},
+        {DTI_STACK_AVX10_2, DTI_FP8_E4M3FN, "0x1.1001p+0", false, 0x38},
+        {DTI_STACK_AVX10_2, DTI_FP8_E4M3FN, "464", true, 0x7e},
+        {DTI_STACK_AVX10_2, DTI_FP8_E4M3FN, "465", true, 0x7f},
+        {DTI_STACK_AVX10_2, DTI_FP8_E5M2, "-1e9", false, 0xfc},
+        {DTI_STACK_AVX10_2_SAT, DTI_FP8_E5M2, "-1e9", false, 0xfb},
+        {DTI_STACK_AVX10_2_SAT, DTI_FP8_E4M3FN, "inf", false, 0x7e},
+        {DTI_STACK_ARM, DTI_BF16, "1e-38", false, 0x006d},
+        {DTI_STACK_ARM_FP8, DTI_FP8_E4M3FN, "0x1.1001p+0", false, 0x39},
+        {DTI_STACK_ARM_FP8, DTI_FP8_E5M2, "-nan", false, 0x7e},
+        {DTI_STACK_ARM_FP8, DTI_FP8_E4M3FN, "-inf", false, 0xff},
+        {DTI_STACK_ARM_FP8_SAT, DTI_FP8_E4M3FN, "-inf", false, 0xfe},
+        {DTI_STACK_RISCV, DTI_BF16, "-nan", false, 0x7fc0},
+        {DTI_STACK_RISCV, DTI_FP8_E5M2, "nan", false, 0x7f},
+        {DTI_STACK_RISCV, DTI_FP8_E4M3FN, "464", true, 0x7e},
+        {DTI_STACK_RISCV, DTI_FP8_E4M3FN, "465", true, UNKNOWN},
+        {DTI_STACK_RISCV_SAT, DTI_FP8_E4M3FN, "465", true, 0x7e},
+        {DTI_STACK_PTX, DTI_FP16, "nan", false, UNKNOWN},
+        {DTI_STACK_PTX_SATFINITE, DTI_FP16, "inf", false, 0x7bff},
+        {DTI_STACK_PTX_SATFINITE, DTI_FP4_E2M1, "-nan", false, 0x7},
+        {DTI_STACK_CDNA3, DTI_FP8_E4M3FNUZ, "247.9", false, 0x7f},
+        {DTI_STACK_CDNA3, DTI_FP8_E4M3FNUZ, "248", true, UNKNOWN},
+        {DTI_STACK_CDNA4, DTI_FP8_E5M2, "inf", false, UNKNOWN},
         {DTI_STACK_TORCH, DTI_BF16, "nan", false, UNKNOWN},
         {DTI_STACK_NUMPY, DTI_BF16, "1", true, MISSING},
     };

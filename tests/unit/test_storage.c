@@ -38,9 +38,10 @@ static void containers_are_the_next_machine_size(void)
     static const struct {
         const char *name;
         size_t bytes;
-    } rows[] = {{"int1", 1}, {"fp4_e2m1", 1}, {"fp6_e3m2", 1}, {"fp8_e8m0", 1}, {"e4m4", 2},
-                {"bf16", 2}, {"e8m9", 4},     {"tf32", 4},     {"fp32", 4},     {"e8m24", 8},
-                {"fp64", 8}, {"bool", 1},     {"uint64", 8}};
+    } rows[] = {{"int1", 1},  {"fp4_e2m1", 1}, {"fp6_e3m2", 1}, {"fp8_e8m0", 1}, {"e4m4", 2},
+                {"bf16", 2},  {"e8m9", 4},     {"tf32", 4},     {"fp32", 4},     {"e8m24", 8},
+                {"fp64", 8},  {"bool", 1},     {"uint64", 8},   {"int7", 1},     {"int12", 2},
+                {"int24", 4}, {"uint48", 8},   {"fp8_ue4m3", 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct dti_format f = format(rows[i].name);
         CHECK_SIZE(dti_format_container(&f), rows[i].bytes);
@@ -84,6 +85,34 @@ static void one_and_two_bits(void)
     check_bytes("uint1", &high, ones, 9, (const unsigned char[]){0x81, 0x80}, 2);
     check_bytes("uint2", &low, twos, 5, (const unsigned char[]){0x39, 0x02}, 2);
     check_bytes("uint2", &high, twos, 5, (const unsigned char[]){0x6c, 0x80}, 2);
+}
+
+/* 001 110 101 111 010: read from the right, or from the left. */
+static void three_bits_cross_bytes(void)
+{
+    const uint64_t codes[] = {1, 6, 5, 7, 2};
+    check_bytes("int3", &low, codes, 5, (const unsigned char[]){0x71, 0x2f}, 2);
+    check_bytes("uint3", &high, codes, 5, (const unsigned char[]){0x3a, 0xf4}, 2);
+}
+
+/* In the low bits of two bytes, zeros above them, negative numbers too. */
+static void twelve_bits_have_two_bytes(void)
+{
+    const uint64_t codes[] = {0x001, 0xfff};
+    const uint16_t words[] = {0x0001, 0x0fff};
+    check_bytes("int12", &low, codes, 2, (const unsigned char *)words, 4);
+}
+
+/* PTX: seven bits in a byte, the highest bit zero, however other formats are packed. */
+static void ue4m3_is_a_byte(void)
+{
+    const uint64_t codes[] = {0x7e, 0x00, 0x7f};
+    check_bytes("fp8_ue4m3", &low, codes, 3, (const unsigned char[]){0x7e, 0x00, 0x7f}, 3);
+    check_bytes("ue4m3b7", &low, codes, 3, (const unsigned char[]){0x7e, 0xc0, 0x1f}, 3);
+    const struct dti_format f = format("fp8_ue4m3");
+    const unsigned char bytes[] = {0xb8, 0x38, 0xff};
+    CHECK_U64(dti_storage_get(&f, &low, bytes, 0), 0x38);
+    CHECK_SIZE(dti_storage_stray(&f, &low, bytes, 3), 2);
 }
 
 static void packing_is_nothing_to_wider_formats(void)
@@ -163,7 +192,8 @@ static void stray_bits_are_told(void)
 
 UNIT_MAIN(containers_are_the_next_machine_size, four_bits_low_first_as_onnx_packs_them,
           four_bits_high_first_as_bitsandbytes_packs_them, one_a_byte_when_not_packed,
-          six_bits_cross_bytes, one_and_two_bits, packing_is_nothing_to_wider_formats,
+          six_bits_cross_bytes, one_and_two_bits, three_bits_cross_bytes,
+          twelve_bits_have_two_bytes, ue4m3_is_a_byte, packing_is_nothing_to_wider_formats,
           containers_have_the_byte_order_of_the_machine_or_the_other,
           tf32_stands_where_fp32_has_its_bits, put_leaves_the_neighbours_alone,
           sizes_that_do_not_fit_are_refused, stray_bits_are_told)

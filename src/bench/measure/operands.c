@@ -60,6 +60,106 @@ void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const flo
     }
 }
 
+static void value_at(const struct dti_bench_operand *from, uint64_t i, struct dti_value *ret)
+{
+    const unsigned width = from->format.width;
+    const uint64_t code = width <= 8    ? ((const uint8_t *)from->codes)[i]
+                          : width <= 16 ? ((const uint16_t *)from->codes)[i]
+                          : width <= 32 ? ((const uint32_t *)from->codes)[i]
+                                        : ((const uint64_t *)from->codes)[i];
+    dti_decode(&from->format, code, ret);
+}
+
+static uint64_t rounded(const struct dti_format *format, const struct dti_value *value)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    struct dti_outcome outcome;
+    dti_encode(format, value, &nearest, 0, &outcome);
+    return outcome.code;
+}
+
+static float single_at(const struct dti_bench_operand *from, uint64_t i)
+{
+    struct dti_value value;
+    float number;
+    value_at(from, i, &value);
+    const uint32_t code = (uint32_t)rounded(dti_format_get(DTI_FP32), &value);
+    memcpy(&number, &code, sizeof number);
+    return number;
+}
+
+double dti_operand_at(const struct dti_bench_operand *from, uint64_t i)
+{
+    struct dti_value value;
+    value_at(from, i, &value);
+    return dti_fp64_from_value(&value);
+}
+
+bool dti_bench_operand_measure(struct dti_bench_operand *operand, uint64_t *ret_at)
+{
+    const uint64_t n = operand->rows * operand->columns;
+    operand->amax = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const double magnitude = fabs(dti_operand_at(operand, i));
+        *ret_at = i;
+        if (!isfinite(magnitude))
+            return false;
+        operand->amax = fmax(operand->amax, magnitude);
+    }
+    return true;
+}
+
+static double max_of(enum dti_dtype dtype)
+{
+    const struct dti_format *const format = dti_format_get(dtype);
+    struct dti_value value;
+    uint64_t code = 0;
+    (void)dti_code_max(format, &code);
+    dti_decode(format, code, &value);
+    return dti_fp64_from_value(&value);
+}
+
+const char *dti_bench_operands_overflow(const struct dti_bench_operand operands[2],
+                                        enum dti_dtype dtype)
+{
+    const double a = operands[0].amax, b = operands[1].amax;
+    const enum dti_dtype sums = dtype == DTI_FP64 ? DTI_FP64 : DTI_FP32;
+    if (fmax(a, b) > max_of(dti_operands_are_scaled(dtype) ? DTI_FP32 : dtype))
+        return "an operand is beyond its range";
+    return a * b * (double)operands[0].columns > max_of(sums) / 2 ? "sums of products may overflow"
+                                                                  : NULL;
+}
+
+float dti_operand_amax(const struct dti_bench_operand *from)
+{
+    float amax = 0;
+    for (uint64_t i = 0; i < from->rows * from->columns; i++)
+        amax = fmaxf(amax, fabsf(single_at(from, i)));
+    return amax;
+}
+
+void dti_operand_load(void *codes, enum dti_dtype dtype, float scale,
+                      const struct dti_bench_operand *from)
+{
+    enum { AT_ONCE = 256 };
+    static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
+    const struct dti_format *const format = dti_format_get(dtype);
+    const uint64_t n = from->rows * from->columns;
+    for (uint64_t i = 0; i < n && !dti_operands_are_scaled(dtype); i++) {
+        struct dti_value value;
+        value_at(from, i, &value);
+        dti_storage_put(format, &layout, codes, i, rounded(format, &value));
+    }
+    for (uint64_t i = 0; i < n && dti_operands_are_scaled(dtype); i += AT_ONCE) {
+        float numbers[AT_ONCE];
+        const size_t count = n - i < AT_ONCE ? (size_t)(n - i) : AT_ONCE;
+        for (size_t j = 0; j < count; j++)
+            numbers[j] = single_at(from, i + j);
+        dti_operand_codes((unsigned char *)codes + i * dti_format_container(format), dtype, scale,
+                          numbers, count);
+    }
+}
+
 double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i)
 {
     static const struct dti_layout layout = {.packing = DTI_PACKING_LOW};
@@ -78,6 +178,7 @@ void dti_total_error_add(struct dti_total_error *error, double got, double exact
 {
     struct dti_bench_total *const total = &error->total;
     const double off = fabs(got - exact);
+    error->errors += off;
     error->squares += off * off;
     error->exact_squares += exact * exact;
     if (total->elements == 0 || off > total->largest) {
@@ -91,6 +192,7 @@ void dti_total_error_add(struct dti_total_error *error, double got, double exact
 void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_total *ret)
 {
     *ret = error->total;
+    ret->mean = ret->elements > 0 ? error->errors / (double)ret->elements : 0;
     ret->relative =
         error->exact_squares > 0 ? sqrt(error->squares / error->exact_squares) : (double)NAN;
     ret->sqnr = error->squares > 0 ? -20 * log10(ret->relative) : (double)INFINITY;

@@ -20,6 +20,13 @@ float dti_operand_scale(enum dti_dtype dtype, float amax);
 void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const float *numbers,
                        size_t n);
 
+/* Of an operand: a number, the largest magnitude in fp32, and all numbers as codes, each rounded
+ * once from what the file has; scaled ones from fp32. */
+double dti_operand_at(const struct dti_bench_operand *from, uint64_t i);
+float dti_operand_amax(const struct dti_bench_operand *from);
+void dti_operand_load(void *codes, enum dti_dtype dtype, float scale,
+                      const struct dti_bench_operand *from);
+
 /* A number as a code of fp32. */
 static inline uint32_t dti_operand_bits(float number)
 {
@@ -33,7 +40,7 @@ double dti_operand_number(enum dti_dtype dtype, const void *array, uint64_t i);
 /* The error of results against exact ones: all zero at first, compared one by one, then summed up.
  */
 struct dti_total_error {
-    double squares, exact_squares; /* of errors, of exact results */
+    double errors, squares, exact_squares; /* of errors, of exact results */
     struct dti_bench_total total;
 };
 void dti_total_error_add(struct dti_total_error *error, double got, double exact);

@@ -82,6 +82,21 @@ static double exact_of_numbers(uint64_t n, uint64_t seed)
     return dti_exact_sum_value(&sum);
 }
 
+/* The same of operands from files, in whatever dtype they are; and of magnitudes. */
+static double exact_of_operands(const struct dti_bench_request *request, bool magnitudes)
+{
+    struct dti_exact_sum sum;
+    dti_exact_sum_init(&sum);
+    for (uint64_t i = 0; i < request->n; i++) {
+        const double x = dti_operand_at(&request->operands[0], i);
+        const double y = dti_operand_at(&request->operands[1], i), product = x * y;
+        dti_exact_sum_add(&sum, magnitudes ? fabs(product) : product);
+        if (!magnitudes)
+            dti_exact_sum_add(&sum, fma(x, y, -product));
+    }
+    return dti_exact_sum_value(&sum);
+}
+
 /* The result compared with that of the fp32 numbers. */
 static void judge_in_all(struct dti_bench_item *item, enum dti_dtype dtype,
                          const struct dti_bench_request *request)
@@ -89,11 +104,15 @@ static void judge_in_all(struct dti_bench_item *item, enum dti_dtype dtype,
     struct dti_total_error error = {.squares = 0};
     double factor = 1;
     if (dti_operands_are_scaled(dtype)) {
-        const float scale = scale_of(dtype, dti_math_pool_used(request), request->seed);
-        item->scales[0] = item->scales[1] = scale;
-        factor = (double)scale * (double)scale;
+        for (size_t i = 0; i < 2; i++)
+            item->scales[i] = request->operands
+                                  ? dti_math_scale(&request->operands[i], dtype)
+                                  : scale_of(dtype, dti_math_pool_used(request), request->seed);
+        factor = (double)item->scales[0] * (double)item->scales[1];
     }
-    dti_total_error_add(&error, item->sum * factor, exact_of_numbers(request->n, request->seed));
+    dti_total_error_add(&error, item->sum * factor,
+                        request->operands ? exact_of_operands(request, false)
+                                          : exact_of_numbers(request->n, request->seed));
     dti_total_error_end(&error, &item->total);
 }
 
@@ -128,6 +147,16 @@ static void exact_pass(void *context, size_t member, size_t size)
                   b + share.first * data->width, share.count);
 }
 
+/* What the error is relative to: random numbers are not negative. The magnitudes of the terms of
+ * others are at most four times those before they were rounded; underflow takes no more than `lost`
+ * from them. */
+static double size_of_terms(const struct dti_bench_request *request, double exact, double *ret_lost)
+{
+    const struct dti_bench_operand *const given = request->operands;
+    *ret_lost = given ? (double)request->n * 0x1p-126 * (1 + given[0].amax + given[1].amax) : 0;
+    return given ? 4 * exact_of_operands(request, true) : exact;
+}
+
 enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype dtype, double sum,
                               double exact, struct dti_error *reterr)
 {
@@ -139,7 +168,7 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
     item->sum = sum;
     item->exact = exact;
     item->error = fabs(sum - exact);
-    item->relative_error = exact > 0 ? item->error / exact : 0;
+    item->relative_error = exact != 0 ? item->error / fabs(exact) : 0;
     judge_in_all(item, dtype, frame->request);
     bool is_first = format->width == 16; /* of its dtype */
     for (const struct dti_bench_item *other = table->items; other < item; other++)
@@ -154,8 +183,10 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
         dti_bench_add_note(table, "%s: %s is %s where the result, too, is %s", format->name, whole,
                            rounded, format->name);
     }
-    /* nothing is negative: every addition errs by half a place of what there is so far */
-    if (item->error <= ((double)(frame->request->n / SUMS_LEAST) + SUMS_LEAST) * eps * exact)
+    /* every addition errs by half a place of what there is so far */
+    double lost;
+    const double terms = size_of_terms(frame->request, exact, &lost);
+    if (item->error <= ((double)(frame->request->n / SUMS_LEAST) + SUMS_LEAST) * eps * terms + lost)
         return DTI_OK;
     return dti_fail(reterr, DTI_BUG,
                     "%s is further from the exact sum than rounding explains; "
@@ -169,14 +200,16 @@ static void note_in_turn(struct dti_bench_table *table, const struct dti_math_da
 {
     const struct dti_format *const format = dti_format_get(data->dtype);
     const unsigned char *const a = dti_bench_memory_at(&data->memory, 0, 0);
+    const unsigned char *const b = dti_bench_memory_at(&data->memory, 0, 1);
     char text[DTI_TEXT_SIZE];
     double sum = 0;
     struct dti_value value;
     if (format->width != 16 || n > IN_TURN_MAX)
         return;
     for (uint64_t i = 0; i < n; i++) {
-        const double x = dti_operand_number(format->id, a, i);
-        sum = number_of(format, code_of(format, sum + x * x)); /* exact in fp64 before */
+        const double product =
+            dti_operand_number(format->id, a, i) * dti_operand_number(format->id, b, i);
+        sum = number_of(format, code_of(format, sum + product)); /* exact in fp64 before */
     }
     dti_fp64_to_value(sum, &value);
     (void)dti_spell_text(text, &value);
@@ -278,16 +311,21 @@ static enum dti_status verify_quantizing(const struct dti_math *math, struct dti
     const struct dti_math_data *const data = data_of(math, DTI_INT8);
     if (!data)
         return DTI_OK;
-    unsigned char *const pool = malloc(DTI_MATH_POOL);
-    if (!pool)
-        return dti_no_memory(reterr);
-    make_pool(pool, DTI_INT8, dti_math_pool_used(request), request->seed);
-    const bool same =
-        memcmp(pool, dti_bench_memory_at(&data->memory, 0, 1), dti_math_pool_used(request)) == 0;
-    free(pool);
-    return same
-               ? DTI_OK
-               : dti_fail(reterr, DTI_BUG, "operands were quantized incorrectly; please report it");
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char *pool;
+        size_t bytes;
+        const enum dti_status status =
+            dti_math_operand(&pool, &bytes, &dti_dot_work, request, DTI_INT8, i, reterr);
+        if (status != DTI_OK)
+            return status;
+        const bool same = memcmp(pool, dti_bench_memory_at(&data->memory, 0, i),
+                                 bytes < request->n ? bytes : (size_t)request->n) == 0;
+        free(pool);
+        if (!same)
+            return dti_fail(reterr, DTI_BUG,
+                            "operands were quantized incorrectly; please report it");
+    }
+    return DTI_OK;
 }
 
 static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
@@ -317,6 +355,7 @@ const struct dti_bench_kind dti_bench_kind_dot = {
     .sizes = "1000,33554432",
     .dtypes = "fp32,fp64,fp16,bf16,int8",
     .size_is = DTI_BENCH_ELEMENTS,
+    .has_operands = true,
     .keeps_memory = true,
     .cpu = &on_cpu,
     .device = &dti_dot_on_device,

@@ -96,7 +96,7 @@ static enum dti_status take(const struct dti_frame *frame, struct dti_bench_memo
     if (status != DTI_OK)
         return status;
     unsigned char *const first = dti_bench_memory_at(ret, 0, 0);
-    status = dti_matrices_fill(matrices, first, request->seed, reterr);
+    status = dti_matrices_load(matrices, first, request, reterr);
     for (size_t set = 1; set < ret->sets && status == DTI_OK; set++)
         memcpy(dti_bench_memory_at(ret, set, 0), first, (size_t)matrices->c_at);
     return status;
@@ -145,8 +145,7 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
         status = take(&all->frame, &product->memory, &product->matrices, product->matrices.bytes,
                       reterr);
     if (status == DTI_OK && !all->truth)
-        status = dti_matmul_truth_new(&all->truth, request->m, request->n, request->k,
-                                      request->seed, reterr);
+        status = dti_matmul_truth_of(&all->truth, request, reterr);
     if (status == DTI_OK && own && kernel)
         status = dti_matmul_new(&product->own, kernel, request->m, request->n, request->k,
                                 all->frame.threads, reterr);
@@ -183,7 +182,7 @@ static enum dti_status verify_quantizing(const struct dti_matmul_product *produc
     if (!memory)
         return dti_no_memory(reterr);
     enum dti_status status =
-        dti_matrices_fill(&matrices, memory, product->all->frame.request->seed, reterr);
+        dti_matrices_load(&matrices, memory, product->all->frame.request, reterr);
     const unsigned char *const got = dti_bench_memory_at(&product->memory, 0, 0);
     if (status == DTI_OK &&
         (memcmp(memory, got, (size_t)matrices.b_bytes) != 0 ||
@@ -259,6 +258,7 @@ const struct dti_bench_kind dti_bench_kind_matmul = {
     .sizes = "1000,1x2048x1024,2048",
     .dtypes = "fp32,bf16,int8,fp64,fp16,tf32,fp8_e4m3fn",
     .size_is = DTI_BENCH_PRODUCT,
+    .has_operands = true,
     .cpu = &on_cpu,
     .device = &dti_matmul_on_device,
 };

@@ -319,7 +319,7 @@ const struct dti_bench_kind dti_bench_kind_quant = {
     .sizes = "2048x1024,16777216",
     .dtypes = "int8,mxfp8_e4m3,mxfp4,nvfp4",
     .more = "uint8,int4,uint4,int2,uint2,int16,uint16,fp8_e4m3fn,fp8_e5m2,mxfp8_e5m2,mxfp6_e3m2,"
-            "mxfp6_e2m3,mxint8,nf4,q8_0,q4_0",
+            "mxfp6_e2m3,mxint8,nf4,bnb_fp4,q8_0,q4_0",
     .size_is = DTI_BENCH_ELEMENTS,
     .keeps_memory = true,
     .cpu = &on_cpu,

@@ -55,6 +55,30 @@ size_t dti_math_pool_used(const struct dti_bench_request *request)
     return request->n < DTI_MATH_POOL ? (size_t)request->n : DTI_MATH_POOL;
 }
 
+float dti_math_scale(const struct dti_bench_operand *operand, enum dti_dtype dtype)
+{
+    return dti_operands_are_scaled(dtype) ? dti_operand_scale(dtype, dti_operand_amax(operand)) : 1;
+}
+
+enum dti_status dti_math_operand(unsigned char **ret, size_t *ret_bytes,
+                                 const struct dti_math_work *work,
+                                 const struct dti_bench_request *request, enum dti_dtype dtype,
+                                 size_t operand, struct dti_error *reterr)
+{
+    const struct dti_bench_operand *const given = request->operands;
+    const size_t bytes = (given ? (size_t)request->n : DTI_MATH_POOL) * width_of(dtype);
+    unsigned char *const memory = malloc(bytes);
+    if (!memory)
+        return dti_no_memory(reterr);
+    if (given)
+        dti_operand_load(memory, dtype, dti_math_scale(&given[operand], dtype), &given[operand]);
+    else
+        work->make_pool(memory, dtype, dti_math_pool_used(request), request->seed);
+    *ret = memory;
+    *ret_bytes = bytes;
+    return DTI_OK;
+}
+
 static enum dti_status open_data(struct dti_math *math, enum dti_dtype dtype,
                                  struct dti_error *reterr)
 {
@@ -64,21 +88,22 @@ static enum dti_status open_data(struct dti_math *math, enum dti_dtype dtype,
                                    .width = width_of(dtype),
                                    .bytes = request->n * width_of(dtype),
                                    .source = math->data_count++ >= request->dtype_count};
-    const enum dti_status status =
+    enum dti_status status =
         dti_bench_memory_new(&data->memory, dti_bench_alike(OPERANDS, data->bytes, request->cache),
                              math->frame.team, reterr);
     if (status != DTI_OK)
         return status;
     dti_bench_memory_describe(&data->memory, math->frame.table);
-    void *const pool = malloc(DTI_MATH_POOL * data->width);
-    if (!pool)
-        return dti_no_memory(reterr);
-    math->work->make_pool(pool, dtype, dti_math_pool_used(request), request->seed);
-    for (size_t i = 0; i < OPERANDS; i++)
-        dti_bench_memory_fill(&data->memory, i, data->bytes, pool, DTI_MATH_POOL * data->width,
-                              math->frame.team);
-    free(pool);
-    return DTI_OK;
+    for (size_t i = 0; i < OPERANDS && status == DTI_OK; i++) {
+        unsigned char *pool;
+        size_t bytes;
+        status = dti_math_operand(&pool, &bytes, math->work, request, dtype, i, reterr);
+        if (status != DTI_OK)
+            break;
+        dti_bench_memory_fill(&data->memory, i, data->bytes, pool, bytes, math->frame.team);
+        free(pool);
+    }
+    return status;
 }
 
 enum dti_status dti_math_open(struct dti_math *math, const struct dti_math_work *work,

@@ -22,6 +22,13 @@ struct dti_math_work {
      * them, or as many as operands have. */
     void (*make_pool)(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed);
 };
+/* What an operand (0, 1) of a request holds in a dtype, to be freed: a pool that repeats, or, where
+ * it is from a file, all of it. */
+enum dti_status dti_math_operand(unsigned char **ret, size_t *ret_bytes,
+                                 const struct dti_math_work *work,
+                                 const struct dti_bench_request *request, enum dti_dtype dtype,
+                                 size_t operand, struct dti_error *reterr);
+float dti_math_scale(const struct dti_bench_operand *operand, enum dti_dtype dtype);
 size_t dti_math_pool_used(const struct dti_bench_request *request);
 
 /* The operands of a dtype, n elements each. */

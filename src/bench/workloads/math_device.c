@@ -69,26 +69,33 @@ static enum dti_status check(const struct dti_bench_request *request, struct dti
     return status == DTI_OK ? dti_device_has_memory(request->gpu, all, reterr) : status;
 }
 
-static enum dti_status fill(struct math_device_data *data, struct dti_error *reterr)
+/* One operand in all sets. */
+static enum dti_status fill_operand(struct math_device_data *data, size_t operand,
+                                    unsigned char *array, struct dti_error *reterr)
 {
     const struct math_device *const device = data->device;
-    const struct dti_bench_request *const request = device->frame.request;
-    const size_t pool_bytes = DTI_MATH_POOL * data->of.width, bytes = (size_t)data->of.bytes;
-    unsigned char *const pool = malloc(pool_bytes), *const array = malloc(bytes + 1);
-    enum dti_status status = DTI_OK;
-    if (!pool || !array) {
-        status = dti_no_memory(reterr);
-    } else {
-        device->work->make_pool(pool, data->of.dtype, dti_math_pool_used(request), request->seed);
-        dti_bench_repeat(array, bytes, pool, pool_bytes);
-    }
-    for (size_t i = 0; i < data->pairs.sets * OPERANDS && status == DTI_OK; i++)
-        status = dti_gpu_upload(device->frame.streams[0],
-                                dti_device_pairs_at(&data->pairs, i / OPERANDS, i % OPERANDS),
-                                array, bytes, reterr);
-    if (status == DTI_OK)
-        status = dti_gpu_finish(device->frame.streams[0], reterr);
+    struct dti_gpu_stream *const stream = device->frame.streams[0];
+    const size_t bytes = (size_t)data->of.bytes;
+    unsigned char *pool;
+    size_t pool_bytes;
+    enum dti_status status = dti_math_operand(
+        &pool, &pool_bytes, device->work, device->frame.request, data->of.dtype, operand, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_bench_repeat(array, bytes, pool, pool_bytes);
     free(pool);
+    for (size_t set = 0; set < data->pairs.sets && status == DTI_OK; set++)
+        status = dti_gpu_upload(stream, dti_device_pairs_at(&data->pairs, set, operand), array,
+                                bytes, reterr);
+    return status == DTI_OK ? dti_gpu_finish(stream, reterr) : status;
+}
+
+static enum dti_status fill(struct math_device_data *data, struct dti_error *reterr)
+{
+    unsigned char *const array = malloc((size_t)data->of.bytes + 1);
+    enum dti_status status = array ? DTI_OK : dti_no_memory(reterr);
+    for (size_t i = 0; i < OPERANDS && status == DTI_OK; i++)
+        status = fill_operand(data, i, array, reterr);
     free(array);
     return status;
 }

@@ -132,7 +132,7 @@ static enum dti_status make(struct planned *product, unsigned char **ret, struct
     if (!memory)
         return dti_no_memory(reterr);
     const enum dti_status status =
-        dti_matrices_fill(&product->matrices, memory, product->device->frame.request->seed, reterr);
+        dti_matrices_load(&product->matrices, memory, product->device->frame.request, reterr);
     if (status != DTI_OK)
         free(memory);
     else
@@ -358,8 +358,7 @@ static enum dti_status verify(struct dti_frame *frame, struct dti_error *reterr)
 {
     struct matmul_device *const device = (struct matmul_device *)frame;
     const struct dti_bench_request *const request = frame->request;
-    enum dti_status status = dti_matmul_truth_new(&device->truth, request->m, request->n,
-                                                  request->k, request->seed, reterr);
+    enum dti_status status = dti_matmul_truth_of(&device->truth, request, reterr);
     for (size_t i = 0; i < device->count && status == DTI_OK; i++) {
         if (device->products[i].item != SIZE_MAX)
             status = verify_product(&device->products[i], reterr);

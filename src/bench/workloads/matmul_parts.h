@@ -15,6 +15,7 @@ struct dti_matrices {
     uint64_t a_bytes, b_bytes, c_bytes;
     uint64_t a_at, c_at, bytes; /* offsets; of all three */
     float scales[2];            /* of A and B if they are quantized; else 1 */
+    double lost;                /* what underflow may add to an error; 0 for random numbers */
 };
 /* Fails with DTI_UNAVAILABLE if they exceed the address space. */
 enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype, uint64_t m,
@@ -23,6 +24,11 @@ enum dti_status dti_matrices_init(struct dti_matrices *ret, enum dti_dtype dtype
  * or quantized by one scale for each matrix, which it sets. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_matrices_fill(struct dti_matrices *matrices, unsigned char *memory,
                                   uint64_t seed, struct dti_error *reterr);
+
+/* The matrices of a request: its operands, or random ones. */
+enum dti_status dti_matrices_load(struct dti_matrices *matrices, unsigned char *memory,
+                                  const struct dti_bench_request *request,
+                                  struct dti_error *reterr);
 
 /* Rows of matrices are pieces of a pool of numbers, each from a different offset. */
 enum { DTI_MATRIX_POOL = 1 << 16 };
@@ -42,10 +48,21 @@ void dti_matrices_judge(struct dti_matmul_errors *ret, const struct dti_matrices
 
 /* Some rows of the product of the fp32 numbers, in fp64, to compare products of matrices made from
  * them. */
-struct dti_matmul_truth;
+struct dti_matmul_truth {
+    uint64_t m, n, k, rows;
+    double *product; /* rows x n */
+};
 /* Fails with DTI_NO_MEMORY. */
 enum dti_status dti_matmul_truth_new(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
                                      uint64_t k, uint64_t seed, struct dti_error *reterr);
+/* The same for the matrices of a request, which may have operands of any dtype. */
+enum dti_status dti_matmul_truth_of(struct dti_matmul_truth **ret,
+                                    const struct dti_bench_request *request,
+                                    struct dti_error *reterr);
+/* Without a product, zeros; and the row of the matrix that row i is. */
+enum dti_status dti_matmul_truth_alloc(struct dti_matmul_truth **ret, uint64_t m, uint64_t n,
+                                       uint64_t k, struct dti_error *reterr);
+uint64_t dti_matmul_truth_row(const struct dti_matmul_truth *truth, uint64_t i);
 void dti_matmul_truth_free(struct dti_matmul_truth *truth); /* NULL is fine */
 /* Sets the item's total error and scales; nothing for fp64, whose reference is rounded itself.
  */

@@ -139,7 +139,8 @@ static bool block_arrays_are_right(const struct dti_quant_candidate *row,
     if (scheme->tensor_scale) {
         float min, max;
         range_of(arrays->numbers, 0, n, &min, &max);
-        recipe.tensor_scale = dti_nv_tensor_scale(dti_operand_bits(-min > max ? -min : max));
+        recipe.tensor_scale =
+            dti_nv_tensor_scale(recipe.nv, dti_operand_bits(-min > max ? -min : max));
         right = dti_operand_bits(way->tensor_scale) == recipe.tensor_scale;
     }
     for (uint64_t i = 0; i < PARTS && right; i++)

@@ -154,6 +154,37 @@ static enum dti_status open_devices(struct bench_job *job, const char *text,
     return DTI_OK;
 }
 
+/* --a and --b: the size is theirs, and dtypes in which they overflow are left out. */
+static enum dti_status take_operands(struct bench_job *job, struct dti_error *reterr)
+{
+    struct dti_bench_job *const asked = &job->asked;
+    const char *overflow[DTI_BENCH_DTYPES_MAX];
+    size_t kept = 0;
+    const enum dti_status status = dti_bench_operands_read(
+        &job->operands, asked->setup.kind, job->args->a, job->args->b, &asked->sizes[0], reterr);
+    if (status != DTI_OK)
+        return status;
+    asked->size_count = 1;
+    asked->request.operands = job->operands.list;
+    for (size_t i = 0; i < asked->request.dtype_count; i++) {
+        overflow[i] = dti_bench_operands_overflow(job->operands.list, asked->dtypes[i]);
+        kept += !overflow[i];
+    }
+    if (kept == 0)
+        return dti_fail(reterr, DTI_BAD_VALUE, "nothing can be measured in %s: %s",
+                        dti_format_get(asked->dtypes[0])->name, overflow[0]);
+    kept = 0;
+    for (size_t i = 0; i < asked->request.dtype_count; i++) {
+        if (overflow[i])
+            dti_warn(job->cx, "%s is left out: %s", dti_format_get(asked->dtypes[i])->name,
+                     overflow[i]);
+        else
+            asked->dtypes[kept++] = asked->dtypes[i];
+    }
+    asked->request.dtype_count = kept;
+    return DTI_OK;
+}
+
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
                                    const struct bench_args *args, char **operands,
                                    int operand_count, const struct dti_context *cx,
@@ -167,6 +198,8 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
                             .round = dti_choice_name(dti_choice_round, args->round),
                             .overflow = dti_choice_name(dti_choice_overflow, args->overflow),
                             .engine = args->engine,
+                            .a = args->a,
+                            .b = args->b,
                             .seed = seed,
                             .loss = args->loss,
                             .with_alloc = args->with_alloc,
@@ -182,12 +215,12 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
                                       .seed = seed},
                            .loss = args->loss,
                            .data = (enum dti_bench_data)args->data},
-                  .usual_sizes = !args->size},
+                  .usual_sizes = !args->size && !args->a},
         .args = args,
         .cx = cx,
     };
     enum dti_status status = dti_bench_parse_levels(ret, args->level, reterr);
-    if (status == DTI_OK)
+    if (status == DTI_OK && !args->a)
         status = dti_bench_each_word(ret, args->size ? args->size : kind->sizes,
                                      dti_bench_take_size, reterr);
     if (status == DTI_OK)
@@ -202,6 +235,8 @@ enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench
     if (status == DTI_OK && (args->dtypes || kind->dtypes[0] != '\0'))
         status = dti_bench_each_word(ret, args->dtypes ? args->dtypes : kind->dtypes,
                                      dti_bench_take_dtype, reterr);
+    if (status == DTI_OK && args->a)
+        status = take_operands(ret, reterr);
     if (status == DTI_OK && args->time)
         status = dti_bench_parse_time(ret, args->time, reterr);
     if (status == DTI_OK)
@@ -219,4 +254,5 @@ void dti_bench_job_end(struct bench_job *job)
         else
             dti_gpu_close(job->asked.devices[i].gpu);
     job->asked.device_count = 0;
+    dti_bench_operands_free(&job->operands);
 }

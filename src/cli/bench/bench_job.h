@@ -4,11 +4,12 @@
 #ifndef DTINFO_CLI_BENCH_JOB_H
 #define DTINFO_CLI_BENCH_JOB_H
 
-#include "answers/bench_answer.h"
+#include "answers/bench_operands.h"
 #include "cli/shell/command.h"
 
 struct bench_args {
     const char *size, *threads, *level, *time, *device, *dtypes, *engine;
+    const char *a, *b;
     const char *baseline, *max_regression, *compare;
     int data, cache, round, overflow;
     uint64_t seed;
@@ -20,7 +21,8 @@ extern const struct dti_choice dti_choice_bench_data[], dti_choice_bench_cache[]
 
 struct bench_job {
     struct dti_bench_job asked;
-    char device_reason[640]; /* why --device auto chose the CPU; or empty */
+    struct dti_bench_operands operands; /* --a, --b */
+    char device_reason[640];            /* why --device auto chose the CPU; or empty */
     const struct bench_args *args;
     const struct dti_context *cx;
 };

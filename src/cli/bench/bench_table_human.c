@@ -30,10 +30,11 @@ void dti_bench_human_table_begin(const struct bench_job *job)
     const struct dti_bench_setup *const setup = &job->asked.setup;
     if (setup->engine)
         (void)dti_quote(quoted, setup->engine, strlen(setup->engine));
-    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s", setup->kind->name,
+    (void)snprintf(text, sizeof text, "bench %s   seed %llu   caches %s%s%s%s%s", setup->kind->name,
                    (unsigned long long)setup->seed, setup->cache,
                    setup->with_alloc ? "   including allocation of results" : "",
-                   setup->engine ? "   engine " : "", quoted);
+                   setup->engine ? "   engine " : "", quoted,
+                   setup->a ? "   operands from files" : "");
     dti_bench_put_words(job->cx, DTI_STYLE_PLAIN, 0, text, "   ");
     if (job->cx->quiet)
         return;
@@ -217,7 +218,7 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
 static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
 {
     const struct dti_bench_total *const total = &item->total;
-    char a[DTI_TEXT_SIZE], b[DTI_TEXT_SIZE], c[DTI_TEXT_SIZE];
+    char a[DTI_TEXT_SIZE], b[DTI_TEXT_SIZE], c[DTI_TEXT_SIZE], d[DTI_TEXT_SIZE];
     size_t length = 0;
     enum { DIGITS = 10 };
     if (total->elements == 0 || (total->elements == 1 && total->exact == item->exact))
@@ -232,10 +233,10 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
                        digits(b, total->exact, DIGITS), digits(c, total->relative, 3));
     else
         (void)snprintf(text + length, 4 * CELL - length,
-                       "overall relative error %s, SQNR %s dB, max abs error %s",
+                       "overall relative error %s, SQNR %s dB, mean abs error %s, max abs error %s",
                        digits(a, total->relative, 3),
                        isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-",
-                       digits(c, total->largest, 3));
+                       digits(c, total->mean, 3), digits(d, total->largest, 3));
     return true;
 }
 

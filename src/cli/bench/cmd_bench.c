@@ -71,6 +71,10 @@ static const struct dti_option options[] = {
              .matters = true),
     OPT_DTYPE(0, "dtype", struct bench_args, dtypes, "DTYPE,...",
               "expsin, dot, matmul, quant: only these dtypes", .matters = true, .alias = "dtypes"),
+    OPT_FILE(0, "a", struct bench_args, a, "FILE[:TENSOR]",
+             "dot, matmul: the first operand, from a file of tensors, instead of random numbers"),
+    OPT_FILE(0, "b", struct bench_args, b, "FILE[:TENSOR]",
+             "the second operand; both are cast to each dtype once"),
     OPT_LIST(0, "threads", struct bench_args, threads, "N[,N...]", threads_choices,
              "numbers of threads, or all: one on each CPU (the default)", .matters = true),
     OPT_LIST(0, "level", struct bench_args, level, "LEVEL[,LEVEL...]", level_choices,
@@ -108,7 +112,7 @@ static const struct dti_option options[] = {
 
 static const char measuring_options[] =
     "size threads level time loss samples data seed cache round overflow device dtype engine "
-    "with-alloc baseline max-regression compare";
+    "with-alloc baseline max-regression compare a b";
 
 /* Options that contradict or need each other. */
 static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
@@ -120,6 +124,10 @@ static enum dti_status check_options(const struct bench_args *args, const struct
     if (args->list && (operand_count > 1 || dti_option_given(options, args, measuring_options)))
         return dti_fail(reterr, DTI_USAGE,
                         "--list measures nothing; do not combine it with other options");
+    if (!args->a != !args->b)
+        return dti_fail(reterr, DTI_USAGE, "--a and --b belong together; give both");
+    if (args->a && args->size)
+        return dti_fail(reterr, DTI_USAGE, "--a and --b have the size; leave --size out");
     if (args->baseline && args->compare)
         return dti_fail(reterr, DTI_USAGE,
                         "--baseline and --compare exclude each other; give one of them");
@@ -155,6 +163,7 @@ static enum dti_status check_subject(const struct dti_bench_kind *kind,
     } rows[] = {
         {kind->casts, "loss data round overflow"},
         {kind->dtypes[0] != '\0', "dtype"},
+        {kind->has_operands, "a b"},
         {kind->size_is == DTI_BENCH_PRODUCT, "engine"},
         {kind->size_is != DTI_BENCH_BYTES && !kind->keeps_memory, "with-alloc"},
     };

@@ -160,7 +160,7 @@ static enum dti_status open_device(struct cast_array *array, struct dti_error *r
 static void put_dtype(const struct dti_format *format, const struct dti_layout *layout, bool text,
                       struct dti_line *line)
 {
-    if (!text && format->width < 8)
+    if (!text && dti_format_packs(format))
         dti_line_print(line, DTI_STYLE_PLAIN, "%s (packing %s)", format->name,
                        dti_choice_name(dti_choice_packing, (int)layout->packing));
     else

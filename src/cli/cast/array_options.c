@@ -95,8 +95,8 @@ static enum dti_status check_packing(const struct cast_array *array, struct dti_
 {
     const struct dti_transfer_args *args = array->args;
     const struct dti_request *request = &array->request;
-    const bool source = !array->from_text && request->src.width < 8;
-    const bool result = !array->to_text && request->cast.dst.width < 8;
+    const bool source = !array->from_text && dti_format_packs(&request->src);
+    const bool result = !array->to_text && dti_format_packs(&request->cast.dst);
     const char *option = args->packing_given && !source && !result ? "--packing"
                          : args->from_packing_given && !source     ? "--from-packing"
                                                                    : NULL;

@@ -9,7 +9,7 @@
 #include "dtinfo/spell.h"
 #include "dtinfo/table.h"
 
-enum { VALUE_COLUMN = 13, NOTE_COLUMN = 40, EXACT_WHOLE = 1200, COLUMNS = 80 };
+enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
 
 static const char *const roundings[][2] = {
     /* up, down */
@@ -95,14 +95,6 @@ static const char *describe(const struct dti_cast_result *result, const struct d
     return buffer;
 }
 
-static void label(struct dti_line *line, const char *name, const char *text)
-{
-    dti_line_to(line, 2);
-    dti_line_put(line, DTI_STYLE_DIM, name);
-    dti_line_to(line, VALUE_COLUMN);
-    dti_line_text(line, text);
-}
-
 static void put_head(const struct dti_cast_operand *operand, const struct dti_cast_result *result,
                      struct dti_line *line)
 {
@@ -115,36 +107,13 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
     dti_line_to(line, NOTE_COLUMN);
 }
 
-static void put_bits(const struct dti_format *f, uint64_t code, struct dti_line *line)
-{
-    char hex[DTI_TEXT_SIZE];
-    const size_t length = dti_spell_code(hex, code, f->width);
-    label(line, "bits", "");
-    dti_fields_put(line, f, code);
-    const bool fits = line->column + 2 + length <= COLUMNS;
-    if (fits) {
-        dti_line_to(line, NOTE_COLUMN);
-        dti_line_text(line, hex);
-    }
-    dti_line_end(line);
-    if (dti_format_is_float(f)) {
-        dti_line_to(line, VALUE_COLUMN);
-        dti_fields_put_names(line, f);
-        dti_line_end(line);
-    }
-    if (!fits) {
-        label(line, "code", hex);
-        dti_line_end(line);
-    }
-}
-
 static bool put_exact(const struct dti_value *stored, struct dti_line *line)
 {
     struct dti_buffer exact;
     dti_buffer_init(&exact);
     bool has_exact = dti_spell_exact(&exact, stored);
     if (has_exact) {
-        label(line, "exact", "");
+        dti_human_label(line, "exact", "");
         if (exact.length > EXACT_WHOLE) {
             dti_line_print(line, DTI_STYLE_PLAIN, "%.64s", exact.data);
             dti_line_print(line, DTI_STYLE_DIM, "... (%zu characters; --json has all)",
@@ -175,7 +144,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         dti_buffer_free(&exact);
         return false;
     }
-    label(line, "error", dti_human_signed(text, &difference.absolute, &exact, 8));
+    dti_human_label(line, "error", dti_human_signed(text, &difference.absolute, &exact, 8));
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE)
@@ -199,7 +168,7 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
         return;
     dti_value_set(&step, false, 1, scalar->step_exponent);
     dti_spell_text(text, &step);
-    label(line, "step", text);
+    dti_human_label(line, "step", text);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "spacing of %s here (2^%d)\n", f->name,
                    (int)scalar->step_exponent);
@@ -256,7 +225,7 @@ static void put_neighbours(const struct cast_neighbour neighbours[2], struct dti
     for (int i = 0; i < 2; i++) {
         if (!neighbours[i].there)
             continue;
-        label(line, names[i], neighbours[i].text);
+        dti_human_label(line, names[i], neighbours[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
         dti_line_text(line, neighbours[i].code);
         if (neighbours[i].off[0]) {
@@ -273,13 +242,13 @@ static void put_route(const struct dti_cast_result *result, struct dti_line *lin
 {
     const struct dti_cast *const route = dti_cast_route(result);
     if (route->via_count > 0) {
-        label(line, "via", "");
+        dti_human_label(line, "via", "");
         for (size_t i = 0; i < route->via_count; i++)
             dti_line_print(line, DTI_STYLE_PLAIN, "%s%s", i > 0 ? ", " : "", route->via[i].name);
         dti_line_end(line);
     }
     if (result->target->rule) {
-        label(line, "like", dti_stack_title(result->target->rule->stack));
+        dti_human_label(line, "like", dti_stack_title(result->target->rule->stack));
         if (result->note) {
             dti_line_put(line, DTI_STYLE_DIM, ": ");
             dti_line_put(line, DTI_STYLE_DIM, result->note);
@@ -293,7 +262,7 @@ static void put_device(const struct cast_values *values, const struct dti_cast_r
 {
     if (values->job.device.wish.kind == DTI_DEVICE_CPU)
         return;
-    label(line, "device", result->device);
+    dti_human_label(line, "device", result->device);
     dti_line_to(line, NOTE_COLUMN);
     dti_line_print(line, DTI_STYLE_DIM, "%s\n",
                    result->device_reason ? result->device_reason : "stores the same");
@@ -304,11 +273,11 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
                           struct dti_line *line)
 {
     char text[DTI_TEXT_SIZE];
-    put_bits(f, scalar->code, line);
+    dti_human_bits(line, f, scalar->code);
     bool done = true;
     if (scalar->stored.class <= DTI_CLASS_FINITE) {
         dti_spell_hexfloat(text, &scalar->stored);
-        label(line, "hexfloat", text);
+        dti_human_label(line, "hexfloat", text);
         dti_line_end(line);
         done = put_exact(&scalar->stored, line);
     }
@@ -336,7 +305,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     for (size_t i = 0; i < result->components && result->known && done; i++) {
         if (result->components == 2) {
             dti_spell_text(text, &result->component[i].stored);
-            label(&line, components[i], text);
+            dti_human_label(&line, components[i], text);
             dti_line_to(&line, NOTE_COLUMN);
             dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
                            describe(result, &result->component[i], text));
@@ -351,7 +320,7 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
     put_route(result, &line);
     put_device(values, result, &line);
     if (dti_cast_saturated(result, operand, other)) {
-        label(&line, "hint", "");
+        dti_human_label(&line, "hint", "");
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }

@@ -162,6 +162,8 @@ enum dti_status dti_cast_human_stacks(const struct cast_values *values,
         char text[DTI_CAST_TEXT_SIZE] = "-", bits[DTI_CAST_TEXT_SIZE] = "-";
         enum dti_style style = DTI_STYLE_BOLD;
         const bool there = dti_cast_by_stack(result, operand, (enum dti_stack)i, &target, &other);
+        if (!there && dti_stack_is_hardware((enum dti_stack)i))
+            continue;
         if (there && other.known) {
             (void)dti_cast_text(text, &other);
             (void)dti_cast_bits(bits, &other);

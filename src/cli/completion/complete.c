@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * dtinfo completion SHELL: prints the completion script that is also installed. dtinfo __complete
- * WORD...: prints completions of the last word, which is being typed. One candidate a line,
- * "candidate<TAB>description". New options and dtypes need no change in the shells' scripts. */
+ * dtinfo __complete WORD...: prints completions of the last word, which is being typed. One
+ * candidate a line, "candidate<TAB>description". New options and dtypes need no change in the
+ * shells' scripts. */
 #include <string.h>
 
 #include "answers/document.h"
 #include "answers/tensors.h"
-#include "cli/shell/command.h"
-#include "completion_scripts.h"
+#include "cli/completion/shells.h"
+#include "dtinfo/architecture.h"
+#include "dtinfo/ascii.h"
 #include "dtinfo/bench_table.h"
 #include "dtinfo/container.h"
 #include "dtinfo/dtype.h"
@@ -16,56 +17,6 @@
 #include "dtinfo/glob.h"
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/nearest.h"
-
-/* completions/dtinfo.bash and the other scripts, converted to arrays by the build. */
-static const struct {
-    const char *text;
-    size_t length;
-} scripts[] = {
-    {completion_bash, sizeof completion_bash},
-    {completion_zsh, sizeof completion_zsh},
-    {completion_fish, sizeof completion_fish},
-};
-
-/* value: the index of its script */
-static const struct dti_choice shells[] = {
-    {.name = "bash", .value = 0},
-    {.name = "zsh", .value = 1},
-    {.name = "fish", .value = 2},
-    {.name = NULL},
-};
-
-static enum dti_status run_completion(const void *args, char **operands, int operand_count,
-                                      struct dti_context *cx, struct dti_error *reterr)
-{
-    char list[DTI_CHOICES_SIZE];
-    (void)args;
-    dti_choices_list(list, shells);
-    if (operand_count != 1)
-        return dti_fail(reterr, DTI_USAGE, "expected one SHELL: %s", list);
-    const size_t length = strlen(operands[0]);
-    const struct dti_choice *const shell = dti_choice_find(shells, operands[0], length);
-    if (shell) {
-        (void)fwrite(scripts[shell->value].text, 1, scripts[shell->value].length, cx->out);
-        return DTI_OK;
-    }
-    dti_fail_word(reterr, DTI_USAGE, operands[0], length, "SHELL is one of %s; got %s", list,
-                  DTI_QUOTED(operands[0], length));
-    dti_choices_suggest(shells, operands[0], length, reterr);
-    return DTI_USAGE;
-}
-
-const struct dti_command dti_command_completion = {
-    .name = "completion",
-    .group = "other",
-    .summary = "print the completion script of a shell",
-    .synopsis = "SHELL",
-    .details = "SHELL is bash, zsh or fish. To try it:  source <(dtinfo completion bash)",
-    .examples = "dtinfo completion bash\n",
-    .verbatim = true,
-    .operands = DTI_OPERANDS_SHELL,
-    .run = run_completion,
-};
 
 /* The word so far: `kept` is put before every candidate, and candidates must begin with `typed`. In
  * "--via=fp" kept is "--via=", in "bf16,fp" it is "bf16,". */
@@ -224,6 +175,26 @@ static void offer_commands(const struct completion *c)
     }
 }
 
+/* Generations without capitals and blanks, "cdna-3", and the other names that are one word. */
+static void offer_architectures(const struct completion *c)
+{
+    for (size_t i = 0; i < dti_architecture_count; i++) {
+        const struct dti_architecture *const it = &dti_architectures[i];
+        char word[32];
+        size_t length = 0;
+        for (; it->generation[length] != '\0' && length + 1 < sizeof word; length++)
+            word[length] =
+                it->generation[length] == ' ' ? '-' : dti_ascii_lower(it->generation[length]);
+        word[length] = '\0';
+        if (i == 0 || strcmp(it->generation, it[-1].generation) != 0)
+            (void)offer(c, "", word, dti_architecture_groups[it->group].name);
+        for (size_t k = 0; it->names[k]; k++) {
+            if (!strchr(it->names[k], ' ') && strcmp(it->names[k], word) != 0)
+                (void)offer(c, "", it->names[k], it->name);
+        }
+    }
+}
+
 static void offer_options(const struct completion *c, const struct dti_option *options)
 {
     for (; options && options->kind != DTI_OPTION_END; options++)
@@ -313,7 +284,7 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         offer_commands(c);
         break;
     case DTI_OPERANDS_SHELL:
-        offer_choices(c, shells);
+        offer_choices(c, dti_completion_shells);
         break;
     case DTI_OPERANDS_BENCH:
         if (before == 0) {
@@ -324,6 +295,9 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         keep_list(c);
         keep_to(c, ':');
         offer_dtypes(c);
+        break;
+    case DTI_OPERANDS_ARCHITECTURES:
+        offer_architectures(c);
         break;
     case DTI_OPERANDS_FILES: /* the shell knows better */
     case DTI_OPERANDS_NONE:

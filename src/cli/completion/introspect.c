@@ -7,6 +7,7 @@
 #include "answers/rows.h"
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
+#include "dtinfo/calc.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
@@ -28,6 +29,7 @@ static const char *operand_kind(enum dti_operands operands)
         [DTI_OPERANDS_COMMAND] = "command",
         [DTI_OPERANDS_SHELL] = "shell",
         [DTI_OPERANDS_BENCH] = "bench",
+        [DTI_OPERANDS_ARCHITECTURES] = "architectures",
         [DTI_OPERANDS_FILES] = "files",
         [DTI_OPERANDS_WORDS] = "words",
     };
@@ -72,6 +74,24 @@ static void put_schemas(struct dti_json *json)
     dti_json_string(json, NULL, "dtinfo.error/1");
     dti_json_string(json, NULL, "dtinfo.version/1");
 }
+
+struct instruction_set {
+    const char *name, *note, *source;
+};
+static const struct instruction_set instruction_sets[] = {
+#define INSTRUCTION_SET(name, note, source) {name, note, source},
+#include "dtinfo/conversions.def"
+#undef INSTRUCTION_SET
+};
+
+struct conversion {
+    const char *instruction, *to, *round, *over, *tiny, *nan, *like;
+};
+static const struct conversion conversions[] = {
+#define CONVERSION(...) {__VA_ARGS__},
+#include "dtinfo/conversions.def"
+#undef CONVERSION
+};
 
 #define DTI_ROWS "cli/completion/introspect.def"
 #include "answers/rows.h"

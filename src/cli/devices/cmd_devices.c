@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo devices: the processors and CUDA devices here, a line or two for each, the best of them,
- * and what each does with each dtype. */
+ * and what each does with each dtype; and the table of architectures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/devices/devices_page.h"
+#include "cli/shared/operand_kinds.h"
 #include "dtinfo/table.h"
 
 enum { INDENT = 8, WIDTH_LEAST = 40 };
@@ -167,8 +168,7 @@ static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
                    letter);
 }
 
-/* "e4m3fn" is short for fp8_e4m3fn */
-static const char *column_name(enum dti_dtype dtype)
+const char *dti_devices_column(enum dti_dtype dtype)
 {
     const char *const name = dti_format_get(dtype)->name;
     const char *const last = strrchr(name, '_');
@@ -182,7 +182,7 @@ static enum dti_status put_matrix(const struct dti_devices_answer *answer,
     dti_table_heads(table, "");
     dti_table_cell(table, DTI_STYLE_DIM, "");
     for (size_t i = 0; i < dti_capability_dtype_count; i++)
-        dti_table_cell(table, DTI_STYLE_DIM, column_name(dti_capability_dtypes[i]));
+        dti_table_cell(table, DTI_STYLE_DIM, dti_devices_column(dti_capability_dtypes[i]));
     if (answer->shows_cpu) {
         dti_table_cell(table, DTI_STYLE_BOLD, "cpu");
         for (size_t i = 0; i < dti_capability_dtype_count; i++)
@@ -235,12 +235,23 @@ static const struct dti_choice some_devices[] = {
     {.name = NULL},
 };
 
+struct devices_args {
+    struct dti_devices_request devices;
+    bool arch;
+    const char *supports;
+};
+
 static const struct dti_option options[] = {
-    OPT_LIST(0, "device", struct dti_devices_request, device, "DEVICE", some_devices,
+    OPT_LIST(0, "device", struct devices_args, devices.device, "DEVICE", some_devices,
              "cpu, cuda, cuda:N, auto or all (default all)"),
-    OPT_FLAG(0, "ids", struct dti_devices_request, ids, "also show the UUIDs of CUDA devices"),
-    OPT_FILE(0, "sysroot", struct dti_devices_request, sysroot, "FOLDER",
+    OPT_FLAG(0, "ids", struct devices_args, devices.ids, "also show the UUIDs of CUDA devices"),
+    OPT_FILE(0, "sysroot", struct devices_args, devices.sysroot, "FOLDER",
              "show the CPU of a recorded machine; CUDA devices only if --device asks for them"),
+    OPT_FLAG(0, "arch", struct devices_args, arch,
+             "the table of architectures and dtypes, or those named; no device is touched",
+             .matters = true),
+    OPT_DTYPE(0, "supports", struct devices_args, supports, "DTYPE,...",
+              "which architectures compute natively with these dtypes", .matters = true),
     OPT_END,
 };
 
@@ -260,13 +271,12 @@ static enum dti_status show(const struct dti_devices_answer *answer, struct dti_
     return DTI_OK;
 }
 
-static enum dti_status run(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status find_devices(const struct dti_devices_request *args, struct dti_context *cx,
+                                    struct dti_error *reterr)
 {
-    struct dti_devices_request request = *(const struct dti_devices_request *)args;
+    struct dti_devices_request request = *args;
     struct dti_devices_answer *answer;
     const char *const limit = getenv("DTINFO_CPU");
-    (void)operands, (void)operand_count;
     request.level_limit = limit && limit[0] != '\0' ? limit : NULL;
     enum dti_status status = dti_devices_find(&answer, &request, reterr);
     if (status != DTI_OK)
@@ -276,20 +286,85 @@ static enum dti_status run(const void *args, char **operands, int operand_count,
     return status;
 }
 
+/* dtypes, dtype_count: of --supports. */
+static enum dti_status find_architectures(char **operands, int operand_count,
+                                          const struct dti_dtype_operand *dtypes,
+                                          size_t dtype_count, struct dti_context *cx,
+                                          struct dti_error *reterr)
+{
+    struct dti_arch_answer answer = {.names = operands,
+                                     .name_count = (size_t)operand_count,
+                                     .dtypes = dtypes,
+                                     .dtype_count = dtype_count};
+    enum dti_status status = dti_arch_find(&answer, reterr);
+    if (status == DTI_OK)
+        status = cx->output == DTI_OUTPUT_HUMAN ? dti_arch_human(cx, &answer, reterr)
+                                                : DTI_ANSWER(cx, arch, &answer, reterr);
+    dti_arch_free(&answer);
+    return status;
+}
+
+/* An option of devices beside architectures; a device in place of an architecture. */
+static enum dti_status check_architectures(const struct devices_args *args, char **operands,
+                                           int operand_count, struct dti_error *reterr)
+{
+    const char *const given = dti_option_given(options, args, "device ids sysroot");
+    const bool table = args->arch || args->supports; /* where "all" means architectures */
+    struct dti_device_wish wish;
+    struct dti_error ignored;
+    if (given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s is about the devices of a machine, not about architectures; leave it "
+                        "out",
+                        given);
+    for (int i = 0; i < operand_count; i++) {
+        const char *const word = operands[i], *const quoted = DTI_QUOTED(word, strlen(word));
+        if (dti_device_wish_parse(&wish, word, &ignored) == DTI_OK &&
+            (wish.kind != DTI_DEVICE_ALL || !table))
+            return dti_fail_word(reterr, DTI_USAGE, word, strlen(word),
+                                 "%s is a device, not an architecture; use --device %.32s", quoted,
+                                 quoted);
+    }
+    return DTI_OK;
+}
+
+static enum dti_status run(const void *args, char **operands, int operand_count,
+                           struct dti_context *cx, struct dti_error *reterr)
+{
+    const struct devices_args *const own = args;
+    char *words[] = {(char *)(uintptr_t)own->supports};
+    struct dti_dtype_operand *dtypes = NULL;
+    size_t dtype_count = 0;
+    if (!own->arch && !own->supports && operand_count == 0)
+        return find_devices(&own->devices, cx, reterr);
+    enum dti_status status = check_architectures(own, operands, operand_count, reterr);
+    if (status == DTI_OK && own->supports)
+        status = dti_dtype_operands_read(words, 1, NULL, cx, &dtypes, &dtype_count, reterr);
+    if (status == DTI_OK)
+        status = find_architectures(operands, operand_count, dtypes, dtype_count, cx, reterr);
+    free(dtypes);
+    return status;
+}
+
 const struct dti_command dti_command_devices = {
     .name = "devices",
     .group = "machine",
     .summary = "CPU and GPUs, and what each does natively with each dtype",
-    .synopsis = "",
+    .synopsis = "[--arch NAME...]",
     .details = "Having no GPU is not an error, unless --device asks for one.\n"
-               "-v shows all known facts, -q only the best device.",
+               "-v shows all known facts, -q only the best device.\n"
+               "NAME is a generation, an instruction set or a product: ampere, sm_80, a100,\n"
+               "gfx942, avx512, 'sapphire rapids', m4. Each fact has a public source.",
     .examples = "dtinfo devices\n"
                 "dtinfo devices --device cpu -v\n"
+                "dtinfo devices --arch ampere\n"
+                "dtinfo devices --supports bf16\n"
                 "dtinfo devices -q\n"
                 "dtinfo devices --json",
     .schema = "dtinfo.devices/1",
-    .operands = DTI_OPERANDS_NONE,
+    .other_schemas = {"dtinfo.arch/1"},
+    .operands = DTI_OPERANDS_ARCHITECTURES,
     .options = options,
-    .args_size = sizeof(struct dti_devices_request),
+    .args_size = sizeof(struct devices_args),
     .run = run,
 };

@@ -35,6 +35,8 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts,
                "order of the tensors", .matters = true),
     OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "reverse the order"),
+    OPT_UINT(0, "limit", struct inspect_args, request.limit, request.limited, 0, UINT64_MAX, "N",
+             "list only the first N tensors; --stats and --as read only these", .matters = true),
     DTI_ROW_ONLY(struct inspect_args, request.only,
                  "only tensors whose names match: '*norm*,lm_head.*'"),
     OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
@@ -94,6 +96,7 @@ static const char *beside_digest(const struct inspect_args *args, const struct d
            : args->request.grep_text ? "--grep"
            : args->sort_given        ? "--sort"
            : args->request.reverse   ? "--reverse"
+           : args->request.limited   ? "--limit"
            : cx->quiet               ? "-q"
                                      : NULL;
 }
@@ -118,6 +121,9 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
     if (args->tree && (args->request.stats || args->as))
         return dti_fail(reterr, DTI_USAGE, "--tree and %s exclude each other; give one of them",
                         reading);
+    if (args->tree && args->request.limited)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--tree and --limit exclude each other; give one of them");
     if (args->tree && json)
         return dti_fail(reterr, DTI_USAGE, "--tree is for people; leave it out with --json");
     if (cx->quiet && args->tree)

@@ -46,7 +46,7 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
         put_count(&line, container->file_count, container->file_count, "shard");
     }
     dti_line_text(&line, ", ");
-    put_count(&line, report->shown_count, container->tensor_count, "tensor");
+    put_count(&line, report->selected_count, container->tensor_count, "tensor");
     if (dti_logical_stored_count(container) != container->tensor_count)
         dti_line_print(&line, DTI_STYLE_PLAIN, " (%zu stored)",
                        dti_logical_stored_count(container));
@@ -284,9 +284,9 @@ static bool is_order_assumed(const struct inspect_view *view)
     if (!view->report->all.there || view->packing_given ||
         (kind != DTI_CONTAINER_SAFETENSORS && kind != DTI_CONTAINER_SHARDED))
         return false;
-    for (size_t i = 0; i < view->report->shown_count; i++) {
+    for (size_t i = 0; i < view->report->scanned_count; i++) {
         if (view->report->figures[i].there &&
-            dti_real_format(view->report->shown[i]->format)->width < 8 &&
+            dti_format_packs(dti_real_format(view->report->shown[i]->format)) &&
             view->report->shown[i]->format->kind == DTI_KIND_FLOAT)
             return true;
     }
@@ -306,7 +306,7 @@ static void put_notes(const struct inspect_view *view)
         const struct dti_note note = dti_scaled_codes_note(&report->scaled, text);
         put_note(view, dti_note_words(words, &note));
     }
-    if (report->shown_count == 0 && container->tensor_count > 0)
+    if (report->selected_count == 0 && container->tensor_count > 0)
         put_note(view, "no tensor has a matching name");
     if (is_order_assumed(view))
         put_note(view,
@@ -332,6 +332,18 @@ static enum dti_status put_histograms(const struct inspect_view *view, struct dt
     return status;
 }
 
+/* What a limit leaves out. */
+static void put_hidden(const struct inspect_view *view)
+{
+    const struct dti_inspect_report *const report = view->report;
+    const size_t hidden = report->selected_count - report->shown_count;
+    const bool reads = report->figures && report->scanned_count < report->selected_count;
+    struct dti_line line = dti_context_line(view->cx);
+    if (hidden > 0)
+        dti_line_print(&line, DTI_STYLE_DIM, "  ... and %zu more tensor%s, not %s\n", hidden,
+                       hidden == 1 ? "" : "s", reads ? "read" : "shown");
+}
+
 enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_inspect_report *const report = view->report;
@@ -350,7 +362,8 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
         status = dti_inspect_casts_table(view, reterr);
     if (status != DTI_OK)
         return status;
-    if (report->shown_count > 0)
+    put_hidden(view);
+    if (report->selected_count > 0)
         (void)fputc('\n', view->cx->out);
     status = put_groups(view, reterr);
     if (status != DTI_OK)

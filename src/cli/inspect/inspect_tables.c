@@ -146,8 +146,9 @@ enum dti_status dti_inspect_stats_table(const struct inspect_view *view, struct 
         for (size_t k = 3; k < COLUMNS; k++)
             dti_text_cell(table, "-");
     }
-    if (report->shown_count > 1 && report->all.there) {
-        dti_table_cell(table, DTI_STYLE_BOLD, "all");
+    if (report->scanned_count > 1 && report->all.there) {
+        const bool whole = report->scanned_count == report->selected_count;
+        dti_table_cell(table, DTI_STYLE_BOLD, whole ? "all" : "all shown");
         dti_text_cell(table, "");
         figure_cells(table, &report->all);
     }

@@ -120,7 +120,9 @@ static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits
     return seen > 0;
 }
 
-static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct dti_error *reterr)
+/* The bytes of one device. given: all of --fit, for the message. */
+static enum dti_status read_bytes(const char *text, const char *given, uint64_t *ret_bytes,
+                                  struct dti_error *reterr)
 {
     static const struct {
         const char *name;
@@ -151,10 +153,23 @@ static enum dti_status read_bytes(const char *text, uint64_t *ret_bytes, struct 
             }
         }
     }
-    return dti_fail_word(
-        reterr, DTI_USAGE, text, strlen(text),
-        "--fit takes a device (cpu, cuda:0, auto) or bytes, as in 80GB or 24GiB; got %s",
-        DTI_QUOTED(text, strlen(text)));
+    return dti_fail_word(reterr, DTI_USAGE, given, strlen(given),
+                         "--fit takes a device (cpu, cuda:0, auto), bytes, as in 80GB or 24GiB, or "
+                         "several times bytes, as in 8x80GB; got %s",
+                         DTI_QUOTED(given, strlen(given)));
+}
+
+/* "8x80GB": 8 in front of "80GB"; 1 without such a number. */
+static const char *read_devices(const char *text, uint64_t *ret_devices)
+{
+    const char *at = text;
+    uint64_t devices = 0;
+    while (dti_ascii_digit(*at) && dti_mul_u64(devices, 10, &devices) &&
+           dti_add_u64(devices, (uint64_t)(*at - '0'), &devices))
+        at++;
+    const bool several = at > text && (*at == 'x' || *at == 'X') && devices > 0;
+    *ret_devices = several ? devices : 1;
+    return several ? at + 1 : text;
 }
 
 static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const char *text,
@@ -189,7 +204,12 @@ static enum dti_status read_capacity(struct mem_job *job, struct dti_error *rete
     if (!dti_mem_is_amount(text))
         return capacity_of_device(capacity, text, reterr);
     *capacity = (struct dti_mem_capacity){.asked = true, .all = DTI_UNKNOWN};
-    const enum dti_status status = read_bytes(text, &capacity->bytes, reterr);
+    capacity->amount = read_devices(text, &capacity->devices);
+    uint64_t room;
+    const enum dti_status status = read_bytes(capacity->amount, text, &capacity->bytes, reterr);
+    if (status == DTI_OK && !dti_mul_u64(capacity->bytes, capacity->devices, &room))
+        return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
+                             "--fit %s: the total exceeds 64 bits", DTI_QUOTED(text, strlen(text)));
     if (status == DTI_OK && capacity->bytes < FEW_BYTES && dti_ascii_digit(text[strlen(text) - 1]))
         dti_warn(job->cx, "--fit %s is %llu bytes; for gigabytes write %sGB or %sGiB", text,
                  (unsigned long long)capacity->bytes, text, text);
@@ -232,7 +252,8 @@ static const struct dti_option options[] = {
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: dtype of the optimizer states (default fp32)"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
-             "show what fits into a device's free memory, or into 80GB or 24GiB", .matters = true),
+             "show what fits into a device's free memory, into 80GB or 24GiB, or into 8x80GB",
+             .matters = true),
     DTI_ROW_INPUT(struct mem_args, input, "a file", "an amount"),
     DTI_ROW_ONLY(struct mem_args, mem.only, "files: count only these tensors"),
     DTI_ROW_KEEP(struct mem_args, mem.keep),
@@ -305,12 +326,13 @@ const struct dti_command dti_command_mem = {
                "only headers are read. Several operands are added up. DTYPE is any dtype or\n"
                "block format; the default is a selection. -v lists the tensors of files. -q\n"
                "prints only the bytes, or with --fit the names of what fits. If nothing\n"
-               "fits, the exit code is 1.",
+               "fits, the exit code is 1, and the answer says how many devices hold it.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"
                 "dtinfo mem 7B --train adam --dtype bf16\n"
                 "dtinfo mem 7B --fit 24GiB\n"
+                "dtinfo mem 176e9 bf16,int8 --fit 8x80GB\n"
                 "dtinfo mem model.safetensors mxfp4 --keep '*norm*'\n",
     .schema = "dtinfo.mem/1",
     .operands = DTI_OPERANDS_VALUE_FORMAT,

@@ -10,14 +10,6 @@
 
 enum { NAME_COLUMNS = 60 };
 
-/* A line below a table. */
-static void note(const struct dti_context *cx, const char *text)
-{
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    dti_line_text(&line, "  ");
-    dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
-}
-
 /* Three cells: bytes, in powers of two, in powers of ten. */
 static void cell_bytes(struct dti_table *table, uint64_t bytes)
 {
@@ -25,19 +17,6 @@ static void cell_bytes(struct dti_table *table, uint64_t bytes)
     dti_number_cell(table, bytes);
     dti_text_cell(table, dti_human_bytes(text, bytes));
     dti_text_cell(table, dti_human_decimal(text, bytes));
-}
-
-/* "fits, 1.00 GiB left"; empty unless it was asked for. */
-static void cell_verdict(struct dti_table *table, const struct dti_mem_verdict *verdict)
-{
-    char text[DTI_TEXT_SIZE];
-    (void)dti_human_bytes(text, verdict->bytes);
-    if (!verdict->asked)
-        dti_text_cell(table, "");
-    else if (verdict->fits)
-        dti_table_print(table, DTI_STYLE_GOOD, "fits, %s left", text);
-    else
-        dti_table_print(table, DTI_STYLE_BAD, "no: %s too much", text);
 }
 
 static void put_count(struct dti_line *line, const struct dti_mem *mem, uint64_t count)
@@ -180,14 +159,16 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
 {
     char text[DTI_TEXT_SIZE], titles[128], ranks[16];
     bool scales = false, padding = false; /* whether these columns have any content */
+    const bool ratio = mem->size_count > 1 && mem->sizes[0].bytes > 0;
     for (size_t i = 0; i < mem->size_count; i++) {
         scales |= mem->sizes[i].numbers.scale_bytes > 0;
         padding |= mem->sizes[i].numbers.padding > 0;
     }
     (void)snprintf(titles, sizeof titles,
-                   "dtype|numel x element size|bytes>|binary>|decimal>|bits each>%s%s|",
-                   scales ? "|scales>" : "", padding ? "|padding>" : "");
-    (void)snprintf(ranks, sizeof ranks, "927865%s%s8", scales ? "4" : "", padding ? "4" : "");
+                   "dtype|numel x element size|bytes>|binary>|decimal>|bits each>%s%s%s|",
+                   ratio ? "|ratio>" : "", scales ? "|scales>" : "", padding ? "|padding>" : "");
+    (void)snprintf(ranks, sizeof ranks, "927865%s%s%s8", ratio ? "3" : "", scales ? "4" : "",
+                   padding ? "4" : "");
     struct dti_table *const table = dti_table_titled(titles);
     dti_table_heads(table, ranks);
     for (size_t i = 0; i < mem->size_count; i++) {
@@ -197,6 +178,12 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
         cell_product(table, mem, size);
         cell_bytes(table, size->bytes);
         dti_text_cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
+        if (ratio) {
+            const double hundredths = 100 * dti_mem_against_first(mem, size) + 0.5;
+            dti_table_print(table, DTI_STYLE_PLAIN, "x%llu.%02llu",
+                            (unsigned long long)hundredths / 100,
+                            (unsigned long long)hundredths % 100);
+        }
         if (scales)
             dti_text_cell(table, numbers->scale_bytes > 0
                                      ? dti_human_share(text, numbers->scale_bytes, numbers->bytes)
@@ -205,11 +192,11 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
             dti_number_cell(table, numbers->padding);
         else if (padding)
             dti_text_cell(table, "");
-        cell_verdict(table, &size->verdict);
+        dti_mem_cell_verdict(table, mem, &size->verdict);
     }
     const enum dti_status status = dti_put_table(cx, table, 2, reterr);
     if (padding)
-        note(cx, "padding: numbers that complete the last block of each row");
+        dti_mem_note(cx, "padding: numbers that complete the last block of each row");
     return status;
 }
 
@@ -242,7 +229,7 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
     dti_text_cell(table, "");
     dti_text_cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
     cell_bytes(table, training->bytes);
-    cell_verdict(table, &training->verdict);
+    dti_mem_cell_verdict(table, mem, &training->verdict);
     return table;
 }
 
@@ -268,7 +255,7 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
         dti_text_cell(table,
                       dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
         cell_bytes(table, training->bytes);
-        cell_verdict(table, &training->verdict);
+        dti_mem_cell_verdict(table, mem, &training->verdict);
     }
     return table;
 }
@@ -281,7 +268,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
     dti_buffer_puts(&text, "rule: ");
     dti_mem_rule(&text, mem, &mem->trainings[0]);
     const bool failed = text.failed;
-    note(cx, text.data);
+    dti_mem_note(cx, text.data);
     dti_buffer_free(&text);
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
@@ -295,12 +282,14 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
         eight |= dti_training_get(mem->trainings[i].plan.training)->block > 0;
     }
     if (master && !mem->master)
-        note(cx, "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
-                 "--master none omits it");
+        dti_mem_note(cx,
+                     "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
+                     "--master none omits it");
     if (eight)
-        note(cx, "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
-                 "numbers have fp32 states");
-    note(cx, "not counted: activations, temporary buffers, framework overhead");
+        dti_mem_note(cx,
+                     "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
+                     "numbers have fp32 states");
+    dti_mem_note(cx, "not counted: activations, temporary buffers, framework overhead");
 }
 
 static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
@@ -313,28 +302,6 @@ static enum dti_status put_trainings(const struct dti_context *cx, const struct 
     if (status == DTI_OK)
         put_notes(cx, mem);
     return status;
-}
-
-static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
-{
-    const struct dti_mem_capacity *const capacity = &mem->capacity;
-    struct dti_line line = {.out = cx->out, .colour = cx->colour};
-    char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
-    if (!capacity->asked)
-        return;
-    (void)dti_human_bytes(text, capacity->bytes);
-    dti_line_text(&line, "  ");
-    if (capacity->device[0] == '\0')
-        dti_line_print(&line, DTI_STYLE_DIM, "into %llu bytes, %s",
-                       (unsigned long long)capacity->bytes, text);
-    else if (capacity->all == DTI_UNKNOWN)
-        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free", capacity->device, text);
-    else
-        dti_line_print(&line, DTI_STYLE_DIM, "into %s: %s free of %s", capacity->device, text,
-                       dti_human_bytes(all, capacity->all));
-    dti_line_end(&line);
-    if (!mem->train)
-        note(cx, "not counted: activations, caches, framework overhead");
 }
 
 /* -q: only the bytes, one per line; with --fit the names of what fits. */
@@ -369,6 +336,6 @@ enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem
     if (status == DTI_OK)
         status = mem->train ? put_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
     if (status == DTI_OK)
-        put_capacity(cx, mem);
+        dti_mem_put_capacity(cx, mem);
     return status;
 }

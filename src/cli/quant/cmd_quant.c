@@ -16,6 +16,7 @@ static const struct dti_choice division_choices[] = {DTI_QUANT_DIVISIONS(CHOICE)
 static const struct dti_choice like_choices[] = {
     DTI_QUANT_LIKES(CHOICE){"pytorch", DTI_QUANT_LIKE_TORCH, ""}, {.name = NULL}};
 static const struct dti_choice mx_scale_choices[] = {DTI_QUANT_MX_SCALES(CHOICE){.name = NULL}};
+static const struct dti_choice nv_scale_choices[] = {DTI_QUANT_NV_SCALES(CHOICE){.name = NULL}};
 static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.name = NULL}};
 static const struct dti_choice tensor_scale_choices[] = {
     DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
@@ -67,6 +68,8 @@ static const struct dti_option options[] = {
                .matters = true),
     OPT_CHOICE(0, "mx-scale", struct quant_args, rules.mx_scale, mx_scale_given, "RULE",
                mx_scale_choices, "MX formats: how the power of two of a block's scale is chosen"),
+    OPT_CHOICE(0, "nv-scale", struct quant_args, rules.nv_scale, nv_scale_given, "RULE",
+               nv_scale_choices, "how the scale of a block of nvfp4 is chosen"),
     OPT_LIST(0, "tensor-scale", struct quant_args, tensor_scale, "VALUE", tensor_scale_choices,
              "scale of the whole tensor in nvfp4: a number, auto or none"),
     OPT_CHOICE(0, "per", struct quant_args, rules.per, per_given, "WHAT", per_choices,
@@ -134,17 +137,18 @@ const struct dti_command dti_command_quant = {
     .group = "ask",
     .summary = "quantize values or files, or dequantize them",
     .synopsis = "VALUE...|FILE DTYPE[,DTYPE...]",
-    .details = "Quantization divides numbers by a scale and keeps a code of few bits for\n"
-               "each. DTYPE is int2 to int16, uint2 to uint16, a float of 8 bits or less, or\n"
-               "a block format, whose elements share a scale: mxfp8_e4m3, mxfp8_e5m2,\n"
-               "mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nf4, q8_0, q4_0. All values\n"
-               "together are one tensor. The scale follows from its range, or from --min and\n"
-               "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
-               "is in fp32. -q prints only the dequantized numbers.\n"
-               "\n"
-               "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
-               "becomes a file with codes and scales; --dequant turns it back into floats:\n"
-               "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
+    .details =
+        "Quantization divides numbers by a scale and keeps a code of few bits for\n"
+        "each. DTYPE is int2 to int16, uint2 to uint16, a float of 8 bits or less, or\n"
+        "a block format, whose elements share a scale: mxfp8_e4m3, mxfp8_e5m2,\n"
+        "mxfp6_e3m2, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nf4, bnb_fp4, q8_0, q4_0. All\n"
+        "values together are one tensor. The scale follows from its range, or from --min and\n"
+        "--max, or is --scale. '-' reads values from standard input. All arithmetic\n"
+        "is in fp32. -q prints only the dequantized numbers.\n"
+        "\n"
+        "A FILE of tensors (safetensors, a sharded checkpoint, npy, npz, gguf)\n"
+        "becomes a file with codes and scales; --dequant turns it back into floats:\n"
+        "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"
                 "dtinfo quant -12.15 int8 --scale 0.1\n"

@@ -15,7 +15,8 @@ struct quant_args {
     const char *min, *max, *scale, *zero_point, *tensor_scale, *axis;
     int fail_on;   /* set of enum dti_quant_event */
     uint64_t bits; /* files only */
-    bool symmetry_given, division_given, like_given, mx_scale_given, per_given, packing_given;
+    bool symmetry_given, division_given, like_given, mx_scale_given, nv_scale_given, per_given,
+        packing_given;
     bool block_given, pad;
     /* files only */
     struct dti_transfer_args transfer;

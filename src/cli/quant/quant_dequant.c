@@ -197,7 +197,7 @@ static enum dti_status check_options(const struct quant_args *args, char **opera
 {
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale axis symmetric affine symmetry division like "
-              "mx-scale per pad");
+              "mx-scale nv-scale per pad");
     const int files = args->transfer.input ? 0 : 1;
     if (option)
         return dti_fail(reterr, DTI_USAGE,

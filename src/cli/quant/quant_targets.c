@@ -68,10 +68,11 @@ static enum dti_status fit_options(const struct quant_args *args,
         {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero point is always 0"},
         {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
         {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
-         "integers, scaled floats, nvfp4 and nf4", "the format defines the division"},
+         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "the format defines the division"},
         {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
-         "integers, scaled floats, nvfp4 and nf4", "leave it out"},
+         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "leave it out"},
         {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
+        {"nv-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
         {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
     };
     unsigned families = 0;

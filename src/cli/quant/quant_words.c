@@ -98,8 +98,10 @@ const char *dti_quant_scale_words(const struct dti_quant_target *target,
     case DTI_BLOCKS_MX:
         return mx_words(target, buffer);
     case DTI_BLOCKS_NV:
-        return target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "amax / 6"
-                                                             : "amax / 6 / tensor scale";
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "amax / %s%s",
+                       target->scheme.blocks.nv == DTI_NV_SIX ? "6" : "(6 or 4)",
+                       target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "" : " / tensor scale");
+        return buffer;
     case DTI_BLOCKS_NF:
         return "amax";
     case DTI_BLOCKS_Q8:

@@ -23,7 +23,7 @@ const struct dti_choice dti_choice_nan[] = {DTI_NANS(ROW){.name = NULL}};
 const struct dti_choice dti_choice_packing[] = {DTI_PACKINGS(ROW){.name = NULL}};
 
 const struct dti_choice dti_choice_stack[] = {
-#define STACK(id, nm, title, version) \
+#define STACK(id, kind, nm, title, version) \
     {.name = nm, .value = DTI_STACK_##id, .help = title " (as of " version ")"},
 #include "dtinfo/stacks.def"
 #undef STACK

@@ -47,10 +47,10 @@ static enum dti_status read_raw(struct dti_file_source *source, const struct dti
     if (status != DTI_OK)
         return status;
     const struct dti_format *const part = dti_real_format(&raw->format);
-    if (args->packing_given && part->width >= 8)
+    if (args->packing_given && !dti_format_packs(part))
         return dti_fail(reterr, DTI_USAGE,
-                        "--packing is for codes of less than 8 bits, and %s has %u: leave it out",
-                        part->name, (unsigned)part->width);
+                        "--packing is for codes of less than 8 bits, and %s takes %u: leave it out",
+                        part->name, 8 * (unsigned)dti_format_container(part));
     raw->layout = dti_file_layout(&raw->format, (enum dti_packing)args->packing,
                                   args->endian == (int)DTI_ENDIAN_BIG);
     raw->shaped = args->shape != NULL;

@@ -8,7 +8,7 @@
 
 #include "core/quant_parts.h"
 
-enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20 };
+enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20, COLUMNS = 80 };
 
 const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
 {
@@ -241,4 +241,35 @@ const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code)
     else
         dti_spell_shortest(buffer, dti_format_get(DTI_FP32), code);
     return buffer;
+}
+
+void dti_human_label(struct dti_line *line, const char *name, const char *text)
+{
+    dti_line_to(line, 2);
+    dti_line_put(line, DTI_STYLE_DIM, name);
+    dti_line_to(line, DTI_HUMAN_VALUE);
+    dti_line_text(line, text);
+}
+
+void dti_human_bits(struct dti_line *line, const struct dti_format *f, uint64_t code)
+{
+    char hex[DTI_TEXT_SIZE];
+    const size_t length = dti_spell_code(hex, code, f->width);
+    dti_human_label(line, "bits", "");
+    dti_fields_put(line, f, code);
+    const bool fits = line->column + 2 + length <= COLUMNS;
+    if (fits) {
+        dti_line_to(line, DTI_HUMAN_NOTE);
+        dti_line_text(line, hex);
+    }
+    dti_line_end(line);
+    if (dti_format_is_float(f)) {
+        dti_line_to(line, DTI_HUMAN_VALUE);
+        dti_fields_put_names(line, f);
+        dti_line_end(line);
+    }
+    if (!fits) {
+        dti_human_label(line, "code", hex);
+        dti_line_end(line);
+    }
 }

@@ -60,4 +60,10 @@ void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const 
 void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
 void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);
 
+/* Lines of a full answer: a label and a text behind it; the bits of a code, with the names of their
+ * fields below. */
+enum { DTI_HUMAN_VALUE = 13, DTI_HUMAN_NOTE = 40 }; /* columns of texts, and of notes on them */
+void dti_human_label(struct dti_line *line, const char *name, const char *text);
+void dti_human_bits(struct dti_line *line, const struct dti_format *f, uint64_t code);
+
 #endif

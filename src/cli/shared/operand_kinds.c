@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "answers/cast.h"
+#include "cli/shell/hints.h"
 #include "dtinfo/input.h"
 #include "dtinfo/nearest.h"
 
@@ -169,6 +170,10 @@ void dti_operand_hint(const char *operand, struct dti_error *error)
         (void)dti_operand_needs_from(operand, error);
     else if (cause != 0 && (looks_like_path(operand) || dti_input_there(operand) != ENOENT))
         (void)dti_no_such_file(operand, cause, error);
+    else if (strpbrk(operand, "([") && dti_hint_is_expression(operand))
+        (void)dti_fail_word(error, DTI_BAD_VALUE, operand, strlen(operand),
+                            "%s is an expression, not a number; 'dtinfo calc' computes it",
+                            DTI_QUOTED(operand, strlen(operand)));
 }
 
 enum dti_status dti_operand_refuse_file(const char *operand, struct dti_error *reterr)

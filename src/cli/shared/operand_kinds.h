@@ -58,7 +58,8 @@ bool dti_operand_is_file(const char *operand);
 enum dti_status dti_no_such_file(const char *path, int cause, struct dti_error *reterr);
 /* The error for a file or standard input that needs --from. */
 enum dti_status dti_operand_needs_from(const char *path, struct dti_error *reterr);
-/* For an operand that is not a number: if it is a file, the error becomes that it needs --from. */
+/* For an operand that is not a number: if it is a file, the error becomes that it needs --from; if
+ * it is an expression, that `calc` computes it. */
 void dti_operand_hint(const char *operand, struct dti_error *error);
 /* The same for an operand with an option of files: DTI_OK if it is a number, "-" or a folder. */
 enum dti_status dti_operand_refuse_file(const char *operand, struct dti_error *reterr);

@@ -79,15 +79,16 @@ enum dti_status dti_error_json(struct dti_json *json, const struct dti_error *er
                                FILE *out, struct dti_error *reterr);
 
 enum dti_operands {
-    DTI_OPERANDS_NONE,         /* an operand is an error, before the command runs */
-    DTI_OPERANDS_DTYPES,       /* completion offers dtypes */
-    DTI_OPERANDS_VALUE_DTYPE,  /* values or a file, then a dtype */
-    DTI_OPERANDS_VALUE_FORMAT, /* the same, where the dtype may be a block format */
-    DTI_OPERANDS_COMMAND,      /* completion offers commands */
-    DTI_OPERANDS_SHELL,        /* completion offers shells */
-    DTI_OPERANDS_BENCH,        /* a subject, then pairs of dtypes */
-    DTI_OPERANDS_FILES,        /* the shell completes names of files */
-    DTI_OPERANDS_WORDS,        /* all words unparsed, including options */
+    DTI_OPERANDS_NONE,          /* an operand is an error, before the command runs */
+    DTI_OPERANDS_DTYPES,        /* completion offers dtypes */
+    DTI_OPERANDS_VALUE_DTYPE,   /* values or a file, then a dtype */
+    DTI_OPERANDS_VALUE_FORMAT,  /* the same, where the dtype may be a block format */
+    DTI_OPERANDS_COMMAND,       /* completion offers commands */
+    DTI_OPERANDS_SHELL,         /* completion offers shells */
+    DTI_OPERANDS_BENCH,         /* a subject, then pairs of dtypes */
+    DTI_OPERANDS_ARCHITECTURES, /* completion offers architectures */
+    DTI_OPERANDS_FILES,         /* the shell completes names of files */
+    DTI_OPERANDS_WORDS,         /* all words unparsed, including options */
 };
 
 struct dti_command {

@@ -50,6 +50,11 @@ static bool is_operand(const char *name, struct dti_error *reterr)
         dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
                       "%s is a file, not a command; use dtinfo inspect %s",
                       DTI_QUOTED(name, length), DTI_QUOTED(name, length));
+    else if (dti_hint_is_expression(name))
+        dti_fail_word(reterr, DTI_UNKNOWN_COMMAND, name, length,
+                      "%s is an expression, not a command; use dtinfo calc %s bf16",
+                      DTI_QUOTED(name, length),
+                      length <= SHOWN ? DTI_QUOTED(name, length) : "EXPR");
     else
         return false;
     return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/ascii.h"
+#include "dtinfo/calc.h"
 
 static const struct {
     const char *words, *where, *use; /* where: an option the command must have, or "" */
@@ -54,6 +55,16 @@ const char *dti_hint_command(const char *name)
             return commands_hinted[i].use;
     }
     return NULL;
+}
+
+bool dti_hint_is_expression(const char *text)
+{
+    struct dti_calc_tree *tree;
+    struct dti_error ignored;
+    if (dti_calc_parse(&tree, text, strlen(text), &ignored) != DTI_OK)
+        return false;
+    dti_calc_tree_free(tree);
+    return true;
 }
 
 void dti_hint_suggest(const char *use, struct dti_error *reterr)

@@ -15,4 +15,7 @@ const char *dti_hint_command(const char *name);
 /* Adds the option of "--top N" to the error's suggestions. */
 void dti_hint_suggest(const char *use, struct dti_error *reterr);
 
+/* Whether a word is an expression that `calc` computes. */
+bool dti_hint_is_expression(const char *text);
+
 #endif

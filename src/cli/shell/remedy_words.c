@@ -38,6 +38,8 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_LAYOUT_WITH_NAMES] = "%s; --layout compressed-tensors supports it",
     [DTI_REMEDY_LAYOUT_WITH_ZEROS] =
         "%s; leave out the options that need them, or use --layout compressed-tensors",
+    [DTI_REMEDY_COMPUTE] = "%s; 'dtinfo calc' computes expressions",
+    [DTI_REMEDY_SUPPORTS] = "%s; --supports DTYPE lists the architectures that compute with it",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
     [DTI_REMEDY_KEEP_ALL] = "%s; --keep leaves them unchanged",
     [DTI_REMEDY_KEEP_INSTEAD] = "%s; keep it with --keep",

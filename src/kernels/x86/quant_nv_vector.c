@@ -114,7 +114,8 @@ void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *co
     struct nv c;
     float tensor;
     memcpy(&tensor, &bits, sizeof tensor);
-    if (args->recipe->division == DTI_DIVIDE_EXACT || bits < least || bits > most) {
+    if (args->recipe->division == DTI_DIVIDE_EXACT || args->recipe->nv != DTI_NV_SIX ||
+        bits < least || bits > most) {
         VECTOR_NAME(dti_quantize_blocks)(args, codes, scales, x, n, count);
         return;
     }

@@ -22,7 +22,7 @@ inspect cut.npz
 inspect '*.npz'
 inspect bf16
 inspect 70000
-inspect arrays.npz --limit 3
+inspect arrays.npz --head 3
 inspect arrays.npz --top 3
 inspect arrays.npz --only
 inspect arrays.npz --only none

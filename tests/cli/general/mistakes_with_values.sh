@@ -50,8 +50,8 @@ cast '' bf16
 cast - bf16
 cast 1 mxfp4
 cast 1 nf4
-cast 1 int9
-cast 1 int3
+cast 1 int0
+cast 1 uint65
 cast 1 complex
 cast 1+2j complex64
 cast 1j fp32

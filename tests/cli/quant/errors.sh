@@ -43,6 +43,7 @@ try 1 int8 --like torch --symmetry half
 try 1 int8 --like numpy
 try 1 int8 --mx-scale ceil
 try 1 int8 --tensor-scale none
+try 1 mxfp4 --nv-scale four-six
 try 1 int8 --nibble high
 try 1 int8 --per block
 try 1 int8 --per tensor --block 2

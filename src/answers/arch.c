@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Architectures and their dtypes: see arch.h. */
+#include "answers/arch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/rows.h"
+
+const enum dti_capability dti_arch_capabilities[] = {DTI_CAPABLE_ARITHMETIC, DTI_CAPABLE_MATRIX,
+                                                     DTI_CAPABLE_CONVERSION, DTI_CAPABLE_SOFTWARE};
+
+static bool is_named(const struct dti_arch_answer *answer,
+                     const struct dti_architecture *architecture)
+{
+    for (size_t i = 0; i < answer->name_count; i++) {
+        if (dti_architecture_is(architecture, answer->names[i]))
+            return true;
+    }
+    return answer->name_count == 0;
+}
+
+/* Formats beyond the table, such as e3m4, are in no fact. */
+static bool supports(const struct dti_architecture *architecture, const struct dti_format *format)
+{
+    return format->id < DTI_DTYPE_COUNT && dti_architecture_supports(architecture, format->id);
+}
+
+static bool is_shown(const struct dti_arch_answer *answer,
+                     const struct dti_architecture *architecture)
+{
+    for (size_t i = 0; i < answer->dtype_count; i++) {
+        if (supports(architecture, &answer->dtypes[i].format))
+            return is_named(answer, architecture);
+    }
+    return answer->dtype_count == 0 && is_named(answer, architecture);
+}
+
+static enum dti_status check_name(const char *name, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < dti_architecture_count; i++) {
+        if (dti_architecture_is(&dti_architectures[i], name))
+            return DTI_OK;
+    }
+    return dti_architecture_unknown(name, reterr);
+}
+
+enum dti_status dti_arch_find(struct dti_arch_answer *answer, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < answer->name_count && status == DTI_OK; i++)
+        status = check_name(answer->names[i], reterr);
+    if (status != DTI_OK)
+        return status;
+    answer->shown = calloc(dti_architecture_count, sizeof *answer->shown);
+    if (!answer->shown)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < dti_architecture_count; i++) {
+        if (is_shown(answer, &dti_architectures[i]))
+            answer->shown[answer->count++] = &dti_architectures[i];
+    }
+    return DTI_OK;
+}
+
+void dti_arch_free(struct dti_arch_answer *answer)
+{
+    free(answer->shown);
+}
+
+bool dti_arch_shows(const struct dti_arch_answer *answer, enum dti_dtype dtype)
+{
+    for (size_t i = 0; i < answer->dtype_count; i++) {
+        if (answer->dtypes[i].format.id == dtype)
+            return true;
+    }
+    return answer->dtype_count == 0;
+}
+
+/* The first architecture of a group from which on all support the dtype, if those before do not; or
+ * the end of the table. */
+static size_t first_of_rest(enum dti_architecture_group group, const struct dti_format *format)
+{
+    size_t first = dti_architecture_count;
+    for (size_t i = 0; i < dti_architecture_count; i++) {
+        if (dti_architectures[i].group != group)
+            continue;
+        const bool does = supports(&dti_architectures[i], format);
+        if (does && first == dti_architecture_count)
+            first = i;
+        else if (!does && first < dti_architecture_count)
+            return dti_architecture_count;
+    }
+    return first;
+}
+
+static bool begins_generation(size_t at)
+{
+    return at == 0 || dti_architectures[at - 1].group != dti_architectures[at].group ||
+           strcmp(dti_architectures[at - 1].generation, dti_architectures[at].generation) != 0;
+}
+
+static bool ends_group(size_t at)
+{
+    return at + 1 == dti_architecture_count ||
+           dti_architectures[at + 1].group != dti_architectures[at].group;
+}
+
+void dti_arch_summary(struct dti_buffer *text, const struct dti_arch_answer *answer,
+                      enum dti_architecture_group group, const struct dti_format *format)
+{
+    const size_t first = first_of_rest(group, format), length = text->length;
+    if (answer->name_count == 0 && first < dti_architecture_count) {
+        const struct dti_architecture *const from = &dti_architectures[first];
+        if (first == 0 || dti_architectures[first - 1].group != group) {
+            dti_buffer_puts(text, "all");
+            return;
+        }
+        if (dti_architecture_groups[group].generations && !ends_group(first)) {
+            dti_buffer_puts(text, begins_generation(first) ? from->generation : from->name);
+            dti_buffer_puts(text, " and newer");
+            return;
+        }
+    }
+    for (size_t i = 0; i < answer->count; i++) {
+        if (answer->shown[i]->group != group || !supports(answer->shown[i], format))
+            continue;
+        dti_buffer_puts(text, text->length > length ? ", " : "");
+        dti_buffer_puts(text, answer->shown[i]->name);
+    }
+}
+
+struct fact_shown {
+    enum dti_dtype dtype;
+    enum dti_capability capability;
+    const char *source;
+};
+
+struct architecture_shown {
+    const struct dti_arch_answer *answer;
+    const struct dti_architecture *architecture;
+};
+
+struct support_shown {
+    const struct dti_arch_answer *answer;
+    const struct dti_format *format;
+};
+
+struct group_shown {
+    const struct support_shown *support;
+    enum dti_architecture_group group;
+};
+
+DTI_WORDS(fact_words, "arithmetic", "matrix", "conversion")
+
+static size_t count_names(const char *const *names)
+{
+    size_t count = 0;
+    while (names[count])
+        count++;
+    return count;
+}
+
+#define DTI_ROWS "answers/arch.def"
+#include "answers/rows.h"

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Goes through a tree: which nodes are needed, which products are contracted, when an array is no
+ * longer wanted; and calls the operation of each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc/bulk.h"
+#include "calc/evaluate.h"
+
+const struct dti_format *dti_calc_node_format(const struct dti_calc_engine *engine, size_t node)
+{
+    return engine->options->accumulates && engine->tree->nodes[node].within
+               ? &engine->options->accumulate
+               : engine->dtype;
+}
+
+bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b)
+{
+    return strcmp(a->name, b->name) == 0;
+}
+
+/* Whether a child is read as it is written: the numbers of a list, and what a generator is told. */
+static bool is_read_exactly(const struct dti_calc_engine *engine, size_t node, size_t child)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    const bool reads =
+        n->kind == DTI_NODE_LIST ||
+        (n->kind == DTI_NODE_CALL && dti_calc_op_kind(n->op) == DTI_CALC_KIND_GENERATOR);
+    return reads && engine->tree->nodes[child].kind == DTI_NODE_NUMBER &&
+           !(n->kind == DTI_NODE_CALL && n->op == DTI_CALC_REPEAT &&
+             child == dti_calc_child(engine, node, 0));
+}
+
+static void count_uses(struct dti_calc_engine *engine)
+{
+    const struct dti_calc_tree *const tree = engine->tree;
+    engine->slots[engine->slots[tree->answer].same].uses = 1;
+    for (size_t node = tree->node_count; node-- > 0;) {
+        struct dti_calc_slot *const slot = &engine->slots[node];
+        slot->needed = slot->uses > 0;
+        for (size_t i = 0; i < tree->nodes[node].count && slot->needed; i++) {
+            const size_t child = dti_calc_child(engine, node, i);
+            engine->slots[child].uses += !is_read_exactly(engine, node, child);
+        }
+    }
+}
+
+/* a*b + c, a*b - c and c - a*b where the product is used nowhere else; of two products the first.
+ */
+static void contract(struct dti_calc_engine *engine)
+{
+    const struct dti_calc_tree *const tree = engine->tree;
+    for (size_t node = 0; node < tree->node_count; node++) {
+        const struct dti_calc_node *const n = &tree->nodes[node];
+        struct dti_calc_slot *const slot = &engine->slots[node];
+        if (!slot->needed || n->kind != DTI_NODE_CALL ||
+            (n->op != DTI_CALC_ADD && n->op != DTI_CALC_SUBTRACT))
+            continue;
+        for (size_t i = 0; i < 2 && !slot->fused; i++) {
+            const size_t child = dti_calc_child(engine, node, i);
+            const struct dti_calc_node *const product = &tree->nodes[child];
+            if (product->kind == DTI_NODE_CALL && product->op == DTI_CALC_MULTIPLY &&
+                engine->slots[child].uses == 1 &&
+                dti_calc_same_format(dti_calc_node_format(engine, child),
+                                     dti_calc_node_format(engine, node))) {
+                slot->fused = i + 1;
+                engine->slots[child].needed = false;
+            }
+        }
+    }
+}
+
+/* Gives back what the node was the last to want. */
+static void release(struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    for (size_t i = 0; i < n->count; i++) {
+        const size_t child = dti_calc_child(engine, node, i);
+        struct dti_calc_slot *const slot = &engine->slots[child];
+        if (is_read_exactly(engine, node, child) || --slot->uses > 0)
+            continue;
+        if (engine->slots[node].fused == i + 1) /* a product that was never computed */
+            release(engine, child);
+        dti_calc_array_drop(engine, &slot->array);
+        free(slot->marks);
+        slot->marks = NULL;
+    }
+}
+
+static enum dti_status read_file(struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_options *const options = engine->options;
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    struct dti_calc_slot *const slot = &engine->slots[node];
+    struct dti_calc_array given;
+    if (!options->load)
+        return dti_fail(engine->error, DTI_BAD_VALUE, "%s: files are not read here",
+                        DTI_QUOTED(n->path, strlen(n->path)));
+    enum dti_status status =
+        options->load(options->load_context, n->path, n->tensor, &given, engine->error);
+    if (status != DTI_OK)
+        return status;
+    status = dti_calc_array_adopt(engine, &given);
+    if (status != DTI_OK) {
+        dti_calc_array_free(&given);
+        return status;
+    }
+    slot->given = given;
+    if (given.format.kind == DTI_KIND_COMPLEX)
+        return dti_fail(engine->error, DTI_WRONG_KIND, "%s holds %s, which has no arithmetic here",
+                        DTI_QUOTED(n->path, strlen(n->path)), given.format.name);
+    status = dti_calc_cast(engine, node, "file", &given, NULL);
+    if (status == DTI_OK && !dti_calc_keeps_for_truth(engine, given.count))
+        dti_calc_array_drop(engine, &slot->given);
+    return status;
+}
+
+static enum dti_status compute(struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    size_t child;
+    switch (n->kind) {
+    case DTI_NODE_NUMBER:
+    case DTI_NODE_LIST:
+        return dti_calc_list(engine, node);
+    case DTI_NODE_FILE:
+        return read_file(engine, node);
+    case DTI_NODE_CAST:
+        child = dti_calc_child(engine, node, 0);
+        return dti_calc_cast(engine, node, "cast", &engine->slots[child].array,
+                             &engine->slots[child]);
+    case DTI_NODE_CALL:
+        break;
+    }
+    switch (dti_calc_op_kind(n->op)) {
+    case DTI_CALC_KIND_GENERATOR:
+        return dti_calc_generate(engine, node);
+    case DTI_CALC_KIND_REDUCTION:
+    case DTI_CALC_KIND_EXACT:
+        return n->op == DTI_CALC_MATMUL ? dti_calc_multiply_matrices(engine, node)
+                                        : dti_calc_reduce(engine, node);
+    default: /* the smallest and the largest of a list are reductions */
+        return n->count == 1 && (n->op == DTI_CALC_MINIMUM || n->op == DTI_CALC_MAXIMUM)
+                   ? dti_calc_reduce(engine, node)
+                   : dti_calc_apply(engine, node);
+    }
+}
+
+/* Whether the truth will ask for the codes: random numbers are what they were drawn. */
+static bool is_drawn(const struct dti_calc_engine *engine, size_t node)
+{
+    const struct dti_calc_node *const n = &engine->tree->nodes[node];
+    return n->kind == DTI_NODE_CALL && (n->op == DTI_CALC_RAND || n->op == DTI_CALC_RANDN) &&
+           dti_calc_keeps_for_truth(engine, engine->slots[node].array.count);
+}
+
+static enum dti_status go_through(struct dti_calc_engine *engine)
+{
+    for (size_t node = 0; node < engine->tree->node_count; node++) {
+        if (!engine->slots[node].needed)
+            continue;
+        const enum dti_status status = compute(engine, node);
+        if (status != DTI_OK)
+            return status;
+        engine->slots[node].uses += is_drawn(engine, node);
+        release(engine, node);
+    }
+    return DTI_OK;
+}
+
+static void prepare(struct dti_calc_engine *engine)
+{
+    const struct dti_calc_tree *const tree = engine->tree;
+    for (size_t node = 0; node < tree->node_count; node++) {
+        const struct dti_calc_node *const n = &tree->nodes[node];
+        struct dti_calc_slot *const slot = &engine->slots[node];
+        slot->same = node;
+        if (n->kind != DTI_NODE_CAST)
+            continue;
+        const size_t child = dti_calc_child(engine, node, 0);
+        if (dti_calc_same_format(dti_calc_node_format(engine, child),
+                                 dti_calc_node_format(engine, node)))
+            slot->same = child;
+    }
+    count_uses(engine);
+    if (engine->options->fma)
+        contract(engine);
+}
+
+enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_format *format,
+                             const struct dti_calc_options *options, struct dti_calc_result *ret,
+                             struct dti_error *reterr)
+{
+    struct dti_calc_result result = {.steps = NULL};
+    struct dti_calc_engine engine = {
+        .tree = tree, .dtype = format, .options = options, .result = &result, .error = reterr};
+    if (format->kind == DTI_KIND_COMPLEX ||
+        (options->accumulates && options->accumulate.kind == DTI_KIND_COMPLEX))
+        return dti_fail(reterr, DTI_WRONG_KIND, "%s is complex; arithmetic is for real dtypes",
+                        format->kind == DTI_KIND_COMPLEX ? format->name : options->accumulate.name);
+    engine.slots = calloc(tree->node_count, sizeof *engine.slots);
+    if (!engine.slots)
+        return dti_no_memory(reterr);
+    prepare(&engine);
+    enum dti_status status = go_through(&engine);
+    if (status == DTI_OK) {
+        struct dti_calc_slot *const answer = &engine.slots[engine.slots[tree->answer].same];
+        result.value = answer->array;
+        status = dti_calc_find_truth(&engine); /* which may read the answer's codes */
+        answer->array.codes = NULL;
+    }
+    for (size_t node = 0; node < tree->node_count; node++) {
+        dti_calc_array_free(&engine.slots[node].array);
+        dti_calc_array_free(&engine.slots[node].given);
+        free(engine.slots[node].marks);
+    }
+    free(engine.slots);
+    dti_bulk_close(engine.bulk[0]);
+    dti_bulk_close(engine.bulk[1]);
+    if (status == DTI_OK)
+        *ret = result;
+    else
+        dti_calc_result_free(&result);
+    return status;
+}

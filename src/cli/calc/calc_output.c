@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * -o: the numbers of a result as a file of tensors, which has one, called "data". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/calc/calc_job.h"
+#include "cli/shared/file_target.h"
+#include "dtinfo/output.h"
+
+enum { PIECE = 1 << 20 }; /* codes that are written at once; their bits are whole bytes */
+
+enum dti_status dti_calc_output_open(struct calc_job *job, struct dti_error *reterr)
+{
+    const char *const path = job->args->output;
+    struct dti_output_leftovers leftovers = {.count = {0}};
+    if (job->cast.target_count != 1)
+        return dti_fail(reterr, DTI_USAGE, "-o writes the numbers of one dtype; give one");
+    if (!dti_names_file(path))
+        return dti_fail_word(reterr, DTI_USAGE, path, strlen(path),
+                             "%s has no known extension; give a name that ends in .safetensors or "
+                             ".npy",
+                             DTI_QUOTED(path, strlen(path)));
+    dti_output_guard_signals();
+    const enum dti_status status =
+        dti_output_leftovers_find(&leftovers, path, false, job->args->force, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_output_warn_leftovers(&leftovers, path, dti_cast_job_warn, &job->cast);
+    return dti_output_open(&job->output, path, job->args->force, 0, reterr);
+}
+
+/* The codes as the file stores them, a piece at a time. */
+static enum dti_status write_codes(struct dti_output_file *output,
+                                   const struct dti_calc_array *array,
+                                   const struct dti_layout *layout, struct dti_error *reterr)
+{
+    const size_t most = array->count < PIECE ? array->count : PIECE;
+    enum dti_status status = DTI_OK;
+    unsigned char *const piece = malloc(most * sizeof(uint64_t) + 1);
+    if (!piece)
+        return dti_no_memory(reterr);
+    for (size_t done = 0; done < array->count && status == DTI_OK; done += most) {
+        const size_t left = array->count - done, count = left < most ? left : most;
+        uint64_t bytes;
+        (void)dti_format_bytes(&array->format, layout, count, &bytes);
+        memset(piece, 0, (size_t)bytes);
+        for (size_t i = 0; i < count; i++)
+            dti_storage_put(&array->format, layout, piece, i, dti_calc_code(array, done + i));
+        status = dti_output_write(output, piece, (size_t)bytes, reterr);
+    }
+    free(piece);
+    return status;
+}
+
+static enum dti_status write_file(struct calc_job *job, const struct dti_calc_array *array,
+                                  struct dti_error *reterr)
+{
+    static const char name[] = "data";
+    const enum dti_container_kind kind = dti_container_named(job->args->output);
+    struct dti_new_tensor tensor = {.name = name,
+                                    .name_length = strlen(name),
+                                    .format = &array->format,
+                                    .rank = array->rank,
+                                    .shape = array->shape};
+    struct dti_buffer head;
+    if (!dti_container_stores(kind, &array->format, &tensor.layout))
+        return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
+                        dti_container_name(kind), array->format.name);
+    dti_buffer_init(&head);
+    enum dti_status status =
+        dti_container_layout(kind, &tensor, 1, NULL, 0, &head, &job->written.bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_output_write(job->output, head.data, head.length, reterr);
+    dti_buffer_free(&head);
+    return status == DTI_OK ? write_codes(job->output, array, &tensor.layout, reterr) : status;
+}
+
+enum dti_status dti_calc_output_write(struct calc_job *job, const struct dti_calc_array *array,
+                                      struct dti_error *reterr)
+{
+    enum dti_status status = write_file(job, array, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_output_commit(job->output, reterr);
+    job->output = NULL;
+    if (status != DTI_OK)
+        return status;
+    job->written.path = job->args->output;
+    dti_output_is_complete(job->args->output);
+    return DTI_OK;
+}

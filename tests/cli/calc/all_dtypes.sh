@@ -1,0 +1,2 @@
+# needs mpfr
+dtinfo calc '1/3 + 1/3 + 1/3' all

@@ -1,0 +1,2 @@
+# needs mpfr
+dtinfo calc '256 + 1' fp16,bf16 --jsonl

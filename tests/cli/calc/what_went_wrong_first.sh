@@ -1,0 +1,2 @@
+# needs mpfr
+dtinfo calc '10k*10k - inf' fp16
