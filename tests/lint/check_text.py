@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Text hygiene: tabs, trailing blanks, last newlines, odd characters, licence lines, file lengths."""
+"""Text hygiene: tabs, trailing blanks, last newlines, odd characters, licence lines, file lengths, subnormal constants."""
 import re
 import sys
 
@@ -16,6 +16,7 @@ NON_ASCII_ALLOWED = re.compile(r".*\.md$|tests/cli/.*|tests/unit/test_(quote|utf
                                r"|tests/data/.*|docs/.*\.svg$|LICENSE$")
 INVISIBLE = re.compile("[\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
                        "\ufeff\ufff9-\ufffb]")
+HEXFLOAT = re.compile(r"\b0x[0-9a-fA-F.]+p[+-]?\d+[fF]?\b")
 SPDX_C = "/* SPDX-License-Identifier: MIT"
 SPDX_SCRIPT = "# SPDX-License-Identifier: MIT"
 
@@ -48,6 +49,15 @@ def check_opening(name, text):
         yield "%s: %d lines, more than %d" % (name, len(lines) - 1, MAX_LINES)
 
 
+def check_constants(name, text):
+    """Arithmetic with subnormal numbers takes many times as long on some processors."""
+    for match in HEXFLOAT.finditer(text):
+        spelled = match.group()
+        least = 2.0 ** (-126 if spelled[-1] in "fF" else -1022)
+        if 0 < float.fromhex(spelled.rstrip("fF")) < least:
+            yield "%s: the constant %s is subnormal" % (name, spelled)
+
+
 def main():
     problems, count = [], 0
     stems = {}
@@ -63,6 +73,8 @@ def main():
             continue
         problems += check_lines(name, text)
         problems += check_opening(name, text)
+        if name.startswith("src/"):
+            problems += check_constants(name, text)
         if name.endswith((".c", ".h")):
             other = stems.setdefault(path.name, name)
             if other != name:
