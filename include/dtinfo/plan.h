@@ -42,7 +42,8 @@ struct dti_step {
     struct dti_format src, dst;
     struct dti_policy policy;
     const struct dti_stack_rule *rule; /* through dti_stack_cast() instead, or NULL */
-    bool keep;                         /* the code as it is, its container's other bits zero */
+    bool only_nan; /* codes of dst get the rule's code of a NaN, the others stay */
+    bool keep;     /* the code as it is, its container's other bits zero */
 };
 
 struct dti_plan; /* owns its steps, tables and parameters */

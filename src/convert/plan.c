@@ -24,13 +24,22 @@ bool dti_request_is_copy(const struct dti_request *request)
     return plain && whole && !changes_nan && !changes_inf;
 }
 
-/* A stack's rule that is a route and policies; others are replayed element by element. The number
- * enters as int64 or fp64, and integers of 64 bits without sign as either. */
+/* A rule that differs from its route and policies in the code of a NaN. */
+static bool changes_nan(const struct dti_request *request)
+{
+    const enum dti_stack_quirk quirk = request->rule->quirk;
+    const struct dti_format *const dst = &request->cast.dst;
+    return (quirk == DTI_STACK_QUIRK_NAN_ALL_ONES || quirk == DTI_STACK_QUIRK_NAN_POSITIVE) &&
+           dst->specials == DTI_SPECIALS_IEEE && (dst->width == 8 || dst->width == 16);
+}
+
+/* A stack's rule that is a route and policies, but for NaN; others are replayed element by element.
+ * The number enters as int64 or fp64, and integers of 64 bits without sign as either. */
 static bool rule_is_plain(const struct dti_request *request)
 {
     const struct dti_stack_rule *const rule = request->rule;
     const bool either = request->src.kind == DTI_KIND_UINT && request->src.width == 64;
-    return !dti_stack_has_quirk(rule) && rule->unknown == 0 && !either;
+    return (!dti_stack_has_quirk(rule) || changes_nan(request)) && rule->unknown == 0 && !either;
 }
 
 /* Entering what holds the source is exact, and so no stage. */
@@ -75,7 +84,8 @@ static bool compose_core(struct dti_composer *c, const struct dti_request *reque
             return false;
         from = &stages[i].format;
     }
-    return true;
+    return !request->rule || !changes_nan(request) ||
+           dti_compose_nan(c, &request->cast.dst, request->rule);
 }
 
 static bool compose(struct dti_plan *plan, struct dti_composer *c)
@@ -206,10 +216,11 @@ const char *dti_plan_describe(const struct dti_plan *plan, char buffer[DTI_PLAN_
     buffer[0] = '\0';
     for (size_t i = 0; i < plan->chain.count; i++) {
         const struct dti_step *const step = &plan->chain.step[i];
-        const char *const name = step->kernel ? dti_kernel_title(step->kernel->name)
-                                 : step->rule ? "stack_cast"
-                                 : step->keep ? "storage_put"
-                                              : "encode";
+        const char *const name = step->kernel     ? dti_kernel_title(step->kernel->name)
+                                 : step->only_nan ? "stack_nan"
+                                 : step->rule     ? "stack_cast"
+                                 : step->keep     ? "storage_put"
+                                                  : "encode";
         dti_plan_text_add(buffer, name);
     }
     return buffer;

@@ -78,6 +78,9 @@ bool dti_compose_numbers(struct dti_composer *composer, const struct dti_format 
 /* The stored codes as they are, in another layout. */
 bool dti_compose_copy(struct dti_composer *composer, const struct dti_format *format,
                       const struct dti_layout *from, const struct dti_layout *to);
+/* Codes of `format`, as a rule stores NaN. */
+bool dti_compose_nan(struct dti_composer *composer, const struct dti_format *format,
+                     const struct dti_stack_rule *rule);
 /* Through dti_stack_cast(). */
 bool dti_compose_rule(struct dti_composer *composer, const struct dti_format *from,
                       const struct dti_format *to, const struct dti_stack_rule *rule);

@@ -232,6 +232,16 @@ bool dti_compose_numbers(struct dti_composer *c, const struct dti_format *from,
     return !c->no_memory && append_elements(c, from, dti_format_get(itself), &exact, NULL, false);
 }
 
+bool dti_compose_nan(struct dti_composer *c, const struct dti_format *format,
+                     const struct dti_stack_rule *rule)
+{
+    const size_t at = c->chain->count;
+    if (!append_elements(c, format, format, &exact, rule, false))
+        return false;
+    c->chain->step[at].only_nan = true;
+    return true;
+}
+
 bool dti_compose_rule(struct dti_composer *c, const struct dti_format *from,
                       const struct dti_format *to, const struct dti_stack_rule *rule)
 {

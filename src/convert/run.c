@@ -55,6 +55,31 @@ static enum dti_status run_elements(const struct dti_step *step, void *dst, cons
     return DTI_OK;
 }
 
+/* Every NaN of a format of 8 or 16 bits becomes the rule's. */
+static void run_nan(const struct dti_step *step, void *dst, const void *src, size_t n)
+{
+    const struct dti_format *const format = &step->dst;
+    const unsigned sign = (unsigned)dti_format_sign_bit(format), ones = (1U << format->width) - 1;
+    const unsigned magnitude = ones & ~sign,
+                   inf = magnitude >> format->man_bits << format->man_bits;
+    const unsigned kept = step->rule->quirk == DTI_STACK_QUIRK_NAN_ALL_ONES ? sign : 0;
+    const unsigned char *const from = src;
+    unsigned char *const to = dst;
+    if (format->width == 8) {
+        for (size_t i = 0; i < n; i++) {
+            const unsigned code = from[i];
+            to[i] = (unsigned char)((code & magnitude) > inf ? magnitude | (code & kept) : code);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint16_t code;
+        memcpy(&code, from + 2 * i, sizeof code);
+        code = (uint16_t)((code & magnitude) > inf ? magnitude | (code & kept) : code);
+        memcpy(to + 2 * i, &code, sizeof code);
+    }
+}
+
 /* Packed elements as bytes; the last byte's padding is zero whatever it was. */
 static void copy_packed(const struct dti_step *step, const struct dti_kernel_args *args, void *dst,
                         const void *src, size_t n)
@@ -72,6 +97,10 @@ static void copy_packed(const struct dti_step *step, const struct dti_kernel_arg
 static enum dti_status run_step(const struct dti_step *step, void *dst, const void *src, size_t n,
                                 uint64_t index, bool stream, struct dti_error *reterr)
 {
+    if (step->only_nan) {
+        run_nan(step, dst, src, n);
+        return DTI_OK;
+    }
     if (!step->kernel)
         return run_elements(step, dst, src, n, index, reterr);
     struct dti_kernel_args args = step->args;
