@@ -39,8 +39,8 @@ enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti
 
 /* calc_operands.c: --accumulate against the dtypes. */
 enum dti_status dti_calc_check_accumulator(const struct calc_job *job, struct dti_error *reterr);
-/* What stands between the expression and the dtype: "to", another dtype. */
-enum dti_status dti_calc_check_beside(char **operands, int count, struct dti_error *reterr);
+/* An expression and a dtype are there, in this order, with nothing between them. */
+enum dti_status dti_calc_check_operands(char **operands, int count, struct dti_error *reterr);
 /* An expression that is not understood: if the shell made names of files of its *, so says the
  * error. */
 void dti_calc_explain_files(char **operands, int count, struct dti_error *error);

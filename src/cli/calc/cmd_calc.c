@@ -173,35 +173,6 @@ static enum dti_status read_options(struct calc_job *job, struct dti_error *rete
     return status;
 }
 
-static bool is_dtype(const char *text)
-{
-    struct dti_format format;
-    return dti_format_lookup(text, &format, NULL, NULL) == DTI_OK;
-}
-
-static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
-{
-    const char *const last = count > 0 ? operands[count - 1] : NULL;
-    if (!last)
-        return dti_fail(reterr, DTI_USAGE,
-                        "nothing to compute; give an expression and a dtype, as in 'dtinfo calc "
-                        "256+1 bf16'");
-    if (count == 1 && is_dtype(last))
-        return dti_fail(reterr, DTI_USAGE,
-                        "the expression is missing before %s, as in 'dtinfo calc 256+1 bf16'",
-                        DTI_QUOTED(last, strlen(last)));
-    if (count == 1 || (!is_dtype(last) && dti_operand_is_number(last) && !is_dtype(operands[0])))
-        return dti_fail(reterr, DTI_USAGE,
-                        "the dtype is missing after %s, as in 'dtinfo calc 256+1 bf16'",
-                        DTI_QUOTED(last, strlen(last)));
-    if (is_dtype(operands[0]) && !is_dtype(last) && strcmp(last, "all") != 0 && !strchr(last, ','))
-        return dti_fail(reterr, DTI_USAGE,
-                        "expected an expression, got the dtype %s; the dtype comes last, as in "
-                        "'dtinfo calc 256+1 bf16'",
-                        DTI_QUOTED(operands[0], strlen(operands[0])));
-    return dti_calc_check_beside(operands, count, reterr);
-}
-
 /* Operands before the dtype, with blanks between them: an expression need not be quoted where the
  * shell leaves it alone. */
 static char *join(char **operands, int count)
@@ -323,12 +294,10 @@ static enum dti_status compute(void *context, struct dti_error *reterr)
     if (status != DTI_OK)
         return status;
     if (job->cx->output != DTI_OUTPUT_HUMAN)
-        status = answer_all(job, reterr);
-    else if (job->cast.target_count == 1 || job->cx->quiet || job->args->steps)
-        status = show_pages(job, reterr);
-    else
-        status = dti_calc_human_table(job, reterr);
-    return status;
+        return answer_all(job, reterr);
+    if (job->cast.target_count == 1 || job->cx->quiet || job->args->steps)
+        return show_pages(job, reterr);
+    return dti_calc_human_table(job, reterr);
 }
 
 static enum dti_status run(const void *args_, char **operands, int count, struct dti_context *cx,
@@ -339,7 +308,7 @@ static enum dti_status run(const void *args_, char **operands, int count, struct
         .args = args, .cx = cx, .operands = operands, .operand_count = count - 1};
     struct dti_policy_args policy = args->policy;
     policy.seed_given = false; /* --seed is that of random numbers, too */
-    enum dti_status status = check_operands(operands, count, reterr);
+    enum dti_status status = dti_calc_check_operands(operands, count, reterr);
     if (status == DTI_OK)
         status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);
     if (status != DTI_OK)
