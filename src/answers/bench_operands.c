@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "answers/calc_answer.h"
+#include "answers/tensors.h"
 #include "dtinfo/logical_tensors.h"
 #include "dtinfo/scalar.h"
 #include "dtinfo/spell.h"
@@ -43,13 +44,10 @@ static enum dti_status not_finite(const struct dti_calc_array *array, const char
 static enum dti_status wrong_shape(const struct dti_calc_array *array, const char *name,
                                    const char *wanted, struct dti_error *reterr)
 {
-    char text[256];
-    size_t used = 0;
-    for (unsigned i = 0; i < array->rank && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)array->shape[i]);
-    text[used < sizeof text ? used : sizeof text - 1] = '\0';
-    return dti_fail(reterr, DTI_BAD_VALUE, "%s has shape [%s]; it must be %s", name, text, wanted);
+    const struct dti_tensor tensor = {.rank = array->rank, .shape = array->shape};
+    char text[DTI_SHAPE_SIZE];
+    return dti_fail(reterr, DTI_BAD_VALUE, "%s has shape %s; it must be %s", name,
+                    dti_shape_words(text, &tensor), wanted);
 }
 
 /* Rows and columns of an operand. Vectors may have dimensions of 1 besides. */

@@ -93,8 +93,8 @@ static void put_error(struct dti_line *line, const struct dti_calc_result *resul
         return;
     const struct dti_value ulps = dti_calc_ulps(format, &stored, &truth->absolute);
     if (truth->relative.class == DTI_CLASS_FINITE)
-        dti_line_print(line, DTI_STYLE_PLAIN, "   %c%s %%", truth->relative.negative ? '-' : '+',
-                       dti_human_percent(text, &truth->relative, 4));
+        dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
+                       dti_human_signed_percent(text, &truth->relative, 4));
     if (ulps.exponent < ULP_BITS)
         dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
                        dti_human_magnitude(text, &ulps, NULL, 6));

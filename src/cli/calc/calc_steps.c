@@ -78,8 +78,7 @@ static void put_result(struct dti_table *table, const struct dti_calc_step *step
     if (!dti_calc_step_error(step, &absolute, &relative))
         dti_table_cell(table, DTI_STYLE_PLAIN, "-");
     else if (relative.class == DTI_CLASS_FINITE)
-        dti_table_print(table, DTI_STYLE_PLAIN, "%c%s %%", relative.negative ? '-' : '+',
-                        dti_human_percent(text, &relative, 3));
+        dti_text_cell(table, dti_human_signed_percent(text, &relative, 3));
     else
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_signed(text, &absolute, NULL, 3));
 }

@@ -20,7 +20,6 @@ struct calc_row {
 static void spell_error(struct calc_row *row, const struct dti_calc_result *result, size_t element)
 {
     struct dti_calc_true truth;
-    char text[DTI_TEXT_SIZE];
     dti_calc_true_get(result, element, &truth);
     memcpy(row->error, "-", 2);
     memcpy(row->relative, "-", 2);
@@ -28,11 +27,7 @@ static void spell_error(struct calc_row *row, const struct dti_calc_result *resu
         return;
     (void)dti_human_signed(row->error, &truth.absolute, NULL, 6);
     if (truth.relative.class <= DTI_CLASS_FINITE)
-        (void)snprintf(row->relative, sizeof row->relative, "%s%.40s %%",
-                       truth.absolute.class == DTI_CLASS_ZERO ? ""
-                       : truth.relative.negative              ? "-"
-                                                              : "+",
-                       dti_human_percent(text, &truth.relative, 3));
+        (void)dti_human_signed_percent(row->relative, &truth.relative, 3);
 }
 
 static void spell_row(struct calc_row *row, const struct dti_calc_result *result)

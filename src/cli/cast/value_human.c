@@ -148,9 +148,8 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
     if (difference.absolute.class == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
         if (difference.relative.class == DTI_CLASS_FINITE)
-            dti_line_print(line, DTI_STYLE_PLAIN, "   %c%s %%",
-                           difference.relative.negative ? '-' : '+',
-                           dti_human_percent(text, &difference.relative, 4));
+            dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
+                           dti_human_signed_percent(text, &difference.relative, 4));
         dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
                        dti_human_magnitude(text, &ulp, NULL, 6));
     }

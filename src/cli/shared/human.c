@@ -91,6 +91,18 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
     return buffer;
 }
 
+const char *dti_human_signed_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                                     unsigned digits)
+{
+    const bool sign = ratio->class != DTI_CLASS_ZERO;
+    const size_t length = strlen(dti_human_percent(buffer, ratio, digits));
+    memmove(buffer + sign, buffer, length);
+    if (sign)
+        buffer[0] = ratio->negative ? '-' : '+';
+    memcpy(buffer + sign + length, " %", 3);
+    return buffer;
+}
+
 const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits)
 {
     struct dti_value value;

@@ -40,6 +40,10 @@ const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code);
 const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                               unsigned digits);
 
+/* The same with its sign and the unit: "+0.391 %", "0 %". digits <= 17. */
+const char *dti_human_signed_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
+                                     unsigned digits);
+
 /* A ratio as a percentage: "0.391 %". */
 const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned digits);
 
