@@ -71,7 +71,7 @@ static enum dti_status check_parts(struct dti_file_dequant *dequant,
                                  &at))
             return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                                       "it has two states, one of them a tensor '...%s'",
-                                      other->suffix);
+                                      other->suffix + 1);
     }
     for (unsigned i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
         const enum dti_quant_part part = (enum dti_quant_part)i;
@@ -81,7 +81,7 @@ static enum dti_status check_parts(struct dti_file_dequant *dequant,
         if (wanted && !dti_dequant_has(group, part))
             return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
                                       "it needs a tensor '...%s', which is missing",
-                                      dti_quant_suffix(group->stated, part));
+                                      dti_quant_suffix(group->stated, part) + 1);
         status = dti_dequant_check_part(&group->part[i], reterr);
     }
     return status;
