@@ -156,10 +156,10 @@ static enum dti_status take_group(struct dti_file_dequant *dequant, struct dti_d
         return DTI_OK;
     }
     if (!dti_dequant_has(group, DTI_PART_SCALE))
-        return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
-                                  "packed codes need a tensor '...%s', which is missing",
-                                  group->stated ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1
-                                                : "_scale");
+        return dti_dequant_refuse(
+            &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP_ALL,
+            "packed codes need a tensor '...%s', which is missing",
+            group->stated ? dti_quant_suffix(group->stated, DTI_PART_SCALE) + 1 : "_scale");
     if (find_suffixed(dequant, group->name, group->name_length, order, &other))
         return dti_dequant_refuse(
             &group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,

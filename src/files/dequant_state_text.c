@@ -194,8 +194,8 @@ static enum dti_status read_members(struct state_reading *reading, struct dti_er
         if (there != (i < NESTED_BLOCK || nested))
             status = dti_dequant_refuse(
                 &reading->group->part[DTI_PART_STATE], reterr, DTI_REMEDY_KEEP,
-                there ? "it has \"%s\", but there is no tensor '...nested_absmax'"
-                      : "it has no \"%s\"",
+                there ? "it has a member %s, but there is no tensor '...nested_absmax'"
+                      : "it has no member %s",
                 member_names[i]);
     }
     return status;

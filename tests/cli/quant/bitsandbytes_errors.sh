@@ -14,9 +14,9 @@ try absmax=F32:4
 try absmax=U8:3
 try quant_map=F32:16
 try quant_map=F32:15
-try =U8:64,1
-try =U8:130
-try =F32:2,65
+try '=U8:64,1'
+try '=U8:130'
+try '=F32:2,65'
 try nested_absmax=F32:1
 try nested_absmax=F32:1 nested_quant_map=F32:256
 try quant_state.bitsandbytes__fp4=U8:4
