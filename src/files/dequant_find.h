@@ -68,8 +68,9 @@ enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
 
 /* What a state says. */
 struct dti_stored_state {
-    unsigned seen;                /* of its members: private */
-    uint64_t block, nested_block; /* the latter 0: scales are not nested */
+    unsigned seen;                   /* of its members: private */
+    const struct dti_format *number; /* what the tensor was */
+    uint64_t block, nested_block;    /* the latter 0: scales are not nested */
     unsigned rank;
     uint64_t shape[DTI_QUANT_RANK_MAX], elements;
     float offset;

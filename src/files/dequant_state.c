@@ -193,5 +193,6 @@ enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
     ret->form.group[1] = state.block;
     ret->form.flat = true;
     ret->form.nested = state.nested_block > 0;
+    ret->form.number = state.number;
     return dti_dequant_show(dequant, group, state.rank, state.shape, ret, reterr);
 }

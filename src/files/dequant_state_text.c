@@ -60,13 +60,16 @@ static enum dti_status fail_member(const struct state_reading *reading, enum mem
 /* The name of the row's dtype, and dtypes that bitsandbytes dequantizes to. */
 static bool is_word(const struct state_reading *reading, enum member member)
 {
-    static const char *const dtypes[] = {"float32", "float16", "bfloat16"};
+    static const enum dti_dtype dtypes[] = {DTI_FP32, DTI_FP16, DTI_BF16};
     if (member == TYPE)
         return dti_json_string_is(&reading->json,
                                   dti_quant_state_name(reading->group->stated)->word);
     for (size_t i = 0; i < (member == DTYPE ? sizeof dtypes / sizeof *dtypes : 1); i++) {
-        if (dti_json_string_is(&reading->json, dtypes[i]))
-            return true;
+        const struct dti_format *const format = dti_format_get(dtypes[i]);
+        if (!dti_json_string_is(&reading->json, dti_quant_state_dtype(format)))
+            continue;
+        reading->state->number = member == DTYPE ? format : reading->state->number;
+        return true;
     }
     return false;
 }

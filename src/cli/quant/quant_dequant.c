@@ -68,8 +68,8 @@ static const char *form_words(char buffer[FORM_SIZE], const struct dti_dequant_f
     else if (form->per == DTI_PER_CHANNEL)
         used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per channel of axis %u", form->axis);
     else if (form->flat)
-        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu elements%s", group,
-                                form->nested ? ", nested" : "");
+        used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu elements%s, was %s", group,
+                                form->nested ? ", nested" : "", form->number->name);
     else if (rows > 0)
         used = (size_t)snprintf(buffer, FORM_SIZE, "a scale per %llu x %llu", rows, group);
     else
