@@ -198,6 +198,12 @@ def its_own():
             for key, value in state.as_dict(packed=True).items():
                 tensors[name + "." + key] = value.clone()
             wanted[name] = tuple(shape), expected(codes, state, torch.float32).reshape(shape), state.quant_type
+    for block in (32, 64):      # more scales than are kept in memory at once
+        codes, state = functional.quantize_4bit(torch.rand(1601, 1601), blocksize=block, quant_type="nf4",
+                                                compress_statistics=True)
+        tensors["l%d" % block] = codes
+        tensors.update(("l%d.%s" % (block, key), value.clone()) for key, value in state.as_dict(packed=True).items())
+        wanted["l%d" % block] = (1601, 1601), expected(codes, state, torch.float32), "nf4"
     safetensors.torch.save_file(tensors, "theirs.safetensors")
     run("theirs.safetensors", "fp32", "--dequant", "-o", "back.safetensors")
     back = safetensors.torch.load_file("back.safetensors")

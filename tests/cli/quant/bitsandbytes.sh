@@ -2,7 +2,8 @@
 python3 "$TESTS/make_checkpoint.py" model --single
 dtinfo quant model/model.safetensors nf4 -o nf4.safetensors --layout bitsandbytes --select '*.0.*proj*,*norm*' --keep '*norm*'
 dtinfo inspect nf4.safetensors --raw
-dtinfo quant model/model.safetensors bnb_fp4 -o fp4.safetensors --layout bitsandbytes --nested-absmax --select '*.0.*proj*' -q
+dtinfo quant model/model.safetensors bnb_fp4 -o fp4.safetensors --layout bitsandbytes --nested-absmax --select '*.0.*proj*'
+dtinfo compare model/model.safetensors fp4.safetensors --top 0 # errors are those of the nested scales
 dtinfo inspect fp4.safetensors --raw --json | jq -r '.files[].tensors[] | [.name, .dtype, (.shape | tostring)] | @tsv' | grep 0.self_attn.q_proj
 for file in nf4 fp4; do
     grep -a -o '{"quant_type[^}]*} *' $file.safetensors | sed 's/$/|/'
