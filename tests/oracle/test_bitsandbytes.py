@@ -198,7 +198,7 @@ def its_own():
             for key, value in state.as_dict(packed=True).items():
                 tensors[name + "." + key] = value.clone()
             wanted[name] = tuple(shape), expected(codes, state, torch.float32).reshape(shape), state.quant_type
-    for block in (32, 64):      # more scales than are kept in memory at once
+    for block in (32, 64, 128):     # more scales than are kept in memory at once
         codes, state = functional.quantize_4bit(torch.rand(1601, 1601), blocksize=block, quant_type="nf4",
                                                 compress_statistics=True)
         tensors["l%d" % block] = codes

@@ -14,3 +14,8 @@ dtinfo quant model/model.safetensors nf4 -o no.safetensors --layout bitsandbytes
     jq -c '.options, .totals.tensors, (.tensors[0] | .axis, (.parts[] | [.part, .name, .dtype, .shape]))'
 # The division is bitsandbytes', unless another is asked for.
 dtinfo quant model/model.safetensors nf4 -o no.safetensors --layout bitsandbytes --division exact --select '*.0.*q_proj*' --dry-run | sed -n 3p
+# The reported errors of several nested blocks, and those that a comparison finds.
+dtinfo calc 'randn(300,250)' fp32 --seed 7 -o w.npy -q
+dtinfo quant w.npy nf4 --as safetensors -o w.safetensors --layout bitsandbytes --nested-absmax --json |
+    jq -c '.totals.loss | [.max_absolute_error.value, .mean_absolute_error.value, .root_mean_square_error.value]'
+dtinfo compare w.npy w.safetensors --json | jq -c '.total | [.max_absolute.value, .mean_absolute.value, .root_mean_square.value]'
