@@ -177,6 +177,22 @@ def loaded(dtype, nested):
             same("%s by dequantize_4bit" % name, back, functional.dequantize_4bit(out[name], state).reshape(tensor.shape))
 
 
+def layer():
+    """A layer of bitsandbytes with our weight, loaded as its users do."""
+    torch.manual_seed(9)
+    weight, x = torch.randn(96, 128) * 0.05, torch.randn(4, 128)
+    safetensors.torch.save_file({"weight": weight}, "in.safetensors")
+    for dtype, nested in itertools.product(TYPES, ([], ["--nested-absmax"])):
+        run("in.safetensors", dtype, "-o", "out.safetensors", "--layout", "bitsandbytes", *nested)
+        run("out.safetensors", "fp32", "--dequant", "-o", "back.safetensors")
+        tensors = safetensors.torch.load_file("out.safetensors")
+        made = bitsandbytes.nn.Linear4bit(128, 96, bias=False, quant_type=TYPES[dtype])
+        made.weight = bitsandbytes.nn.Params4bit.from_prequantized(
+            tensors.pop("weight"), tensors, device="cpu")
+        back = safetensors.torch.load_file("back.safetensors")["weight"]
+        same("Linear4bit of %s" % dtype, made(x), x @ back.T)
+
+
 def its_own():
     """Files that bitsandbytes wrote: every length of blocks, every storage dtype, both types, nested or not."""
     shapes = ((48, 96), (64, 32), (33, 20), (8, 4096), (1, 4), (5, 7, 2), (300, 200))
@@ -223,6 +239,7 @@ with tempfile.TemporaryDirectory() as folder:
     for which, nested in itertools.product(TYPES, (False, True)):
         written(which, nested)
         loaded(which, nested)
+    layer()
     TALLY.part("written")
     its_own()
     TALLY.part("its own files")
