@@ -75,8 +75,13 @@ extern const size_t dti_quant_row_count;
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
 /* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part. */
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
-/* Whether its layout flattens tensors, and a state tells their shape. */
-bool dti_quant_is_flat(const struct dti_quant_row *row);
+/* Whether a layout, or that of a row, flattens tensors, and a state tells their shape. Its parts
+ * are found by names: npy files cannot have it. */
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout);
+static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
+{
+    return dti_quant_layout_is_flat(row->layout);
+}
 /* Bits of one code: of a row's dtype. */
 unsigned dti_quant_row_bits(const struct dti_quant_row *row);
 /* Whether the name could be of a part other than codes, in any layout: *ret_length is that of the

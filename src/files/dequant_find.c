@@ -212,6 +212,8 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
                      dti_quant_suffix(codes.row, (enum dti_quant_part)part));
         return take_group(dequant, &group, ret, reterr);
     }
+    if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
+        return DTI_OK; /* there, all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))
         return status;

@@ -54,9 +54,12 @@ const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, con
     return NULL;
 }
 
-bool dti_quant_is_flat(const struct dti_quant_row *row)
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
 {
-    return dti_quant_state_name(row) != NULL;
+    size_t i = 0;
+    while (i < dti_quant_state_name_count && dti_quant_state_names[i].layout != layout)
+        i++;
+    return i < dti_quant_state_name_count;
 }
 
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)

@@ -327,8 +327,7 @@ static enum dti_status check_beside(const struct dti_rewrite *rewrite, const cha
     return status;
 }
 
-/* Parts of an npy file are known by their names alone: those of an older one must not stay. Layouts
- * without int8 are not for npy. */
+/* Parts of an npy file are known by their names alone: those of an older one must not stay. */
 static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -337,7 +336,9 @@ static enum dti_status check_all_beside(const struct dti_rewrite *rewrite, struc
     for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
         const struct dti_quant_row *const row =
             dti_quant_row_find((enum dti_quant_layout)layout, "int8");
-        for (int part = DTI_PART_SCALE; row && part < DTI_PART_COUNT && status == DTI_OK; part++) {
+        if (dti_quant_layout_is_flat((enum dti_quant_layout)layout))
+            continue;
+        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
             if (suffix)
                 status = check_beside(rewrite, suffix, reterr);

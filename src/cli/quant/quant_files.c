@@ -11,7 +11,7 @@
 /* What a flattening layout does to the options: its own arithmetic, unless another is given. */
 static enum dti_status settle_layout(struct quant_args *args, struct dti_error *reterr)
 {
-    const bool flat = (enum dti_quant_layout)args->layout == DTI_LAYOUT_BITSANDBYTES;
+    const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)args->layout);
     const char *const option = dti_quant_given(args, "packing axis pad");
     if (args->nested && !flat)
         return dti_fail(reterr, DTI_USAGE,

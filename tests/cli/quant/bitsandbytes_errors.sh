@@ -70,3 +70,9 @@ PYTHON
 dtinfo quant nan.safetensors nf4 -o o.safetensors --layout bitsandbytes --double-quant; echo "exit $?"
 dtinfo quant nan.safetensors nf4 -o o.safetensors --layout bitsandbytes -q; echo "exit $?"
 ls o.*
+echo "# other layouts, read as this one"
+dtinfo quant model/model.safetensors nf4 -o packed.safetensors --select '*q_proj*' --pad -q
+dtinfo quant packed.safetensors fp32 --dequant --layout bitsandbytes -o no.safetensors; echo "exit $?"
+dtinfo calc 'randn(2, 64)' fp32 --seed 1 -o w.npy -q
+dtinfo quant w.npy int8 -o q.npy -q
+dtinfo quant q.npy fp32 --dequant --layout bitsandbytes -o no.npy; echo "exit $?"
