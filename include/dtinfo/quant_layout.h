@@ -18,6 +18,14 @@
  *   tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
  *   shape         X_shape        [rank] int64, of the tensor as it was: WORDS, and where it was
  *                                padded
+ *
+ * bitsandbytes flattens the tensor, n elements in order; blocks cross rows:
+ *   codes         X              [ceil(n / 2), 1] uint8, the first of two in the highest bits
+ *   scale         X.absmax       [blocks] fp32; nested: uint8, codes of X.nested_quant_map
+ *   map           X.quant_map    [16] fp32, the numbers of codes
+ *   nested scale  X.nested_absmax     [ceil(blocks / 256)] fp32: see nested_scales.h
+ *   nested map    X.nested_quant_map  [256] fp32
+ *   state         X.quant_state.bitsandbytes__nf4 or __fp4: JSON as uint8
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is there
  * where that does not follow: rows that are TOLD, high, 2 bits in WORDS where a row is a word, and
  * WORDS whose rows were filled up to whole groups; for these the group's length follows, as in
@@ -43,6 +51,10 @@ enum dti_quant_part {
     DTI_PART_ZERO_POINT,
     DTI_PART_TENSOR_SCALE,
     DTI_PART_SHAPE,
+    DTI_PART_MAP,
+    DTI_PART_NESTED_SCALE,
+    DTI_PART_NESTED_MAP,
+    DTI_PART_STATE,
     DTI_PART_COUNT
 };
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
@@ -63,6 +75,13 @@ extern const size_t dti_quant_row_count;
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
 /* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part. */
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
+/* Whether a layout, or that of a row, flattens tensors, and a state tells their shape. Its parts
+ * are found by names: npy files cannot have it. */
+bool dti_quant_layout_is_flat(enum dti_quant_layout layout);
+static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
+{
+    return dti_quant_layout_is_flat(row->layout);
+}
 /* Bits of one code: of a row's dtype. */
 unsigned dti_quant_row_bits(const struct dti_quant_row *row);
 /* Whether the name could be of a part other than codes, in any layout: *ret_length is that of the
@@ -86,7 +105,9 @@ struct dti_quant_stored {
     bool pad;               /* rows of groups are filled up to whole ones */
     bool high;              /* BITS: element 0 in the highest bits */
     bool tensor_scale;
-    unsigned rank, axis; /* axis: below rank; 0 for rank 0 */
+    bool nested;                     /* scales are codes themselves */
+    const struct dti_format *number; /* what it was before: a state tells it; else NULL */
+    unsigned rank, axis;             /* axis: below rank; 0 for rank 0 */
     const uint64_t *shape;
 };
 /* What the parts look like. Fails with DTI_WRONG_KIND, with a reason that follows a tensor's name:
