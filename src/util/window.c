@@ -17,7 +17,7 @@
 enum {
     /* shorter ones cost system calls, longer ones memory; and a block of a power of two may begin
      * anywhere in its first page */
-    WINDOW = (2 << 20) + (64 << 10),
+    WINDOW = (1 << 20) + (64 << 10),
     PIECE = 16 << 10,
 };
 
