@@ -49,6 +49,7 @@ struct dti_quant_needs {
 /* A thread's own things. */
 struct dti_quant_member {
     unsigned char *memory, *buffer[DTI_QUANT_BUFFERS];
+    struct dti_window window;
     struct dti_quant_ranges *ranges; /* a part of tasks[ranges_of]'s, or NULL */
     size_t ranges_of;
 };

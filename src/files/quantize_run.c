@@ -108,8 +108,10 @@ static enum dti_status run_queue(struct dti_quantizer *job, bool ranges, struct 
     }
     job->queued = queued;
     enum dti_status status = dti_queue_run(&queue, job->run->options->team, reterr);
-    for (size_t i = 0; i < job->member_count; i++)
+    for (size_t i = 0; i < job->member_count; i++) {
         dti_quant_piece_flush(job, &job->members[i]);
+        dti_window_free(&job->members[i].window);
+    }
     job->queued = NULL;
     job->run->done += bytes;
     return status;
