@@ -64,7 +64,8 @@ const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_l
 {
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
         const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
-        if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level))
+        if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level) &&
+            dti_level_permitted(kernel->level, ret_why))
             return kernel;
     }
     *ret_why = why_none(dtype);
@@ -82,6 +83,7 @@ struct dti_matmul {
     const struct dti_matmul_tile *tile;
     size_t m, n, k;
     size_t deep, wide; /* of k and n in a block: multiples of a step and of a panel */
+    size_t part;       /* steps that are multiplied at a time */
     size_t panel_bytes, member_bytes, members;
     size_t down, across; /* how many shares C has in each direction */
     unsigned char *memory;
@@ -128,15 +130,24 @@ static void divide(struct dti_matmul *matmul)
     }
 }
 
+/* The steps that k elements take, those included that only fill up. */
+static size_t steps_of(const struct dti_matmul_tile *tile, size_t k)
+{
+    return ceiling(k, tile->group * tile->together) * tile->together;
+}
+
 static void choose_blocks(struct dti_matmul *matmul)
 {
     const struct dti_matmul_tile *const tile = matmul->tile;
     const size_t columns = matmul->kernel->columns;
     /* half of the first cache and an eighth, since panels pass through it */
-    size_t bytes = cache_bytes(1, FIRST_CACHE) * 5 / 8 / matmul->kernel->rows / 64 * 64;
-    bytes = bytes < DTI_MATMUL_STRIP_BYTES ? at_least_one(bytes / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
-    matmul->deep = even_part(matmul->k, bytes / tile->step * tile->group, tile->group);
-    matmul->panel_bytes = tile->lead + ceiling(matmul->deep, tile->group) * columns * tile->step;
+    size_t near = cache_bytes(1, FIRST_CACHE) * 5 / 8 / matmul->kernel->rows / 64 * 64;
+    near = near < DTI_MATMUL_STRIP_BYTES ? at_least_one(near / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
+    const size_t bytes = tile->in_parts ? (size_t)DTI_MATMUL_STRIP_BYTES : near;
+    matmul->deep =
+        even_part(matmul->k, bytes / tile->step * tile->group, tile->group * tile->together);
+    matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
+    matmul->panel_bytes = tile->lead + steps_of(tile, matmul->deep) * columns * tile->step;
     const size_t panels = cache_bytes(2, SECOND_CACHE) / 2 / matmul->panel_bytes;
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
@@ -160,6 +171,9 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
                                uint64_t m, uint64_t n, uint64_t k, size_t threads,
                                struct dti_error *reterr)
 {
+    const char *why;
+    if (!dti_level_permitted(kernel->level, &why))
+        return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", kernel->name, why);
     if (m == 0 || n == 0 || k == 0)
         return dti_fail(reterr, DTI_USAGE, "the product of %llux%llu and %llux%llu has no elements",
                         (unsigned long long)m, (unsigned long long)k, (unsigned long long)k,
@@ -230,9 +244,34 @@ struct strip_product {
     const struct dti_matmul_tile *tile;
     const struct share *share;
     size_t columns_of_tile, panel_bytes;
-    size_t columns, steps;
+    size_t columns, steps, part;
     bool add;
 };
+
+/* The tile at c, of which `rows` rows and `bytes` bytes of each belong to C: in whole, or where it
+ * reaches beyond them, beside it. */
+static void multiply_tile(const struct strip_product *block, const struct dti_matmul_shape *shape,
+                          unsigned char *c, size_t stride, size_t rows, size_t bytes, size_t panel,
+                          size_t first_step)
+{
+    const struct dti_matmul_tile *const tile = block->tile;
+    const size_t width = block->columns_of_tile * tile->step, left = block->steps - first_step;
+    const size_t steps = left < block->part ? left : block->part;
+    const unsigned char *const strip = block->share->strip + first_step * tile->step;
+    const unsigned char *const at =
+        block->share->panels + panel * block->panel_bytes + first_step * width;
+    const bool add = block->add || first_step > 0;
+    if (rows == shape->rows && bytes == width) {
+        shape->run(c, stride, strip, at, steps, add);
+        return;
+    }
+    unsigned char *const edge = block->share->edge;
+    for (size_t i = 0; i < rows && add; i++)
+        memcpy(edge + i * width, c + i * stride, bytes);
+    shape->run(edge, width, strip, at, steps, add);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(c + i * stride, edge + i * width, bytes);
+}
 
 /* A row of tiles of C at c. Meanwhile the strip after this one, at `next` (NULL: none) with rows
  * of next_bytes, is brought nearer. */
@@ -242,29 +281,24 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
     const struct dti_matmul_tile *const tile = block->tile;
     const size_t width = block->columns_of_tile * tile->step;
     const size_t panels = ceiling(block->columns, block->columns_of_tile);
+    const size_t turns = panels * ceiling(block->steps, block->part);
     const struct dti_matmul_shape *shape = tile->shapes;
     while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
         shape++;
-    for (size_t p = 0; p < panels; p++) {
-        const unsigned char *const panel = block->share->panels + p * block->panel_bytes;
-        const size_t left = block->columns - p * block->columns_of_tile;
-        for (size_t i = p; next && i < rows; i += panels) {
+    if (tile->enter)
+        tile->enter(shape->rows);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
+        for (size_t i = turn; next && i < rows; i += turns) {
             for (size_t at = 0; at < next_bytes; at += 64)
                 fetch_later(next + i * next_stride + at);
         }
-        unsigned char *const to = c + p * width;
-        if (rows == shape->rows && left >= block->columns_of_tile) {
-            shape->run(to, stride, block->share->strip, panel, block->steps, block->add);
-            continue;
-        }
-        unsigned char *const edge = block->share->edge;
-        const size_t bytes = left < block->columns_of_tile ? left * tile->step : width;
-        for (size_t i = 0; i < rows && block->add; i++)
-            memcpy(edge + i * width, to + i * stride, bytes);
-        shape->run(edge, width, block->share->strip, panel, block->steps, block->add);
-        for (size_t i = 0; i < rows; i++)
-            memcpy(to + i * stride, edge + i * width, bytes);
+        multiply_tile(block, shape, c + panel * width, stride, rows,
+                      left < block->columns_of_tile ? left * tile->step : width, panel,
+                      turn / panels * block->part);
     }
+    if (tile->leave)
+        tile->leave();
 }
 
 /* All rows of a share with a block of columns and one of k. */
@@ -280,7 +314,8 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
                                         .columns_of_tile = matmul->kernel->columns,
                                         .panel_bytes = matmul->panel_bytes,
                                         .columns = columns,
-                                        .steps = ceiling(deep, tile->group),
+                                        .steps = steps_of(tile, deep),
+                                        .part = matmul->part,
                                         .add = first_k > 0};
     tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
                  columns, deep, matmul->panel_bytes);
@@ -312,7 +347,8 @@ static void run_columns(const struct dti_matmul *matmul, const struct share *sha
 static void run_row(const struct dti_matmul *matmul, const struct share *share, unsigned char *c,
                     const unsigned char *a, const unsigned char *b)
 {
-    const struct dti_matmul_tile *const tile = matmul->tile;
+    const struct dti_matmul_tile *const tile =
+        matmul->tile->row ? matmul->tile : matmul->tile->row_of;
     const size_t k = matmul->k / tile->row_k * tile->row_k;
     const size_t columns = share->columns / tile->row_columns * tile->row_columns;
     const size_t first = share->first_column;

@@ -145,6 +145,7 @@ const struct dti_matmul_tile JOIN(dti_, tile, NAME) = {
     .group = sizeof(VECTOR) / LANES / PACKED,
     .step = sizeof(VECTOR) / LANES,
     .lead = LEAD,
+    .together = 1,
     .pack_a = PACK_A,
     .pack_b = PACK_B,
     .row = ROW,

@@ -19,7 +19,7 @@ enum {
     /* a line more, so that rows of a strip do not meet in one set of the first cache */
     DTI_MATMUL_STRIDE = DTI_MATMUL_STRIP_BYTES + 64,
     DTI_MATMUL_SHAPES = 4,
-    DTI_MATMUL_TILE_BYTES = 2048, /* of a tile of C at most */
+    DTI_MATMUL_TILE_BYTES = 4096, /* of a tile of C at most */
 };
 
 /* Multiplies `steps` steps into the tile at c, whose rows are `stride` bytes apart: instead of what
@@ -32,6 +32,11 @@ struct dti_matmul_tile {
     size_t group;   /* elements of a row of A that a step takes; they become */
     size_t step;    /* bytes, as many as an element of C has */
     size_t lead;    /* bytes of a panel before its first step */
+    /* Steps that are taken together, of which strips and panels have a multiple; and whether strips
+     * are as long as they can be, since C takes longer to pass than A and B: a strip and a panel
+     * are then multiplied in parts that stay in the first cache. Such panels have no lead. */
+    size_t together;
+    bool in_parts;
     /* `rows` rows of k elements, which are `stride` bytes apart; zeros up to a whole step. */
     void (*pack_a)(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
                    size_t k);
@@ -43,6 +48,12 @@ struct dti_matmul_tile {
     void (*row)(unsigned char *c, const unsigned char *a, const unsigned char *b, size_t stride,
                 size_t columns, size_t k);
     size_t row_columns, row_k;
+    /* Without `row`: the tile that has one, of a level that this level includes. */
+    const struct dti_matmul_tile *row_of;
+    /* Where tiles are in registers that must be set up: before and after any number of tiles of a
+     * shape with that many rows, on the thread that multiplies. NULL: nothing to do. */
+    void (*enter)(size_t rows);
+    void (*leave)(void);
     /* Tiles of that many rows, the tallest first, then smaller ones for the edges; the last is 1.
      */
     struct dti_matmul_shape {
