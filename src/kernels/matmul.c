@@ -8,6 +8,11 @@
  *             for each strip of rows: pack A, while what comes next is fetched
  *                 for each panel: a tile of C, in registers
  *
+ * For registers that multiply faster than the second cache reads, k is cut in longer blocks, and
+ * these in parts of which a strip's and a panel's fit in the first cache together:
+ *
+ *                 for each part of k, for each panel: a tile beside C
+ *
  * Members have a rectangle of C each and pack for themselves what it needs, so that no member
  * waits. A single row of C takes B as it comes, without packing: reading B is all the time it
  * takes. */
@@ -23,58 +28,9 @@ enum {
     PAGE = 4096,
 };
 
-const struct dti_matmul_kernel dti_matmul_kernels[] = {
-#define MATMUL(nm, dt, res, ins, r, c, ops, lv) \
-    {.name = "matmul_" #nm,                     \
-     .dtype = DTI_##dt,                         \
-     .result = DTI_##res,                       \
-     .instruction = (ins),                      \
-     .rows = (r),                               \
-     .columns = (c),                            \
-     .per_instruction = (ops),                  \
-     .level = DTI_LEVEL_##lv,                   \
-     .tile = &dti_tile_##nm,                    \
-     .peak = dti_peak_##nm},
-#include "kernels/matmul_kernels.def"
-#undef MATMUL
-    {.name = NULL},
-};
-const size_t dti_matmul_kernel_count = sizeof dti_matmul_kernels / sizeof dti_matmul_kernels[0] - 1;
-
-/* Why no row is found: the level of the last row of the dtype, which asks for least; or that there
- * is none on this architecture. */
-static const char *why_none(enum dti_dtype dtype)
-{
-    static const char *const needs[DTI_LEVEL_COUNT] = {
-#define LEVEL(id, name, ...) [DTI_LEVEL_##id] = "needs the CPU level " name,
-#include "dtinfo/levels.def"
-#undef LEVEL
-    };
-    for (size_t i = dti_matmul_kernel_count; i-- > 0;) {
-        if (dti_matmul_kernels[i].dtype == dtype)
-            return needs[dti_matmul_kernels[i].level];
-    }
-    if (dtype == DTI_TF32 || dtype == DTI_FP8_E4M3FN)
-        return "no CPU has instructions for it";
-    return dtype == DTI_FP16 ? "no kernel; it would need AVX512-FP16" : "no kernel on this CPU";
-}
-
-const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,
-                                                const char **ret_why)
-{
-    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
-        const struct dti_matmul_kernel *const kernel = &dti_matmul_kernels[i];
-        if (kernel->dtype == dtype && dti_level_includes(allowed, kernel->level) &&
-            dti_level_permitted(kernel->level, ret_why))
-            return kernel;
-    }
-    *ret_why = why_none(dtype);
-    return NULL;
-}
-
 /* What a member has for itself, and the part of C that is its own. */
 struct share {
-    unsigned char *strip, *panels, *edge;
+    unsigned char *strip, *panels, *edge, *beside;
     size_t first_row, rows, first_column, columns;
 };
 
@@ -84,7 +40,8 @@ struct dti_matmul {
     size_t m, n, k;
     size_t deep, wide; /* of k and n in a block: multiples of a step and of a panel */
     size_t part;       /* steps that are multiplied at a time */
-    size_t panel_bytes, member_bytes, members;
+    bool stream;       /* C is too large for the caches */
+    size_t panel_bytes, beside_bytes, member_bytes, members;
     size_t down, across; /* how many shares C has in each direction */
     unsigned char *memory;
 };
@@ -140,17 +97,21 @@ static void choose_blocks(struct dti_matmul *matmul)
 {
     const struct dti_matmul_tile *const tile = matmul->tile;
     const size_t columns = matmul->kernel->columns;
-    /* half of the first cache and an eighth, since panels pass through it */
-    size_t near = cache_bytes(1, FIRST_CACHE) * 5 / 8 / matmul->kernel->rows / 64 * 64;
+    /* of sixteen parts of the first cache: more than half, since panels pass through it; in parts,
+     * as much for a panel, and what is left for tiles of C */
+    const size_t share = tile->take ? 7 : 10;
+    size_t near = cache_bytes(1, FIRST_CACHE) * share / 16 / matmul->kernel->rows / 64 * 64;
     near = near < DTI_MATMUL_STRIP_BYTES ? at_least_one(near / 64) * 64 : DTI_MATMUL_STRIP_BYTES;
-    const size_t bytes = tile->in_parts ? (size_t)DTI_MATMUL_STRIP_BYTES : near;
+    const size_t bytes = tile->take ? (size_t)DTI_MATMUL_STRIP_BYTES : near;
     matmul->deep =
         even_part(matmul->k, bytes / tile->step * tile->group, tile->group * tile->together);
     matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
     matmul->panel_bytes = tile->lead + steps_of(tile, matmul->deep) * columns * tile->step;
-    const size_t panels = cache_bytes(2, SECOND_CACHE) / 2 / matmul->panel_bytes;
+    const size_t second = cache_bytes(2, SECOND_CACHE), panels = second / 2 / matmul->panel_bytes;
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
+    matmul->beside_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
+    matmul->stream = matmul->m * matmul->n * tile->step > 4 * second;
 }
 
 /* Whether all three matrices can be at all. */
@@ -196,7 +157,9 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     choose_blocks(matmul);
     uint64_t bytes, all;
     if (dti_mul_u64(matmul->wide / kernel->columns, matmul->panel_bytes, &bytes) &&
-        dti_add_u64(bytes, kernel->rows * DTI_MATMUL_STRIDE + DTI_MATMUL_TILE_BYTES + PAGE,
+        dti_add_u64(bytes,
+                    matmul->beside_bytes + kernel->rows * DTI_MATMUL_STRIDE +
+                        DTI_MATMUL_TILE_BYTES + PAGE,
                     &bytes) &&
         dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
         matmul->member_bytes = (size_t)(bytes / PAGE * PAGE);
@@ -230,12 +193,13 @@ static void take(size_t n, size_t unit, size_t at, size_t parts, size_t *ret_fir
     *ret_count = count < n - *ret_first ? count : n - *ret_first;
 }
 
-static void fetch_later(const unsigned char *p)
+static void fetch_later(const unsigned char *p, size_t bytes)
 {
 #if defined __GNUC__
-    __builtin_prefetch(p, 0, 2);
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(p + at, 0, 2);
 #else
-    (void)p;
+    (void)p, (void)bytes;
 #endif
 }
 
@@ -245,7 +209,7 @@ struct strip_product {
     const struct share *share;
     size_t columns_of_tile, panel_bytes;
     size_t columns, steps, part;
-    bool add;
+    bool add, stream;
 };
 
 /* The tile at c, of which `rows` rows and `bytes` bytes of each belong to C: in whole, or where it
@@ -285,20 +249,30 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
     const struct dti_matmul_shape *shape = tile->shapes;
     while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
         shape++;
+    unsigned char *const beside = tile->take ? block->share->beside : NULL;
+    if (beside && block->add)
+        tile->take(beside, c, stride, rows, block->columns * tile->step);
     if (tile->enter)
         tile->enter(shape->rows);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
         for (size_t i = turn; next && i < rows; i += turns) {
-            for (size_t at = 0; at < next_bytes; at += 64)
-                fetch_later(next + i * next_stride + at);
+            fetch_later(next + i * next_stride, next_bytes);
+            if (beside && block->add)
+                fetch_later(c + (rows + i) * stride, block->columns * tile->step);
         }
-        multiply_tile(block, shape, c + panel * width, stride, rows,
-                      left < block->columns_of_tile ? left * tile->step : width, panel,
-                      turn / panels * block->part);
+        const size_t bytes = left < block->columns_of_tile ? left * tile->step : width;
+        const size_t first_step = turn / panels * block->part;
+        if (beside)
+            multiply_tile(block, shape, beside + panel * tile->shapes->rows * width, width,
+                          shape->rows, width, panel, first_step);
+        else
+            multiply_tile(block, shape, c + panel * width, stride, rows, bytes, panel, first_step);
     }
     if (tile->leave)
         tile->leave();
+    if (beside)
+        tile->give(c, stride, beside, rows, block->columns * tile->step, block->stream);
 }
 
 /* All rows of a share with a block of columns and one of k. */
@@ -316,7 +290,8 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
                                         .columns = columns,
                                         .steps = steps_of(tile, deep),
                                         .part = matmul->part,
-                                        .add = first_k > 0};
+                                        .add = first_k > 0,
+                                        .stream = matmul->stream && first_k + deep == matmul->k};
     tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
                  columns, deep, matmul->panel_bytes);
     for (size_t row = 0; row < share->rows; row += tall) {
@@ -364,7 +339,8 @@ void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const voi
     const struct dti_matmul_kernel *const kernel = matmul->kernel;
     struct share share = {.strip = matmul->memory + member * matmul->member_bytes};
     share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
-    share.panels = share.edge + DTI_MATMUL_TILE_BYTES;
+    share.beside = share.edge + DTI_MATMUL_TILE_BYTES;
+    share.panels = share.beside + matmul->beside_bytes;
     take(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,
          &share.rows);
     take(matmul->n, kernel->columns, member % matmul->across, matmul->across, &share.first_column,

@@ -28,15 +28,20 @@ typedef void dti_matmul_tile_fn(unsigned char *c, size_t stride, const unsigned 
                                 const unsigned char *panel, size_t steps, bool add);
 
 struct dti_matmul_tile {
-    size_t element; /* bytes of an element of A and B */
-    size_t group;   /* elements of a row of A that a step takes; they become */
-    size_t step;    /* bytes, as many as an element of C has */
-    size_t lead;    /* bytes of a panel before its first step */
-    /* Steps that are taken together, of which strips and panels have a multiple; and whether strips
-     * are as long as they can be, since C takes longer to pass than A and B: a strip and a panel
-     * are then multiplied in parts that stay in the first cache. Such panels have no lead. */
-    size_t together;
-    bool in_parts;
+    size_t element;  /* bytes of an element of A and B */
+    size_t group;    /* elements of a row of A that a step takes; they become */
+    size_t step;     /* bytes, as many as an element of C has */
+    size_t lead;     /* bytes of a panel before its first step */
+    size_t together; /* steps; strips and panels have a multiple of them */
+    /* Where C takes longer to pass than A and B, strips are as long as they can be, and a strip and
+     * a panel are multiplied in parts that stay in the first cache (such panels have no lead). In
+     * the meantime the tiles of a strip of C are beside it, one after the other: `rows` rows of
+     * `bytes` bytes go there and back, at last past the caches if `stream`. NULL: tiles are in C.
+     */
+    void (*take)(unsigned char *tiles, const unsigned char *c, size_t stride, size_t rows,
+                 size_t bytes);
+    void (*give)(unsigned char *c, size_t stride, const unsigned char *tiles, size_t rows,
+                 size_t bytes, bool stream);
     /* `rows` rows of k elements, which are `stride` bytes apart; zeros up to a whole step. */
     void (*pack_a)(unsigned char *strip, const unsigned char *a, size_t stride, size_t rows,
                    size_t k);

@@ -76,6 +76,15 @@ static const struct dti_matmul_kernel modelled[] = {
 };
 enum { MODELLED = sizeof modelled / sizeof *modelled };
 
+static const struct dti_matmul_kernel *row_of(enum dti_dtype dtype, enum dti_level level)
+{
+    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
+        if (dti_matmul_kernels[i].dtype == dtype && dti_matmul_kernels[i].level == level)
+            return &dti_matmul_kernels[i];
+    }
+    return NULL;
+}
+
 /* Nothing that the manual forbids, and each setup undone. */
 static bool tiles_are_left(void)
 {
@@ -229,6 +238,45 @@ static void an_infinity_stays_in_its_row_or_column(void)
     product_free(&p);
 }
 
+/* The way between C and the tiles beside it, past the caches or not: of the library's own kernels,
+ * which need no tile registers for it. */
+static void tiles_go_to_their_place_in_c(void)
+{
+    enum { M = 32, N = 100, WIDE = 128, STRIDE = 512 };
+    static unsigned char tiles[M * WIDE * 4];
+    const struct dti_matmul_kernel *const kernel = row_of(DTI_INT8, DTI_LEVEL_AMX);
+    unsigned char *const c = aligned_alloc(64, (M + 1) * STRIDE);
+    if (!kernel || !dti_level_present(DTI_LEVEL_AVX512)) {
+        printf("skipped: matmul_i8_amx\n");
+        free(c);
+        return;
+    }
+    for (size_t way = 0; CHECK(c) && way < 8; way++) {
+        const size_t off = way % 2 * 4, rows = way % 4 / 2 > 0 ? M : 17, bytes = 4 * N;
+        for (size_t i = 0; i < sizeof tiles; i++)
+            tiles[i] = (unsigned char)draw(256);
+        memset(c, GUARD_BYTE, (M + 1) * STRIDE);
+        kernel->tile->give(c + off, STRIDE, tiles, rows, bytes, way >= 4);
+        bool right = true;
+        for (size_t i = 0; i < (M + 1) * STRIDE; i++) {
+            const size_t row = i / STRIDE, at = i % STRIDE - off;
+            const bool inside = row < rows && i % STRIDE >= off && at < bytes;
+            const size_t from = at / 128 * 4096 + row * 128 + at % 128;
+            right = right && c[i] == (inside ? tiles[from] : GUARD_BYTE);
+        }
+        CHECK(right);
+        static unsigned char again[sizeof tiles];
+        memset(again, 0, sizeof again);
+        kernel->tile->take(again, c + off, STRIDE, rows, bytes);
+        for (size_t i = 0; i < rows * N; i++) {
+            const size_t at = i / N * 128 + i % N / 32 * 4096 + i % N % 32 * 4;
+            right = right && memcmp(again + at, tiles + at, 4) == 0;
+        }
+        CHECK(right);
+    }
+    free(c);
+}
+
 static void peaks_multiply_tiles_and_leave_them(void)
 {
     for (size_t i = 0; i < MODELLED; i++) {
@@ -237,15 +285,6 @@ static void peaks_multiply_tiles_and_leave_them(void)
         CHECK_U64(amx.products - before, 168);
         tiles_are_left();
     }
-}
-
-static const struct dti_matmul_kernel *row_of(enum dti_dtype dtype, enum dti_level level)
-{
-    for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
-        if (dti_matmul_kernels[i].dtype == dtype && dti_matmul_kernels[i].level == level)
-            return &dti_matmul_kernels[i];
-    }
-    return NULL;
 }
 
 static void refused_tiles_leave_the_next_row(void)
@@ -312,5 +351,6 @@ static void tiles_are_asked_for_only_where_they_would_be_used(void)
 
 UNIT_MAIN(products_of_whole_numbers_are_exact, products_beyond_a_part_are_exact,
           int8_is_modulo_2_to_the_32, bf16_is_summed_as_the_manual_says,
-          an_infinity_stays_in_its_row_or_column, peaks_multiply_tiles_and_leave_them,
-          refused_tiles_leave_the_next_row, tiles_are_asked_for_only_where_they_would_be_used)
+          an_infinity_stays_in_its_row_or_column, tiles_go_to_their_place_in_c,
+          peaks_multiply_tiles_and_leave_them, refused_tiles_leave_the_next_row,
+          tiles_are_asked_for_only_where_they_would_be_used)

@@ -26,7 +26,8 @@ enum {
     COLUMNS = 32,   /* of C, in two tiles; */
     STEP_BYTES = 4, /* elements of C are as wide as a step */
     PANEL_ROW = 2 * ROW_BYTES,
-    AHEAD = 4096, /* what comes next of a panel: two times 16 steps */
+    TILE_BYTES = 2 * ROWS * PANEL_ROW, /* of four tiles of C, beside it */
+    AHEAD = 4096,                      /* what comes next of a panel: two times 16 steps */
 };
 
 /* Which register holds what. */
@@ -78,15 +79,6 @@ MATMUL_INLINE void fetch_rows(const unsigned char *panel)
         __builtin_prefetch((const void *)((uintptr_t)panel + AHEAD + i), 0, 3);
 }
 
-/* The lines of C, which are needed when all steps are done. */
-MATMUL_INLINE void fetch_to_write(unsigned char *c, size_t stride, size_t rows)
-{
-    for (size_t i = 0; i < rows; i++) {
-        __builtin_prefetch(c + i * stride, 1, 3);
-        __builtin_prefetch(c + i * stride + ROW_BYTES, 1, 3);
-    }
-}
-
 MATMUL_INLINE void load_panel(const unsigned char *panel)
 {
     _tile_loadd(B0, panel, PANEL_ROW);
@@ -109,7 +101,6 @@ MATMUL_INLINE void load_panel(const unsigned char *panel)
             _tile_zero(C01);                                                                 \
             _tile_zero(C10);                                                                 \
             _tile_zero(C11);                                                                 \
-            fetch_to_write(c, stride, 2 * ROWS);                                             \
         }                                                                                    \
         for (size_t s = 0; s < steps; s += ROWS) {                                           \
             _tile_loadd(A0, strip, DTI_MATMUL_STRIDE);                                       \
@@ -229,13 +220,56 @@ static void pack_b_i8(unsigned char *panels, const unsigned char *b, size_t stri
     fill_panels(panels, columns, k / 4 + (k % 4 > 0), panel_bytes);
 }
 
+static void take(unsigned char *tiles, const unsigned char *c, size_t stride, size_t rows,
+                 size_t bytes)
+{
+    for (size_t i = 0; i < rows; i++, c += stride) {
+        unsigned char *to = tiles + i * PANEL_ROW;
+        size_t at = 0;
+        for (; bytes - at >= PANEL_ROW; at += PANEL_ROW, to += TILE_BYTES)
+            memcpy(to, c + at, PANEL_ROW);
+        memcpy(to, c + at, bytes - at);
+    }
+}
+
+MATMUL_INLINE void put_row(unsigned char *c, const unsigned char *from, bool stream)
+{
+#ifndef DTI_TILES_IN_C
+    if (stream) {
+        _mm512_stream_si512((void *)c, _mm512_loadu_si512(from));
+        _mm512_stream_si512((void *)(c + ROW_BYTES), _mm512_loadu_si512(from + ROW_BYTES));
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(c, from, PANEL_ROW);
+}
+
+static void give(unsigned char *c, size_t stride, const unsigned char *tiles, size_t rows,
+                 size_t bytes, bool stream)
+{
+    stream = stream && ((uintptr_t)c | stride) % ROW_BYTES == 0;
+    for (size_t i = 0; i < rows; i++, c += stride) {
+        const unsigned char *from = tiles + i * PANEL_ROW;
+        size_t at = 0;
+        for (; bytes - at >= PANEL_ROW; at += PANEL_ROW, from += TILE_BYTES)
+            put_row(c + at, from, stream);
+        memcpy(c + at, from, bytes - at);
+    }
+#ifndef DTI_TILES_IN_C
+    if (stream)
+        _mm_sfence(); /* before the team is told */
+#endif
+}
+
 /* A single row reads B at the speed of memory, which vectors do as well. */
 const struct dti_matmul_tile dti_tile_bf16_amx = {
     .element = 2,
     .group = 2,
     .step = STEP_BYTES,
     .together = ROWS,
-    .in_parts = true,
+    .take = take,
+    .give = give,
     .pack_a = pack_a_bf16,
     .pack_b = pack_b_bf16,
     .row_of = &dti_tile_bf16_avx512bf16,
@@ -249,7 +283,8 @@ const struct dti_matmul_tile dti_tile_i8_amx = {
     .group = 4,
     .step = STEP_BYTES,
     .together = ROWS,
-    .in_parts = true,
+    .take = take,
+    .give = give,
     .pack_a = pack_a_i8,
     .pack_b = pack_b_i8,
     .row_of = &dti_tile_i8_avx512vbmi,
