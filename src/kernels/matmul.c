@@ -250,6 +250,7 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
     while (shape < tile->shapes + DTI_MATMUL_SHAPES - 1 && shape[1].rows >= rows)
         shape++;
     unsigned char *const beside = tile->take ? block->share->beside : NULL;
+    const size_t tile_bytes = tile->shapes->rows * width;
     if (beside && block->add)
         tile->take(beside, c, stride, rows, block->columns * tile->step);
     if (tile->enter)
@@ -261,13 +262,10 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
             if (beside && block->add)
                 fetch_later(c + (rows + i) * stride, block->columns * tile->step);
         }
-        const size_t bytes = left < block->columns_of_tile ? left * tile->step : width;
-        const size_t first_step = turn / panels * block->part;
-        if (beside)
-            multiply_tile(block, shape, beside + panel * tile->shapes->rows * width, width,
-                          shape->rows, width, panel, first_step);
-        else
-            multiply_tile(block, shape, c + panel * width, stride, rows, bytes, panel, first_step);
+        const bool whole = beside || left >= block->columns_of_tile;
+        multiply_tile(block, shape, beside ? beside + panel * tile_bytes : c + panel * width,
+                      beside ? width : stride, beside ? shape->rows : rows,
+                      whole ? width : left * tile->step, panel, turn / panels * block->part);
     }
     if (tile->leave)
         tile->leave();

@@ -36,7 +36,7 @@ static const char *why_none(enum dti_dtype dtype)
     }
     if (dtype == DTI_TF32 || dtype == DTI_FP8_E4M3FN)
         return "no CPU has instructions for it";
-    return dtype == DTI_FP16 ? "no kernel; it would need AVX512-FP16" : "no kernel on this CPU";
+    return "no kernel on this CPU";
 }
 
 const struct dti_matmul_kernel *dti_matmul_find(enum dti_dtype dtype, enum dti_level allowed,

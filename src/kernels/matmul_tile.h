@@ -19,7 +19,7 @@ enum {
     /* a line more, so that rows of a strip do not meet in one set of the first cache */
     DTI_MATMUL_STRIDE = DTI_MATMUL_STRIP_BYTES + 64,
     DTI_MATMUL_SHAPES = 4,
-    DTI_MATMUL_TILE_BYTES = 4096, /* of a tile of C at most */
+    DTI_MATMUL_TILE_BYTES = 2048, /* of a tile of C at most */
 };
 
 /* Multiplies `steps` steps into the tile at c, whose rows are `stride` bytes apart: instead of what

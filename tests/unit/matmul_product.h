@@ -14,7 +14,23 @@ enum { GUARD = 64, GUARD_BYTE = 0xC3 };
 
 static inline size_t bytes_of(enum dti_dtype dtype)
 {
-    return dtype == DTI_FP64 ? 8 : dtype == DTI_BF16 ? 2 : dtype == DTI_INT8 ? 1 : 4;
+    return dtype == DTI_FP64                        ? 8
+           : dtype == DTI_BF16 || dtype == DTI_FP16 ? 2
+           : dtype == DTI_INT8                      ? 1
+                                                    : 4;
+}
+
+/* The code of a whole number below 2048. */
+static inline uint16_t fp16_of(int value)
+{
+    const unsigned sign = value < 0 ? 0x8000 : 0,
+                   magnitude = (unsigned)(value < 0 ? -value : value);
+    unsigned exponent = 0;
+    while (magnitude >> exponent > 1)
+        exponent++;
+    return (uint16_t)(magnitude == 0
+                          ? sign
+                          : sign | (15 + exponent) << 10 | (magnitude << 10 >> exponent & 0x3ff));
 }
 
 static inline void put(unsigned char *at, enum dti_dtype dtype, int value)
@@ -25,12 +41,16 @@ static inline void put(unsigned char *at, enum dti_dtype dtype, int value)
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     const uint16_t upper = (uint16_t)(bits >> 16); /* bf16: exact up to 8 bits */
+    const uint16_t half = fp16_of(value);
     switch (dtype) {
     case DTI_FP64:
         memcpy(at, &number, sizeof number);
         break;
     case DTI_BF16:
         memcpy(at, &upper, sizeof upper);
+        break;
+    case DTI_FP16:
+        memcpy(at, &half, sizeof half);
         break;
     case DTI_INT8:
         memcpy(at, &byte, sizeof byte);
