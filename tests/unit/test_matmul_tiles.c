@@ -76,6 +76,17 @@ static const struct dti_matmul_kernel modelled[] = {
 };
 enum { MODELLED = sizeof modelled / sizeof *modelled };
 
+/* Steps are packed for processors that have the lowest byte first, as all with tiles. */
+static bool may_pack(void)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    if (first == 0)
+        printf("skipped: a big-endian processor\n");
+    return first == 1;
+}
+
 static const struct dti_matmul_kernel *row_of(enum dti_dtype dtype, enum dti_level level)
 {
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
@@ -97,7 +108,7 @@ static void products_of_whole_numbers_are_exact(void)
     static const size_t ms[] = {1, 2, 4, 5, 15, 16, 17, 31, 32, 33, 65};
     static const size_t ns[] = {1, 15, 16, 17, 31, 32, 33, 97};
     static const size_t ks[] = {1, 2, 3, 4, 31, 32, 33, 63, 64, 65, 129};
-    for (size_t i = 0; i < MODELLED; i++) {
+    for (size_t i = 0; i < MODELLED && may_pack(); i++) {
         const unsigned before = amx.products;
         for (size_t m = 0; m < sizeof ms / sizeof *ms; m++) {
             for (size_t n = 0; n < sizeof ns / sizeof *ns; n++) {
@@ -118,7 +129,7 @@ static void products_beyond_a_part_are_exact(void)
     static const struct {
         size_t m, n, k;
     } shapes[] = {{33, 40, 2049}, {16, 70, 4097}, {3, 1300, 700}, {1, 64, 4100}, {85, 331, 523}};
-    for (size_t i = 0; i < MODELLED; i++) {
+    for (size_t i = 0; i < MODELLED && may_pack(); i++) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
             CHECK(is_right(&modelled[i], shapes[s].m, shapes[s].n, shapes[s].k, 1 + s % 2));
         tiles_are_left();
@@ -131,7 +142,8 @@ static void int8_is_modulo_2_to_the_32(void)
     int8_t *const a = malloc(2 * K), *const b = malloc(K);
     int32_t c[2] = {0, 0};
     struct dti_matmul *matmul = NULL;
-    if (CHECK(a && b) && CHECK(dti_matmul_new(&matmul, &modelled[1], 2, 1, K, 1, NULL) == DTI_OK)) {
+    if (may_pack() && CHECK(a && b) &&
+        CHECK(dti_matmul_new(&matmul, &modelled[1], 2, 1, K, 1, NULL) == DTI_OK)) {
         memset(a, 0x80, 2 * K);
         memset(b, 0x80, K);
         a[2 * K - 1] = -127;
@@ -199,7 +211,8 @@ static void sums_are_in_order(const struct dti_matmul_kernel *kernel)
 
 static void bf16_is_summed_as_the_manual_says(void)
 {
-    sums_are_in_order(&modelled[0]);
+    if (may_pack())
+        sums_are_in_order(&modelled[0]);
     tiles_are_left();
     for (size_t i = 0; i < dti_matmul_kernel_count; i++) {
         if (dti_matmul_kernels[i].dtype == DTI_BF16 &&
@@ -214,8 +227,8 @@ static void an_infinity_stays_in_its_row_or_column(void)
 {
     enum { M = 3, N = 5, K = 1029, SECOND = 544 };
     const uint16_t infinity = 0x7f80, one = 0x3f80;
-    struct product p;
-    if (CHECK(product_new(&p, &modelled[0], M, N, K, 1))) {
+    struct product p = {.kernel = NULL};
+    if (may_pack() && CHECK(product_new(&p, &modelled[0], M, N, K, 1))) {
         for (size_t at = K - SECOND - 5; at < K; at += at == SECOND + 5 ? K - SECOND - 45 : 1) {
             for (size_t way = 0; way < 2; way++) {
                 unsigned char *const in_a = p.a + 2 * at, *const in_b = p.b + 2 * at * N;
@@ -279,7 +292,7 @@ static void tiles_go_to_their_place_in_c(void)
 
 static void peaks_multiply_tiles_and_leave_them(void)
 {
-    for (size_t i = 0; i < MODELLED; i++) {
+    for (size_t i = 0; i < MODELLED && may_pack(); i++) {
         const unsigned before = amx.products;
         CHECK(modelled[i].peak(168) == 0);
         CHECK_U64(amx.products - before, 168);
@@ -334,6 +347,7 @@ static void tiles_are_asked_for_only_where_they_would_be_used(void)
     CHECK(dti_level_present(DTI_LEVEL_AMX));
     (void)dti_matmul_find(DTI_FP32, DTI_LEVEL_AMX, &why);
     (void)dti_matmul_find(DTI_BF16, DTI_LEVEL_AVX512BF16, &why);
+    why = "";
     (void)dti_level_permitted(DTI_LEVEL_AVX512BF16, &why);
     CHECK_U64(tile_requests, 0);
     CHECK_STR(why, "");
