@@ -107,7 +107,9 @@ static void choose_blocks(struct dti_matmul *matmul)
         even_part(matmul->k, bytes / tile->step * tile->group, tile->group * tile->together);
     matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
     matmul->panel_bytes = tile->lead + steps_of(tile, matmul->deep) * columns * tile->step;
-    const size_t second = cache_bytes(2, SECOND_CACHE), panels = second / 2 / matmul->panel_bytes;
+    /* half of the second cache; where tiles of C are beside it, more, as A passes the less often */
+    const size_t second = cache_bytes(2, SECOND_CACHE), quarters = tile->take ? 3 : 2;
+    const size_t panels = second / 4 * quarters / matmul->panel_bytes;
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
     matmul->beside_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
@@ -289,7 +291,7 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
                                         .steps = steps_of(tile, deep),
                                         .part = matmul->part,
                                         .add = first_k > 0,
-                                        .stream = matmul->stream && first_k + deep == matmul->k};
+                                        .stream = matmul->stream};
     tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
                  columns, deep, matmul->panel_bytes);
     for (size_t row = 0; row < share->rows; row += tall) {
