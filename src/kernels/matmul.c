@@ -38,10 +38,11 @@ struct dti_matmul {
     const struct dti_matmul_kernel *kernel;
     const struct dti_matmul_tile *tile;
     size_t m, n, k;
-    size_t deep, wide; /* of k and n in a block: multiples of a step and of a panel */
-    size_t part;       /* steps that are multiplied at a time */
-    bool stream;       /* C is too large for the caches */
-    size_t panel_bytes, beside_bytes, member_bytes, members;
+    size_t deep, wide;  /* of k and n in a block: multiples of a step and of a panel */
+    size_t part;        /* steps that are multiplied at a time */
+    bool stream;        /* C is too large for the caches */
+    size_t panel_bytes; /* of such a part */
+    size_t beside_bytes, member_bytes, members;
     size_t down, across; /* how many shares C has in each direction */
     unsigned char *memory;
 };
@@ -106,10 +107,11 @@ static void choose_blocks(struct dti_matmul *matmul)
     matmul->deep =
         even_part(matmul->k, bytes / tile->step * tile->group, tile->group * tile->together);
     matmul->part = even_part(steps_of(tile, matmul->deep), near / tile->step, tile->together);
-    matmul->panel_bytes = tile->lead + steps_of(tile, matmul->deep) * columns * tile->step;
+    matmul->panel_bytes = tile->lead + matmul->part * columns * tile->step;
+    const size_t parts = ceiling(steps_of(tile, matmul->deep), matmul->part);
     /* half of the second cache; where tiles of C are beside it, more, as A passes the less often */
     const size_t second = cache_bytes(2, SECOND_CACHE), quarters = tile->take ? 3 : 2;
-    const size_t panels = second / 4 * quarters / matmul->panel_bytes;
+    const size_t panels = second / 4 * quarters / (parts * matmul->panel_bytes);
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
     matmul->beside_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
@@ -158,7 +160,8 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     divide(matmul);
     choose_blocks(matmul);
     uint64_t bytes, all;
-    if (dti_mul_u64(matmul->wide / kernel->columns, matmul->panel_bytes, &bytes) &&
+    const size_t parts = ceiling(steps_of(matmul->tile, matmul->deep), matmul->part);
+    if (dti_mul_u64(matmul->wide / kernel->columns * parts, matmul->panel_bytes, &bytes) &&
         dti_add_u64(bytes,
                     matmul->beside_bytes + kernel->rows * DTI_MATMUL_STRIDE +
                         DTI_MATMUL_TILE_BYTES + PAGE,
@@ -217,24 +220,22 @@ struct strip_product {
 /* The tile at c, of which `rows` rows and `bytes` bytes of each belong to C: in whole, or where it
  * reaches beyond them, beside it. */
 static void multiply_tile(const struct strip_product *block, const struct dti_matmul_shape *shape,
-                          unsigned char *c, size_t stride, size_t rows, size_t bytes, size_t panel,
-                          size_t first_step)
+                          unsigned char *c, size_t stride, size_t rows, size_t bytes,
+                          const unsigned char *panel, size_t first_step)
 {
     const struct dti_matmul_tile *const tile = block->tile;
     const size_t width = block->columns_of_tile * tile->step, left = block->steps - first_step;
     const size_t steps = left < block->part ? left : block->part;
     const unsigned char *const strip = block->share->strip + first_step * tile->step;
-    const unsigned char *const at =
-        block->share->panels + panel * block->panel_bytes + first_step * width;
     const bool add = block->add || first_step > 0;
     if (rows == shape->rows && bytes == width) {
-        shape->run(c, stride, strip, at, steps, add);
+        shape->run(c, stride, strip, panel, steps, add);
         return;
     }
     unsigned char *const edge = block->share->edge;
     for (size_t i = 0; i < rows && add; i++)
         memcpy(edge + i * width, c + i * stride, bytes);
-    shape->run(edge, width, strip, at, steps, add);
+    shape->run(edge, width, strip, panel, steps, add);
     for (size_t i = 0; i < rows; i++)
         memcpy(c + i * stride, edge + i * width, bytes);
 }
@@ -265,9 +266,10 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
                 fetch_later(c + (rows + i) * stride, block->columns * tile->step);
         }
         const bool whole = beside || left >= block->columns_of_tile;
-        multiply_tile(block, shape, beside ? beside + panel * tile_bytes : c + panel * width,
-                      beside ? width : stride, beside ? shape->rows : rows,
-                      whole ? width : left * tile->step, panel, turn / panels * block->part);
+        multiply_tile(
+            block, shape, beside ? beside + panel * tile_bytes : c + panel * width,
+            beside ? width : stride, beside ? shape->rows : rows, whole ? width : left * tile->step,
+            block->share->panels + turn * block->panel_bytes, turn / panels * block->part);
     }
     if (tile->leave)
         tile->leave();
@@ -292,8 +294,13 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
                                         .part = matmul->part,
                                         .add = first_k > 0,
                                         .stream = matmul->stream};
-    tile->pack_b(share->panels, b + first_k * b_stride + first_column * tile->element, b_stride,
-                 columns, deep, matmul->panel_bytes);
+    const size_t part = matmul->part * tile->group,
+                 panels = ceiling(columns, block.columns_of_tile);
+    unsigned char *to = share->panels;
+    b += first_k * b_stride + first_column * tile->element;
+    for (size_t at = 0; at < deep; at += part, to += panels * matmul->panel_bytes)
+        tile->pack_b(to, b + at * b_stride, b_stride, columns, deep - at < part ? deep - at : part,
+                     matmul->panel_bytes);
     for (size_t row = 0; row < share->rows; row += tall) {
         const size_t at = share->first_row + row, left = share->rows - row;
         const size_t rows = left < tall ? left : tall;

@@ -34,10 +34,9 @@ struct dti_matmul_tile {
     size_t lead;     /* bytes of a panel before its first step */
     size_t together; /* steps; strips and panels have a multiple of them */
     /* Where C takes longer to pass than A and B, strips are as long as they can be, and a strip and
-     * a panel are multiplied in parts that stay in the first cache (such panels have no lead). In
-     * the meantime the tiles of a strip of C are beside it, one after the other: `rows` rows of
-     * `bytes` bytes go there and back, past the caches if `stream`. NULL: tiles are in C.
-     */
+     * a panel are multiplied in parts that stay in the first cache. In the meantime the tiles of a
+     * strip of C are beside it, one after the other: `rows` rows of `bytes` bytes go there and
+     * back, past the caches if `stream`. NULL: tiles are in C. */
     void (*take)(unsigned char *tiles, const unsigned char *c, size_t stride, size_t rows,
                  size_t bytes);
     void (*give)(unsigned char *c, size_t stride, const unsigned char *tiles, size_t rows,
