@@ -137,6 +137,8 @@ static enum dti_status add_dtype(struct dti_matmuls *all, enum dti_dtype dtype,
     }
     if (own && !kernel)
         dti_bench_add_note(all->frame.table, "%s: dtinfo: %s", name, why);
+    else if (own && why[0] != '\0')
+        dti_bench_add_note(all->frame.table, "%s: %s; %s is used instead", name, why, kernel->name);
     struct dti_matmul_product *const product = &all->products[all->product_count++];
     *product = (struct dti_matmul_product){.all = all, .kernel = kernel, .peak = SIZE_MAX};
     enum dti_status status =
