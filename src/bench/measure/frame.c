@@ -11,7 +11,7 @@
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 
-enum { ALIGNMENT = 256, SETS_MAX = 64 };
+enum { ALIGNMENT = 256, SETS_MAX = 64, MEMORY_NANOSECONDS = 200000000 };
 #define CACHE_BYTES_IF_UNKNOWN (UINT64_C(64) << 20)
 
 struct dti_share dti_share_of(size_t n, size_t grain, size_t member, size_t size)
@@ -39,10 +39,18 @@ static const struct dti_bench_workload *workload_of(const struct dti_bench_kind 
     return request->gpu || request->runner ? kind->device : kind->cpu;
 }
 
+/* What the casts are told of this memory is measured with patience, before anything is timed. */
+static void know_memory(const struct dti_bench_request *request)
+{
+    if (!request->gpu && !request->runner)
+        dti_streaming_measure(MEMORY_NANOSECONDS);
+}
+
 enum dti_status dti_bench_check(const struct dti_bench_kind *kind,
                                 const struct dti_bench_request *request, struct dti_error *reterr)
 {
     const struct dti_bench_workload *const workload = workload_of(kind, request);
+    know_memory(request);
     return workload->check ? workload->check(request, reterr) : DTI_OK;
 }
 
@@ -82,6 +90,7 @@ enum dti_status dti_bench_measure(struct dti_bench_table *ret, const struct dti_
     struct dti_frame *const frame = aligned_alloc(LINE, size);
     if (!frame)
         return dti_no_memory(reterr);
+    know_memory(request);
     memset(frame, 0, size);
     memset(ret, 0, sizeof *ret);
     frame->workload = workload;
