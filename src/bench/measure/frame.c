@@ -150,9 +150,22 @@ static double time_passes(void *context, size_t set, uint64_t passes)
     return status == DTI_OK ? seconds : -1;
 }
 
+/* The first limit that does the same, counted from 1; 0: it is no limit. */
+static unsigned group_of(const struct dti_bench_table *table, const struct dti_bench_entry *entry)
+{
+    for (size_t i = 0; i < table->count && entry->limit; i++) {
+        const struct dti_bench_item *const item = &table->items[i];
+        if (item->limit && entry->operations == 0 && item->bytes_read == entry->bytes_read &&
+            item->bytes_written == entry->bytes_written && strcmp(item->role, entry->role) == 0)
+            return (unsigned)i + 1;
+    }
+    return entry->limit ? (unsigned)table->count + 1 : 0;
+}
+
 struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_bench_entry *entry)
 {
     const size_t at = frame->table->count;
+    const unsigned group = group_of(frame->table, entry);
     struct dti_bench_item *const item = dti_bench_add_item(
         frame->table, entry->role, frame->gpu ? dti_gpu_facts(frame->gpu)->id : "cpu");
     if (!item)
@@ -169,7 +182,8 @@ struct dti_bench_item *dti_frame_add(struct dti_frame *frame, const struct dti_b
     frame->candidates[at] = (struct dti_bench_candidate){.run = entry->run,
                                                          .context = entry->context,
                                                          .sets = entry->sets,
-                                                         .subject = !entry->limit};
+                                                         .subject = !entry->limit,
+                                                         .group = group};
     if (entry->pass) {
         frame->contexts[at].work = (struct dti_bench_work){frame, entry->pass, entry->context,
                                                            entry->sets, entry->by_events};
