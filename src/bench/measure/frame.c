@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/measure/bench_warnings.h"
 #include "dtinfo/checked.h"
 #include "dtinfo/clock.h"
 
@@ -68,7 +69,11 @@ static enum dti_status measure(struct dti_frame *frame, const struct dti_bench_w
             *reterr = frame->error;
         return frame->error.status;
     }
-    return status == DTI_OK ? workload->verify(frame, reterr) : status;
+    if (status == DTI_OK)
+        status = workload->verify(frame, reterr);
+    if (status == DTI_OK)
+        dti_bench_warn_narrow(table);
+    return status;
 }
 
 static void close_streams(struct dti_frame *frame)
