@@ -45,10 +45,11 @@ struct dti_blocks {
 
 /* The block at unit `at`; fetches the source of one that is `ahead` bytes further on. */
 DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, unsigned char *dst,
-                               const unsigned char *src, size_t at, size_t ahead, bool stream)
+                               const unsigned char *src, size_t at, bool fetch, size_t ahead,
+                               bool stream)
 {
     const unsigned char *const from = src + at * blocks.src_unit;
-    if (ahead > 0) {
+    if (fetch) {
         for (size_t line = 0; line < blocks.units * blocks.src_unit; line += DTI_CACHE_LINE)
             __builtin_prefetch((const void *)((uintptr_t)from + ahead + line));
     }
@@ -58,34 +59,36 @@ DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, 
 /* As many blocks as fit from unit `at` on. */
 DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *constants,
                                     unsigned char *dst, const unsigned char *src, size_t at,
-                                    size_t n)
+                                    size_t n, bool fetch, size_t ahead, bool stream)
 {
-    const size_t ahead = blocks.prefetch ? DTI_PREFETCH_DISTANCE : 0;
     for (; n - at >= blocks.units; at += blocks.units)
-        dti_blocks_one(blocks, constants, dst, src, at, ahead, false);
+        dti_blocks_one(blocks, constants, dst, src, at, fetch, ahead, stream);
     return at;
 }
 
-/* The same past the caches. Pages that do not make a whole group are processed one by one. */
+/* The same past the caches. Pages that do not make a whole group are processed one by one. The
+ * usual distance is a constant, which saves a register. */
 DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *constants,
                                       unsigned char *dst, const unsigned char *src, size_t at,
                                       size_t n, const struct dti_streaming *streaming)
 {
     const size_t page = DTI_PAGE / blocks.src_unit, pages = streaming->pages;
-    const size_t ahead = streaming->ahead > 0 ? streaming->ahead
-                         : blocks.prefetch    ? DTI_PREFETCH_DISTANCE
-                                              : 0;
+    const size_t ahead = streaming->ahead;
     if (pages > 1 && DTI_PAGE % (blocks.units * blocks.src_unit) == 0) {
         for (; n - at >= pages * page; at += pages * page) {
             for (size_t unit = at; unit < at + page; unit += blocks.units) {
                 for (size_t lane = 0; lane < pages; lane++)
-                    dti_blocks_one(blocks, constants, dst, src, unit + lane * page, ahead, true);
+                    dti_blocks_one(blocks, constants, dst, src, unit + lane * page, true, ahead,
+                                   true);
             }
         }
     }
-    for (; n - at >= blocks.units; at += blocks.units)
-        dti_blocks_one(blocks, constants, dst, src, at, ahead, true);
-    return at;
+    if (ahead == DTI_PREFETCH_DISTANCE || (blocks.prefetch && ahead == 0))
+        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, DTI_PREFETCH_DISTANCE,
+                                 true);
+    if (ahead > 0)
+        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, ahead, true);
+    return dti_blocks_middle(blocks, constants, dst, src, at, n, false, 0, true);
 }
 
 /* Results of n units, streamed if requested (not NULL) and the arrays' places allow it. */
@@ -113,7 +116,8 @@ DTI_INLINE void dti_blocks_run(struct dti_blocks blocks, const void *constants, 
         at =
             dti_blocks_streamed(blocks, constants, out, in, before / blocks.dst_unit, n, streaming);
     } else {
-        at = dti_blocks_middle(blocks, constants, out, in, 0, n);
+        at = dti_blocks_middle(blocks, constants, out, in, 0, n, blocks.prefetch,
+                               DTI_PREFETCH_DISTANCE, false);
     }
     if (at < n) {
         at = n - blocks.units;
