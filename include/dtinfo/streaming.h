@@ -54,8 +54,10 @@ struct dti_cache_step {
     double left;    /* of lines left as they were */
     double flushed; /* of the same lines, from memory */
 };
-/* The most bytes that stay in a cache; `least` if not even the first step does. Steps grow. */
-size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least);
+/* The most bytes that stay in a cache; `least` if not even the first step does. Steps grow; if all
+ * of them stay, `reported` is believed where it is at most four times the last one. */
+size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
+                       size_t reported);
 /* The fastest of those measured (0: not measured); DTI_STREAMING_FAR unless another is clearly
  * faster, because prefetching helps casts, which compute, more than the loops that are measured. */
 enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COUNT]);

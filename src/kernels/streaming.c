@@ -13,6 +13,7 @@
 enum {
     LARGE = 8 << 20,             /* bytes: less is done before a measurement is */
     QUICK_NANOSECONDS = 1000000, /* for each of the two measurements */
+    BELIEVED = 4,                /* times what was confirmed before the time was over */
 };
 static const double clearly = 0.95, /* of the default's time */
     cached = 0.8;                   /* of memory's time, at most, if a cache answers */
@@ -24,7 +25,8 @@ const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
 #undef STREAMING
 };
 
-size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least)
+size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t least,
+                       size_t reported)
 {
     size_t most = least;
     double near = 0;
@@ -32,10 +34,10 @@ size_t dti_cache_judge(const struct dti_cache_step *steps, size_t count, size_t 
         const struct dti_cache_step *const step = &steps[i];
         near = i == 0 || step->left < near ? step->left : near;
         if (near > cached * step->flushed || step->left > (near + step->flushed) / 2)
-            break;
+            return most;
         most = step->bytes;
     }
-    return most;
+    return count > 0 && reported > most && reported / BELIEVED <= most ? reported : most;
 }
 
 enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COUNT])
@@ -66,7 +68,7 @@ static size_t measure_cache(uint64_t nanoseconds)
     const size_t least = second > 0 && second < last ? second : last;
     const size_t count = dti_cache_measure(steps, least, last, nanoseconds);
     /* nothing measured: what the processor reports */
-    return count > 0 ? dti_cache_judge(steps, count, least) : last;
+    return count > 0 ? dti_cache_judge(steps, count, least, last) : last;
 }
 
 static size_t measure_streaming(uint64_t nanoseconds)

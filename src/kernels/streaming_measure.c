@@ -115,7 +115,7 @@ size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_
         last = dti_clock_now() - start - spent;
         spent += last;
         count++;
-        if (dti_cache_judge(steps, count, 0) < step->bytes)
+        if (dti_cache_judge(steps, count, 0, 0) < step->bytes)
             break;
     }
     (void)munmap(mapping, most + HUGE_PAGE);

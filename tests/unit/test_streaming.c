@@ -16,12 +16,13 @@ static void the_usable_cache_ends_where_loads_come_from_memory(void)
 {
     static const struct {
         const char *what;
-        size_t count, most;
+        size_t count, most, reported;
         struct dti_cache_step steps[6];
     } cases[] = {
         {"a core complex of 32 MiB",
          6,
          32,
+         384,
          {{2 * MIB, 10, 139},
           {4 * MIB, 13, 142},
           {8 * MIB, 17, 139},
@@ -31,22 +32,38 @@ static void the_usable_cache_ends_where_loads_come_from_memory(void)
         {"a share of a host's 480 MiB",
          4,
          8,
+         480,
          {{4 * MIB, 62, 125}, {8 * MIB, 70, 128}, {16 * MIB, 104, 126}, {32 * MIB, 122, 127}}},
         {"a slow mesh that answers in less than memory",
          2,
          8,
+         480,
          {{4 * MIB, 70, 110}, {8 * MIB, 74, 112}}},
-        {"others took all of it", 1, 1, {{2 * MIB, 131, 140}}},
-        {"time for one step", 1, 2, {{2 * MIB, 10, 140}}},
+        {"others took all of it", 1, 1, 32, {{2 * MIB, 131, 140}}},
+        {"time for one step", 1, 2, 480, {{2 * MIB, 10, 140}}},
         {"a gap: what lies beyond does not count",
          3,
          2,
+         8,
          {{2 * MIB, 10, 140}, {4 * MIB, 120, 140}, {8 * MIB, 15, 140}}},
-        {"a first step that was disturbed", 2, 1, {{2 * MIB, 138, 140}, {4 * MIB, 13, 140}}},
-        {"nothing", 0, 1, {{0}}},
+        {"a first step that was disturbed", 2, 1, 4, {{2 * MIB, 138, 140}, {4 * MIB, 13, 140}}},
+        {"the time was over, and the report is believable",
+         3,
+         32,
+         32,
+         {{2 * MIB, 10, 140}, {4 * MIB, 13, 140}, {8 * MIB, 15, 140}}},
+        {"the time was over, and it is not",
+         3,
+         8,
+         36,
+         {{2 * MIB, 10, 140}, {4 * MIB, 13, 140}, {8 * MIB, 15, 140}}},
+        {"nothing is reported", 2, 4, 0, {{2 * MIB, 10, 140}, {4 * MIB, 13, 140}}},
+        {"nothing", 0, 1, 32, {{0}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (!CHECK_SIZE(dti_cache_judge(cases[i].steps, cases[i].count, MIB), cases[i].most * MIB))
+        if (!CHECK_SIZE(
+                dti_cache_judge(cases[i].steps, cases[i].count, MIB, cases[i].reported * MIB),
+                cases[i].most * MIB))
             printf("  %s\n", cases[i].what);
     }
 }
