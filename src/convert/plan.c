@@ -163,7 +163,6 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     plan->request = *request;
     plan->level = allowed;
-    plan->cache_bytes = dti_last_cache_bytes();
     struct dti_composer composer = {
         .chain = &plan->chain, .parameters = &plan->parameters, .allowed = allowed};
     init_loss_rule(plan);

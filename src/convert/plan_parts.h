@@ -29,7 +29,6 @@ struct dti_plan {
     size_t core_count; /* steps up to the destination's codes, before they are packed or swapped;
                         * means nothing when the plan copies */
     struct dti_plan_parameters *parameters;
-    size_t cache_bytes;
 
     /* The loss: source and stored numbers in the rule's arithmetic. */
     struct dti_loss_rule loss_rule;

@@ -216,7 +216,7 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
                                 .codes = (unsigned char *)(uintptr_t)codes,
                                 .scales = (unsigned char *)(uintptr_t)scales,
                                 .zero_points = (int32_t *)(uintptr_t)zero_points,
-                                .stream = plan->plain && dti_quant_streams(plan, stores, n),
+                                .stream = plan->plain ? dti_quant_streaming(plan, stores, n) : NULL,
                                 .scratch = scratch};
     job.recipe.tensor_scale = dti_quant_bits(known ? known->tensor_scale : 1);
     const size_t tile = plan->plain ? n : DTI_QUANT_TILE;

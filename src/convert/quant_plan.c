@@ -182,7 +182,6 @@ enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
     if (request->scheme.block)
         plan->request.scheme.per = DTI_PER_GROUP;
     plan->level = allowed;
-    plan->cache_bytes = dti_last_cache_bytes();
     shape(plan);
     if (dti_quant_measure(plan)) {
         if (request->scheme.block)

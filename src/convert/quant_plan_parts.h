@@ -27,7 +27,6 @@ struct dti_quant_plan {
     struct dti_quant_request request;
     struct dti_quant_sizes sizes;
     enum dti_level level;
-    size_t cache_bytes;
 
     /* Shape. group: neighbours along the axis that share a scale; 0: scales are known before. */
     uint64_t group, places; /* codes along the axis */
@@ -90,7 +89,7 @@ struct dti_quant_job {
     unsigned char *codes; /* written on the way there */
     unsigned char *scales;
     int32_t *zero_points; /* NULL: not wanted, or all plan->zero_point */
-    bool stream;
+    const struct dti_streaming *stream;
     struct dti_quant_count *count;
     struct dti_quant_scratch *scratch;
 };
@@ -142,7 +141,9 @@ struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, s
 
 /* Zeros for packed codes that do not come in order. */
 void dti_quant_clear(const struct dti_quant_job *job);
-bool dti_quant_streams(const struct dti_quant_plan *plan, enum dti_stores stores, uint64_t n);
+/* NULL: stores stay in the caches. */
+const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
+                                                enum dti_stores stores, uint64_t n);
 
 /* The scales of all elements from `at` on, in scratch. */
 void dti_quant_spread(const struct dti_quant_job *job, uint64_t at, size_t n);

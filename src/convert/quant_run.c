@@ -36,7 +36,7 @@ struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool
     if (bytes) {
         args.order = DTI_BLOCK_BYTES;
         args.code_stride = (size_t)job->plan->group;
-        args.stream = false;
+        args.stream = NULL;
     }
     return args;
 }
@@ -100,11 +100,11 @@ static void run(const struct dti_quant_job *job)
         dti_quant_run_known(job);
 }
 
-bool dti_quant_streams(const struct dti_quant_plan *plan, enum dti_stores stores, uint64_t n)
+const struct dti_streaming *dti_quant_streaming(const struct dti_quant_plan *plan,
+                                                enum dti_stores stores, uint64_t n)
 {
-    if (stores != DTI_STORES_AUTO)
-        return stores == DTI_STORES_STREAMED;
-    return n / 8 * (plan->number_bits + plan->code_bits) > plan->cache_bytes;
+    const uint64_t bytes = n / 8 * (plan->number_bits + plan->code_bits);
+    return dti_stores_stream(stores, bytes) ? dti_streaming_for(bytes) : NULL;
 }
 
 void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
@@ -113,7 +113,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
                    void *scratch)
 {
     const struct dti_quant_sizes *const sizes = &plan->sizes;
-    const bool stream = !report && dti_quant_streams(plan, stores, n);
+    const struct dti_streaming *const stream = report ? NULL : dti_quant_streaming(plan, stores, n);
     struct dti_quant_count unwanted = {.clipped = 0};
     struct dti_quant_job job = {.plan = plan,
                                 .known = known,

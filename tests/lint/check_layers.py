@@ -46,6 +46,7 @@ HEADERS = {
     "arith_kernel.h": "kernels",
     "policies.def": "core",
     "stacks.def": "core",
+    "streamings.def": "kernels",
     "conversions.def": "cli",
     "dtype_names.def": "core",
     "checked.h": "util",
