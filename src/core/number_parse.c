@@ -42,6 +42,36 @@ static inline bool is_digit_at(const char *p, const char *end, unsigned base)
     return p < end && digit_value(*p, base) < base;
 }
 
+/* Eight decimal digits at once, as two fours of two pairs. False when not all of them are digits:
+ * a byte is one if adding 0x46 does not reach 0x80 and subtracting '0' does not borrow. */
+static inline bool take_eight(const char *p, uint64_t *ret)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t eight;
+    memcpy(&eight, p, sizeof eight);
+    if (((eight + ones * 0x46) | (eight - ones * '0')) & ones << 7)
+        return false;
+    eight -= ones * '0';
+    eight = (eight * 10 + (eight >> 8)) & UINT64_C(0x00FF00FF00FF00FF);
+    eight = (eight * 100 + (eight >> 16)) & UINT64_C(0x0000FFFF0000FFFF);
+    *ret = (eight * 10000 + (eight >> 32)) & UINT64_C(0xFFFFFFFF);
+    return true;
+#else
+    (void)p, (void)ret;
+    return false;
+#endif
+}
+
+/* The decimal digits of a number below 10^8. */
+static inline unsigned count_eight(uint64_t number)
+{
+    unsigned count = 0;
+    for (uint64_t power = 1; count < 8 && number >= power; power *= 10)
+        count++;
+    return count;
+}
+
 /* Reads digits with their point into *ret. Returns where they end; NULL at a misplaced '_'. */
 static inline const char *scan_digits(struct scanned_term *ret, const char *p, const char *end,
                                       unsigned base, size_t short_count, unsigned digit_bits)
@@ -51,6 +81,14 @@ static inline const char *scan_digits(struct scanned_term *ret, const char *p, c
     size_t count = 0, fraction = 0;
     uint64_t value = 0;
     for (; p < end; p++) {
+        uint64_t eight;
+        if (base == 10 && end - p >= 8 && count + 8 <= short_count && take_eight(p, &eight)) {
+            count = value != 0 ? count + 8 : count_eight(eight);
+            value = value * 100000000 + eight;
+            fraction += point ? 8 : 0;
+            p += 7;
+            continue;
+        }
         const unsigned digit = digit_value(*p, base);
         if (digit < base) {
             if (count < short_count) {
