@@ -332,7 +332,8 @@ enum dti_status dti_cast_human_full(const struct cast_values *values,
 void dti_cast_human_line(const struct cast_values *values, const struct dti_cast_operand *operand,
                          const struct dti_cast_result *result)
 {
-    struct dti_line line = {.out = values->cx->out, .colour = values->cx->colour};
+    struct dti_line line = {
+        .out = values->cx->out, .text = values->text, .colour = values->cx->colour};
     char text[DESCRIPTION_SIZE];
     put_head(operand, result, &line);
     if (!result->known) {
