@@ -218,6 +218,22 @@ static enum dti_status peek(struct dti_text_numbers *numbers, size_t offset, boo
     return DTI_OK;
 }
 
+/* How many characters from an offset on, eight at a time, certainly separate nothing: all above a
+ * comma. */
+static size_t count_plain(const struct dti_text_numbers *numbers, size_t offset)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const char *const text = numbers->buffer + numbers->start + offset;
+    const size_t length = numbers->end - numbers->start - offset;
+    size_t count = 0;
+    for (uint64_t eight; length - count >= sizeof eight; count += sizeof eight) {
+        memcpy(&eight, text + count, sizeof eight);
+        if ((eight - ones * (',' + 1)) & ~eight & ones << 7)
+            break;
+    }
+    return count;
+}
+
 static enum dti_status skip_separators(struct dti_text_numbers *numbers, bool *ret_there,
                                        struct dti_error *reterr)
 {
@@ -251,6 +267,7 @@ enum dti_status dti_text_numbers_next(struct dti_text_numbers *numbers, const ch
     }
     do {
         length++;
+        length += count_plain(numbers, length);
         status = peek(numbers, length, &there, reterr);
         if (status != DTI_OK)
             return status;
