@@ -198,8 +198,8 @@ static void counts_lines(void)
     char text[LINES * (LINES + 1)];
     size_t length = 0;
     for (size_t i = 0; i < LINES; i++) {
-        memset(text + length, i % 2 ? '\v' : (char)0x8A, i); /* next to LF, and LF with a top bit */
-        length += i;
+        for (size_t j = 0; j < i; j++)
+            text[length++] = "\v\x8a\xf5"[(i + j) % 3]; /* next to LF, and with a top bit */
         text[length++] = '\n';
     }
     open_pipe(text, length);

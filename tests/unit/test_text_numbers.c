@@ -200,7 +200,7 @@ static size_t put_text(char *text, size_t count, uint32_t *state)
 
 static void pieces_have_the_same_numbers(void)
 {
-    enum { NUMBERS = 1000, MOST = 12, STEP = 4 };
+    enum { NUMBERS = 1000, MOST = 96, STEP = 48 };
     static char text[NUMBERS * 32];
     uint32_t state = 1;
     for (unsigned round = 0; round < 40; round++) {
