@@ -235,6 +235,12 @@ static enum dti_parse_problem scan_number(struct scanned_number *ret, const char
 /* The last `count` digits, in lower case (decimal ones have the bit anyway). */
 static void copy_digits(char *ret, size_t count, const struct scanned_term *term)
 {
+    const char *const plain =
+        count <= (size_t)(term->end - term->digits) ? term->end - count : NULL;
+    if (plain && term->base == 10 && !memchr(plain, '.', count) && !memchr(plain, '_', count)) {
+        memcpy(ret, plain, count);
+        return;
+    }
     for (const char *from = term->end; count > 0;) {
         const char c = *--from;
         if (c != '_' && c != '.')
@@ -304,22 +310,29 @@ static bool keep_number(struct dti_number *ret, const struct scanned_number *sca
     return true;
 }
 
-enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
-                                 struct dti_error *reterr)
+static enum dti_status parse_scanned(struct dti_number *ret_number,
+                                     struct scanned_number *ret_scanned, const char *text,
+                                     size_t length, struct dti_error *reterr)
 {
-    struct scanned_number scanned;
     const char *at = text;
-    const enum dti_parse_problem problem = scan_number(&scanned, text, length, &at);
+    const enum dti_parse_problem problem = scan_number(ret_scanned, text, length, &at);
     if (problem != DTI_PARSE_FINE)
         return dti_number_complain(reterr, problem, text, length, at);
-    if (!keep_number(ret_number, &scanned))
+    if (!keep_number(ret_number, ret_scanned))
         return dti_no_memory(reterr);
-    if (scanned.class == DTI_CLASS_FINITE &&
+    if (ret_scanned->class == DTI_CLASS_FINITE &&
         dti_number_magnitude(ret_number) == DTI_MAGNITUDE_TANGLED) {
         dti_number_free(ret_number);
         return dti_number_complain(reterr, DTI_PARSE_TANGLED, text, length, at);
     }
     return DTI_OK;
+}
+
+enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text, size_t length,
+                                 struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    return parse_scanned(ret_number, &scanned, text, length, reterr);
 }
 
 /* True when there were few enough digits. */
@@ -340,6 +353,18 @@ static bool set_short(struct dti_value *ret_value, const struct scanned_number *
         return false;
     dti_value_set_wide(ret_value, number->negative, 0, term->value, false, term->exponent);
     return true;
+}
+
+enum dti_status dti_number_parse_value(struct dti_number *ret_number, struct dti_value *ret_value,
+                                       const char *text, size_t length, struct dti_error *reterr)
+{
+    struct scanned_number scanned;
+    enum dti_status status = parse_scanned(ret_number, &scanned, text, length, reterr);
+    if (status != DTI_OK || set_short(ret_value, &scanned) ||
+        dti_number_value(ret_number, ret_value))
+        return status;
+    dti_number_free(ret_number);
+    return dti_no_memory(reterr);
 }
 
 enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, size_t length,
