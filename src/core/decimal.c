@@ -46,22 +46,6 @@ size_t dti_digits_write(char *text, uint64_t number)
     return length + 8;
 }
 
-char *dti_digits_pad(char *text, uint64_t number, size_t count)
-{
-    char *const end = text + count;
-    for (; count >= 8; count -= 8, number /= 100000000)
-        write_eight(text + count - 8, (uint32_t)(number % 100000000));
-    for (uint32_t rest = (uint32_t)number; count > 0; rest /= 100) {
-        if (count == 1) {
-            *text = (char)('0' + rest % 10);
-            break;
-        }
-        count -= 2;
-        memcpy(text + count, pairs + 2 * (rest % 100), 2);
-    }
-    return end;
-}
-
 void dti_decimal_strip(struct dti_decimal *decimal)
 {
     while (decimal->count > 1 && decimal->digit[decimal->count - 1] == '0')

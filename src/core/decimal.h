@@ -38,9 +38,6 @@ void dti_decimal_strip(struct dti_decimal *decimal);
 /* Decimal digits without a terminator; returns how many. */
 size_t dti_digits_write(char *text, uint64_t number);
 
-/* The last `count` digits, zeros where there are fewer; returns where they end. */
-char *dti_digits_pad(char *text, uint64_t number, size_t count);
-
 /* Digits that are there, and zeros; both return where they end. */
 static inline char *dti_digits_put(char *end, const char *digits, size_t count)
 {

@@ -80,6 +80,16 @@ bool dti_value_fits_json(const struct dti_value *value)
     return fits_fp64(value) || integer_magnitude(value, &integer);
 }
 
+static size_t spell_integer(char *buffer, bool negative, uint64_t magnitude)
+{
+    size_t length = 0;
+    if (negative)
+        buffer[length++] = '-';
+    length += dti_digits_write(buffer + length, magnitude);
+    buffer[length] = '\0';
+    return length;
+}
+
 /* scientific_from 0 stands for the number of digits, as in %.Ng with N digits. */
 static size_t spell_interval(char *buffer, const struct dti_value *value,
                              const struct dti_interval *interval, int32_t scientific_from)
@@ -92,37 +102,20 @@ static size_t spell_interval(char *buffer, const struct dti_value *value,
     return dti_decimal_layout(buffer, value->negative, &decimal, scientific_from);
 }
 
-static size_t spell_integer(char *buffer, bool negative, uint64_t magnitude)
-{
-    size_t length = 0;
-    if (negative)
-        buffer[length++] = '-';
-    length += dti_digits_write(buffer + length, magnitude);
-    buffer[length] = '\0';
-    return length;
-}
-
 /* An fp64 with a fraction whose expansion has at most 15 digits: no two decimals of that length
  * round to the same fp64, so that it is also its shortest text. The odd part of the significand
- * times a power of five ends in no zero. Numbers below 10^-4, which have an exponent, are left. */
-static bool spell_short(char *buffer, const struct dti_value *value, size_t *ret_length)
+ * times a power of five ends in no zero. */
+static bool set_short(struct dti_decimal *ret, const struct dti_value *value)
 {
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int32_t places = 63 - (int32_t)zeros - value->exponent;
     uint64_t digits;
-    if (places <= 0 || places > 19 ||
+    if (places <= 0 || places > DTI_POW5_SMALL_MAX ||
         !dti_mul_u64(value->hi >> zeros, dti_pow5_small[places], &digits) ||
         digits >= UINT64_C(1000000000000000))
         return false;
-    const uint64_t one = dti_pow5_small[places] << places; /* 10^places */
-    if (digits < one / 10000)
-        return false;
-    const uint64_t whole = digits < one ? 0 : digits / one;
-    char *end = buffer + spell_integer(buffer, value->negative, whole);
-    *end++ = '.';
-    end = dti_digits_pad(end, digits - whole * one, (size_t)places);
-    *end = '\0';
-    *ret_length = (size_t)(end - buffer);
+    ret->count = (unsigned)dti_digits_write(ret->digit, digits);
+    ret->exponent = (int32_t)ret->count - 1 - places;
     return true;
 }
 
@@ -139,8 +132,9 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
     if ((!fits || value->exponent < FP64_PRECISION) && integer_magnitude(value, &integer))
         return spell_integer(buffer, value->negative, integer);
 
-    if (fits && spell_short(buffer, value, &length))
-        return length;
+    struct dti_decimal decimal;
+    if (fits && set_short(&decimal, value))
+        return dti_decimal_layout(buffer, value->negative, &decimal, REPR_SCIENTIFIC_FROM);
     const bool power_of_two = value->hi == UINT64_C(1) << 63;
     struct dti_interval interval = {
         .significand = value->hi, .exponent = value->exponent - 63, .quarter_below = power_of_two};
