@@ -12,8 +12,10 @@
 #include "dtinfo/stream_queue.h"
 
 enum {
-    BLOCK = 128 << 10,    /* bytes of input where an answer is about as long as its line */
-    BLOCK_JSON = 8 << 10, /* and where it is fifty times longer */
+    /* Bytes of input, so that the answers of a block stay well below 1 MiB. */
+    BLOCK_QUIET = 64 << 10,
+    BLOCK_LINE = 16 << 10,
+    BLOCK_JSON = 2 << 10,
     BLOCK_LEAST = 256,
     THREADS_USEFUL = 16, /* one thread reads, and one writes, at a time */
 };
@@ -159,8 +161,10 @@ static enum dti_status put_document(struct stream *stream, struct dti_error *ret
 
 static size_t block_size(const struct cast_values *values)
 {
-    const bool json = values->cx->output != DTI_OUTPUT_HUMAN;
-    const size_t size = (size_t)(json ? BLOCK_JSON : BLOCK) / values->job.target_count;
+    const size_t block = values->cx->output != DTI_OUTPUT_HUMAN ? BLOCK_JSON
+                         : values->cx->quiet                    ? BLOCK_QUIET
+                                                                : BLOCK_LINE;
+    const size_t size = block / values->job.target_count;
     return size < BLOCK_LEAST ? BLOCK_LEAST : size;
 }
 
