@@ -50,6 +50,30 @@ static void place(const struct dti_value *value, int64_t shift, uint64_t ret_wor
     ret_word[WORDS - 1] |= lost;
 }
 
+/* The usual case: a number and what it was rounded to. At most the upper one's leading bit is in
+ * another place, and it is then a power of two; the lower one has 54 bits or more in the result, so
+ * that what is beyond its 128 bits only says that there is more. False, having done nothing, for
+ * others. */
+static bool distance_to_neighbour(const struct dti_value *x, const struct dti_value *y,
+                                  double *ret_distance)
+{
+    const bool carried = y->exponent == x->exponent + 1 && y->hi == UINT64_C(1) << 63;
+    if (x->class != DTI_CLASS_FINITE || y->class != DTI_CLASS_FINITE ||
+        x->negative != y->negative || (y->exponent != x->exponent && !carried) || y->lo != 0 ||
+        y->sticky)
+        return false;
+    const bool below = !carried && y->hi <= x->hi; /* y is the lower one */
+    uint64_t high = below ? x->hi : carried ? 0 : y->hi, low = below ? x->lo : 0;
+    const unsigned borrow = dti_wide_sub(&low, below ? 0 : x->lo, !below && x->sticky);
+    (void)dti_wide_sub(&high, below ? y->hi : x->hi, borrow);
+    if (high == 0)
+        return false;
+    struct dti_value value;
+    dti_value_set_wide(&value, false, high, low, x->sticky, (int64_t)x->exponent - 127);
+    *ret_distance = dti_fp64_from_value(&value);
+    return true;
+}
+
 /* The 127 bits below the larger one's 129 keep the smaller one whole where they nearly cancel;
  * farther down only whether it has bits matters. */
 double dti_loss_distance(const struct dti_value *a, const struct dti_value *b)
@@ -181,7 +205,9 @@ double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_valu
 static void add_error(const struct dti_value *x, const struct dti_value *y, uint64_t index,
                       size_t lane, struct dti_loss *loss, struct dti_loss_lanes *lanes)
 {
-    const double error = dti_loss_distance(x, y);
+    double error;
+    if (!distance_to_neighbour(x, y, &error))
+        error = dti_loss_distance(x, y);
     const double source = x->class == DTI_CLASS_ZERO ? 0 : fabs(dti_fp64_from_value(x));
     loss->compared++;
     lanes->absolute[lane] = dti_fp64_add(lanes->absolute[lane], error);
@@ -200,6 +226,19 @@ static void add_error(const struct dti_value *x, const struct dti_value *y, uint
         loss->max_relative = relative;
 }
 
+/* Whether a number was merely rounded, to that code, whose value is returned. */
+static bool is_ordinary(const struct dti_loss_rule *rule, const struct dti_value *x, uint64_t code,
+                        struct dti_value *ret_stored, unsigned *ret_flags)
+{
+    struct dti_outcome outcome;
+    if (rule->stack || rule->staged || rule->cast.via_count > 0 ||
+        !dti_encode_ordinary(&rule->dst, x, &rule->policy, &outcome, ret_stored) ||
+        outcome.code != code)
+        return false;
+    *ret_flags = outcome.flags;
+    return true;
+}
+
 void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_value *source,
                          const uint64_t *stored_codes, size_t n, uint64_t index,
                          struct dti_loss *loss)
@@ -207,8 +246,15 @@ void dti_loss_add_values(const struct dti_loss_rule *rule, const struct dti_valu
     struct dti_loss_lanes lanes = {{0}, {0}, {0}};
     for (size_t i = 0; i < n; i++) {
         struct dti_value stored;
-        dti_decode(&rule->dst, stored_codes[i], &stored);
-        count(rule, &source[i], &stored, index + i, loss);
+        unsigned flags;
+        if (is_ordinary(rule, &source[i], stored_codes[i], &stored, &flags)) {
+            loss->flags |= flags;
+            loss->elements++;
+            loss->inexact += flags != 0;
+        } else {
+            dti_decode(&rule->dst, stored_codes[i], &stored);
+            count(rule, &source[i], &stored, index + i, loss);
+        }
         if (is_finite(&source[i]) && is_finite(&stored))
             add_error(&source[i], &stored, index + i, i % DTI_LOSS_LANES, loss, &lanes);
     }
