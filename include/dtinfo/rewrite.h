@@ -87,18 +87,23 @@ struct dti_quantized_tensor {
     float min, max; /* of its finite numbers, where they were looked for; else min > max */
 };
 
+/* What came of a tensor, once it has been done. */
+struct dti_rewrite_outcome {
+    struct dti_loss_summary loss; /* DTI_FATE_CHANGED */
+    struct dti_quantized_tensor quantized;
+};
+
 struct dti_rewrite_tensor {
     size_t source; /* which of the container */
     enum dti_fate fate;
+    unsigned axis;                      /* of quantization */
     const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
-    const struct dti_quant_plan *quant; /* it is quantized, along an axis */
-    unsigned axis;
-    const struct dti_format *format; /* of what is written, one tensor; NULL: it is quantized */
-    struct dti_layout layout;        /* likewise */
-    struct dti_rewrite_part *part;   /* by enum dti_quant_part; one tensor has the first alone */
-    uint64_t bytes;                  /* of all its parts */
-    struct dti_loss_summary loss;    /* DTI_FATE_CHANGED, once it has been done */
-    struct dti_quantized_tensor quantized;
+    const struct dti_quant_plan *quant; /* it is quantized, along the axis */
+    const struct dti_format *format;    /* of what is written, one tensor; NULL: it is quantized */
+    struct dti_layout layout;           /* likewise */
+    struct dti_rewrite_part *part;      /* by enum dti_quant_part; one tensor has the first alone */
+    uint64_t bytes;                     /* of all its parts */
+    struct dti_rewrite_outcome *outcome;
 };
 
 struct dti_rewrite {
@@ -107,6 +112,7 @@ struct dti_rewrite {
     size_t tensor_count; /* quantize: in the order of the container; else of the new files' data */
     struct dti_rewrite_tensor *tensors;
     struct dti_rewrite_part *parts; /* of all tensors */
+    struct dti_rewrite_outcome *outcomes;
     /* Shards that got tensors, then the index if any; or one; of npy OUT.npy comes last. */
     struct dti_new_files files;
     size_t plan_count, quant_plan_count;

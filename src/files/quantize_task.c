@@ -191,7 +191,7 @@ static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dt
         stored = stored < largest ? stored : largest;
         scales->tensor_scale = 1 / stored;
     }
-    task->rewrite->tensors[task->at].quantized.scale = scales->tensor_scale;
+    task->rewrite->tensors[task->at].outcome->quantized.scale = scales->tensor_scale;
     dti_quant_little(&stored, sizeof stored, 1);
     return dti_quant_task_write(task, DTI_PART_TENSOR_SCALE, &stored, sizeof stored, 0, reterr);
 }
@@ -209,7 +209,8 @@ static enum dti_status write_shape(const struct dti_quant_task *task, struct dti
 enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_error *reterr)
 {
     const struct dti_rewrite_tensor *const tensor = &task->rewrite->tensors[task->at];
-    struct dti_quantized_tensor *const figures = &task->rewrite->tensors[task->at].quantized;
+    struct dti_quantized_tensor *const figures =
+        &task->rewrite->tensors[task->at].outcome->quantized;
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
     if (status != DTI_OK)
         return status;
@@ -286,7 +287,7 @@ enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error
         status = write_borders(task, reterr);
     if (status == DTI_OK && task->zero_points)
         status = pack_zero_points(task, reterr);
-    rewrite->tensors[task->at].quantized.count = *count;
+    rewrite->tensors[task->at].outcome->quantized.count = *count;
     dti_rewrite_add_loss(rewrite, task->at, &task->report.loss);
     rewrite->count.clipped += count->clipped;
     rewrite->count.blocks += count->blocks;

@@ -233,17 +233,27 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     return status;
 }
 
-/* The tensors in the order of the list: that of the data. */
-static enum dti_status reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list,
-                               struct dti_error *reterr)
+/* The tensors in the order of the list: that of the data. Each place takes its tensor from where it
+ * is, then that place, until one takes the first one's. */
+static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list)
 {
-    struct dti_rewrite_tensor *const tensors = calloc(list->count + 1, sizeof *tensors);
-    if (!tensors)
+    for (size_t first = 0; first < list->count; first++) {
+        const struct dti_rewrite_tensor held = rewrite->tensors[first];
+        for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {
+            from = list->tensors[at].source / DTI_PART_COUNT;
+            rewrite->tensors[at] = from == first ? held : rewrite->tensors[from];
+            list->tensors[at].source = SIZE_MAX; /* done */
+        }
+    }
+}
+
+static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    rewrite->outcomes = calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    if (!rewrite->outcomes)
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < list->count; i++)
-        tensors[i] = rewrite->tensors[list->tensors[i].source / DTI_PART_COUNT];
-    free(rewrite->tensors);
-    rewrite->tensors = tensors;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        rewrite->tensors[i].outcome = &rewrite->outcomes[i];
     return DTI_OK;
 }
 
@@ -280,7 +290,9 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);
     if (status == DTI_OK && dti_rewrite_ops(rewrite)->elementwise)
-        status = reorder(rewrite, &list, reterr);
+        reorder(rewrite, &list);
     free_list(&list);
+    if (status == DTI_OK)
+        status = make_outcomes(rewrite, reterr);
     return status == DTI_OK ? add_up(rewrite, reterr) : status;
 }
