@@ -74,7 +74,6 @@ struct dti_rewrite_request {
 
 /* One of the tensors that a tensor becomes. */
 struct dti_rewrite_part {
-    bool there;
     size_t file;            /* of the output */
     uint64_t bytes, offset; /* in it */
 };
@@ -101,7 +100,8 @@ struct dti_rewrite_tensor {
     const struct dti_quant_plan *quant; /* it is quantized, along the axis */
     const struct dti_format *format;    /* of what is written, one tensor; NULL: it is quantized */
     struct dti_layout layout;           /* likewise */
-    struct dti_rewrite_part *part;      /* by enum dti_quant_part; one tensor has the first alone */
+    unsigned parts;                     /* a set of 1 << enum dti_quant_part; of one: the first */
+    struct dti_rewrite_part *part;      /* of that set, in order */
     uint64_t bytes;                     /* of all its parts */
     struct dti_rewrite_outcome *outcome;
 };
@@ -151,6 +151,22 @@ static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewri
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
 {
     return !tensor->format;
+}
+
+/* How many parts of a set come before one. */
+static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < (unsigned)part; i++)
+        count += parts >> i & 1;
+    return count;
+}
+
+/* A part that the tensor has. */
+static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite_tensor *tensor,
+                                                        enum dti_quant_part part)
+{
+    return &tensor->part[dti_parts_before(tensor->parts, part)];
 }
 
 /* The dtype or block format that a tensor gets. */

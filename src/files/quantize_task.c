@@ -124,7 +124,8 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
                                      struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = task->rewrite;
-    const struct dti_rewrite_part *const place = &rewrite->tensors[task->at].part[part];
+    const struct dti_rewrite_part *const place =
+        dti_rewrite_part(&rewrite->tensors[task->at], part);
     if (size == 0)
         return DTI_OK;
     return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
@@ -224,7 +225,7 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     status = write_scales(task, reterr);
     if (status == DTI_OK && task->stored.tensor_scale)
         status = write_tensor_scale(task, reterr);
-    if (status == DTI_OK && tensor->part[DTI_PART_SHAPE].there)
+    if (status == DTI_OK && (tensor->parts >> DTI_PART_SHAPE & 1) != 0)
         status = write_shape(task, reterr);
     return status;
 }

@@ -189,6 +189,8 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
         return dti_fail_remedy(reterr, status, remedy_of(rewrite), "%s %s",
                                dti_tensor_place(rewrite->container, tensor->source, place),
                                why.text);
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++)
+        tensor->parts |= (unsigned)parts[i].there << i;
     return DTI_OK;
 }
 

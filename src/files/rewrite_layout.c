@@ -30,7 +30,7 @@ static void free_list(struct new_tensor_list *list)
 
 static size_t part_count(const struct dti_rewrite_tensor *tensor)
 {
-    return dti_is_quantized(tensor) ? DTI_PART_COUNT : 1;
+    return dti_parts_before(tensor->parts, DTI_PART_COUNT);
 }
 
 static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
@@ -42,7 +42,8 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
         if (!dti_is_quantized(&rewrite->tensors[i]))
             continue;
         quantized++;
-        shapes += DTI_PART_COUNT * (size_t)(dti_rewrite_source(rewrite, i)->rank + 1);
+        shapes +=
+            part_count(&rewrite->tensors[i]) * (size_t)(dti_rewrite_source(rewrite, i)->rank + 1);
     }
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->names);
@@ -136,7 +137,8 @@ static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_
 static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                                         const struct dti_new_tensor *tensor)
 {
-    return &rewrite->tensors[tensor->source / DTI_PART_COUNT].part[tensor->source % DTI_PART_COUNT];
+    return dti_rewrite_part(&rewrite->tensors[tensor->source / DTI_PART_COUNT],
+                            (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
 }
 
 /* One file with some tensors of the list, which come to be there: next to the output with a suffix.
@@ -151,8 +153,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
                : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
                                    reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.there = true,
-                                                                   .file = rewrite->files.count - 1,
+        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.file = rewrite->files.count - 1,
                                                                    .bytes = tensors[i].bytes,
                                                                    .offset = tensors[i].offset};
     return status;

@@ -164,6 +164,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     const bool casts = tensor->fate == DTI_FATE_CHANGED;
     struct cast_sides sides;
     tensor->format = to;
+    tensor->parts = 1u << DTI_PART_CODES;
     enum dti_status status = find_sides(rewrite, at, to, &sides, reterr);
     if (status == DTI_OK)
         status = check_bits(rewrite, at, to, reterr);
