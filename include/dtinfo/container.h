@@ -168,8 +168,8 @@ struct dti_new_tensor {
     const struct dti_format *format;
     struct dti_layout layout; /* must be what the container stores: see dti_container_stores() */
     unsigned rank;
+    bool fortran; /* npy only */
     const uint64_t *shape;
-    bool fortran;    /* npy only */
     uint64_t bytes;  /* filled by dti_container_layout(), as is */
     uint64_t offset; /* from the start of the file */
     size_t source;   /* the caller's own, left as it is: which one this is once they are sorted */

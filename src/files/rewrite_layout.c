@@ -13,19 +13,14 @@ struct new_tensor_list {
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
-    struct dti_buffer names; /* likewise */
-    size_t *name_at;         /* of each tensor: place in names, or SIZE_MAX */
-    /* of the input's tensors, the names of those that become parts */
-    struct dti_name_order quantized;
+    struct dti_buffer names; /* likewise; all fit, so that none moves */
 };
 
 static void free_list(struct new_tensor_list *list)
 {
     free(list->tensors);
     free(list->shapes);
-    free(list->name_at);
     dti_buffer_free(&list->names);
-    dti_name_order_free(&list->quantized);
 }
 
 static size_t part_count(const struct dti_rewrite_tensor *tensor)
@@ -33,26 +28,36 @@ static size_t part_count(const struct dti_rewrite_tensor *tensor)
     return dti_parts_before(tensor->parts, DTI_PART_COUNT);
 }
 
+/* Bytes of the suffixes of all parts. */
+static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if ((rewrite->tensors[at].parts >> i & 1) != 0)
+            bytes += strlen(dti_quant_suffix(rewrite->row, (enum dti_quant_part)i));
+    }
+    return bytes;
+}
+
 static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
                                  struct dti_error *reterr)
 {
-    size_t tensors = 0, shapes = 0, quantized = 0;
+    size_t tensors = 0, shapes = 0, names = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        tensors += part_count(&rewrite->tensors[i]);
+        const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
+        const size_t parts = part_count(&rewrite->tensors[i]);
+        tensors += parts;
         if (!dti_is_quantized(&rewrite->tensors[i]))
             continue;
-        quantized++;
-        shapes +=
-            part_count(&rewrite->tensors[i]) * (size_t)(dti_rewrite_source(rewrite, i)->rank + 1);
+        shapes += parts * ((size_t)source->rank + 1);
+        names += parts * (source->name_length + 1) + suffixes(rewrite, i);
     }
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->names);
     rewrite->parts = calloc(tensors + 1, sizeof *rewrite->parts);
     ret->tensors = calloc(tensors + 1, sizeof *ret->tensors);
-    ret->name_at = calloc(tensors + 1, sizeof *ret->name_at);
     ret->shapes = calloc(shapes + 1, sizeof *ret->shapes);
-    if (!rewrite->parts || !ret->tensors || !ret->name_at || !ret->shapes ||
-        !dti_name_order_init(&ret->quantized, quantized))
+    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(&ret->names, names))
         return dti_no_memory(reterr);
     struct dti_rewrite_part *part = rewrite->parts;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -66,7 +71,7 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    list->tensors[list->count] = (struct dti_new_tensor){
+    list->tensors[list->count++] = (struct dti_new_tensor){
         .name = source->name,
         .name_length = source->name_length,
         .format = tensor->format,
@@ -76,7 +81,6 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .fortran = dti_rewrite_is_fortran(rewrite, source),
         .source = at * DTI_PART_COUNT,
     };
-    list->name_at[list->count++] = SIZE_MAX;
 }
 
 static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
@@ -85,7 +89,6 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
-    dti_name_order_add(&list->quantized, source->name, source->name_length);
     dti_rewrite_stored(rewrite, at, &stored);
     const enum dti_status status = dti_quant_parts(&stored, parts, reterr);
     for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
@@ -93,14 +96,15 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
             continue;
         const char *const suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i);
         const struct dti_format *const format = dti_format_get(parts[i].dtype);
-        struct dti_new_tensor *const tensor = &list->tensors[list->count];
+        struct dti_new_tensor *const tensor = &list->tensors[list->count++];
+        const char *const name = list->names.data + list->names.length;
         uint64_t *const shape = list->shapes + list->shape_count;
         memcpy(shape, parts[i].shape, parts[i].rank * sizeof *shape);
         list->shape_count += parts[i].rank;
-        list->name_at[list->count++] = list->names.length;
         dti_buffer_append(&list->names, source->name, source->name_length);
         dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
         *tensor = (struct dti_new_tensor){
+            .name = name,
             .name_length = source->name_length + strlen(suffix),
             .format = format,
             .rank = parts[i].rank,
@@ -123,13 +127,6 @@ static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_
             status = add_parts(rewrite, i, ret, reterr);
         else
             add_tensor(rewrite, i, ret);
-    }
-    dti_name_order_sort(&ret->quantized);
-    if (status == DTI_OK && ret->names.failed)
-        status = dti_no_memory(reterr);
-    for (size_t i = 0; i < ret->count && status == DTI_OK; i++) {
-        if (ret->name_at[i] != SIZE_MAX)
-            ret->tensors[i].name = ret->names.data + ret->name_at[i];
     }
     return status;
 }
@@ -185,8 +182,7 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
                                  struct dti_error *reterr)
 {
     struct dti_rewrite_metadata metadata;
-    enum dti_status status =
-        dti_rewrite_metadata_init(&metadata, rewrite, &list->quantized, reterr);
+    enum dti_status status = dti_rewrite_metadata_init(&metadata, rewrite, reterr);
     if (status == DTI_OK)
         status = rewrite->request.kind == DTI_CONTAINER_SHARDED
                      ? add_shards(rewrite, list, &metadata, reterr)
