@@ -118,6 +118,7 @@ struct dti_rewrite {
     size_t plan_count, quant_plan_count;
     struct dti_plan **plans;             /* one for each pair of dtypes and layouts */
     struct dti_quant_plan **quant_plans; /* one for each dtype and shape */
+    size_t *quant_firsts;                /* of each a tensor that has it */
     const char *why_cpu; /* the runner has no device for one of the plans: the reason, or NULL */
     const struct dti_quant_row *row;        /* quantize: of the table of layouts */
     bool zero_points;                       /* and its codes have some */

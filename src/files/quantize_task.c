@@ -128,6 +128,10 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
         dti_rewrite_part(&rewrite->tensors[task->at], part);
     if (size == 0)
         return DTI_OK;
+    if (task->gathered[part]) {
+        memcpy(task->gathered[part] + offset, data, size);
+        return DTI_OK;
+    }
     return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
                                place->offset + offset, reterr);
 }

@@ -234,6 +234,11 @@ static int compare_needs(const void *a, const void *b)
     return plans != 0 ? plans : one->at < other->at ? -1 : one->at > other->at;
 }
 
+static bool starts_plan(const struct need *needs, size_t at)
+{
+    return at == 0 || compare_plans(&needs[at - 1], &needs[at]) != 0;
+}
+
 /* Tensors that are alike share a plan: they are sorted, as there may be many of either. */
 static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
@@ -253,11 +258,16 @@ static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error 
                                        .at = i};
     }
     qsort(needs, count, sizeof *needs, compare_needs);
-    rewrite->quant_plans = calloc(count + 1, sizeof(struct dti_quant_plan *));
-    if (!rewrite->quant_plans)
+    size_t plans = 0;
+    for (size_t i = 0; i < count; i++)
+        plans += starts_plan(needs, i);
+    rewrite->quant_plans = calloc(plans + 1, sizeof(struct dti_quant_plan *));
+    rewrite->quant_firsts = calloc(plans + 1, sizeof *rewrite->quant_firsts);
+    if (!rewrite->quant_plans || !rewrite->quant_firsts)
         status = dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (i == 0 || compare_plans(&needs[i - 1], &needs[i]) != 0) {
+        if (starts_plan(needs, i)) {
+            rewrite->quant_firsts[rewrite->quant_plan_count] = needs[i].at;
             const struct dti_quant_request request = request_of(rewrite, needs[i].at);
             status = dti_quant_plan_new(&rewrite->quant_plans[rewrite->quant_plan_count], &request,
                                         rewrite->request.level, reterr);

@@ -95,6 +95,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
         dti_quant_plan_free(rewrite->quant_plans[i]);
     free(rewrite->plans);
     free(rewrite->quant_plans);
+    free(rewrite->quant_firsts);
     free(rewrite->parts);
     free(rewrite->outcomes);
     free(rewrite->tensors);
