@@ -51,7 +51,8 @@ bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
         order.bits++;
     order.rows = malloc((capacity > 0 ? capacity : 1) * sizeof *order.rows);
     order.starts = calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
-    if (!order.rows || !order.starts) {
+    order.seen = calloc((size_t)1 << order.bits, sizeof *order.seen);
+    if (!order.rows || !order.starts || !order.seen) {
         dti_name_order_free(&order);
         return false;
     }
@@ -63,6 +64,7 @@ void dti_name_order_free(struct dti_name_order *order)
 {
     free(order->rows);
     free(order->starts);
+    free(order->seen);
     *order = (struct dti_name_order){.rows = NULL};
 }
 
@@ -82,14 +84,23 @@ void dti_name_order_add(struct dti_name_order *order, const char *name, size_t l
     order->count++;
 }
 
+/* The word of the set that a hash is in; its bit there is hash % 64. */
+static uint64_t *word_of(const struct dti_name_order *order, uint64_t hash)
+{
+    return &order->seen[hash >> 6 & (((size_t)1 << order->bits) - 1)];
+}
+
 /* Puts each row into its bucket, from the bucket's end downwards, and goes on with the row that was
  * there. Leaves in starts where buckets begin. */
 static void fill_buckets(struct dti_name_order *order)
 {
     const size_t buckets = (size_t)1 << order->bits;
     size_t *const ends = order->starts; /* of what buckets still lack */
-    for (size_t i = 0; i < order->count; i++)
-        ends[bucket_of(order, order->rows[i].hash)]++;
+    for (size_t i = 0; i < order->count; i++) {
+        const uint64_t hash = order->rows[i].hash;
+        ends[bucket_of(order, hash)]++;
+        *word_of(order, hash) |= UINT64_C(1) << hash % 64;
+    }
     for (size_t i = 1; i <= buckets; i++)
         ends[i] += ends[i - 1];
     for (size_t at = 0; at < order->count; at++) {
@@ -181,7 +192,7 @@ bool dti_name_order_find(const struct dti_name_order *order, const char *name, s
 {
     const struct dti_name_row wanted = {
         .hash = hash_of(name, length), .name = name, .length = length};
-    if (order->count == 0)
+    if (order->count == 0 || (*word_of(order, wanted.hash) >> wanted.hash % 64 & 1) == 0)
         return false;
     const size_t bucket = bucket_of(order, wanted.hash), end = order->starts[bucket + 1];
     size_t low = order->starts[bucket], high = end;
