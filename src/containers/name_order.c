@@ -90,32 +90,52 @@ static uint64_t *word_of(const struct dti_name_order *order, uint64_t hash)
     return &order->seen[hash >> 6 & (((size_t)1 << order->bits) - 1)];
 }
 
-/* Puts each row into its bucket, from the bucket's end downwards, and goes on with the row that was
- * there. Leaves in starts where buckets begin. */
+/* Puts rows first to end - 1 into buckets by the bits of their hashes from `shift` on, each from
+ * the bucket's end downwards, and goes on with the row that was there. Leaves in `starts`, which
+ * are all 0, where the buckets begin. */
+static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned shift,
+                   size_t *starts, size_t buckets)
+{
+    size_t sum = first;
+    for (size_t i = first; i < end; i++)
+        starts[rows[i].hash >> shift & (buckets - 1)]++;
+    for (size_t i = 0; i < buckets; i++)
+        starts[i] = sum += starts[i];
+    for (size_t at = first; at < end; at++) {
+        struct dti_name_row row = rows[at];
+        size_t *start = &starts[row.hash >> shift & (buckets - 1)];
+        if (at >= *start)
+            continue; /* it came here earlier: rows of buckets before this one all did */
+        while (--*start != at) {
+            const struct dti_name_row other = rows[*start];
+            rows[*start] = row;
+            row = other;
+            start = &starts[row.hash >> shift & (buckets - 1)];
+        }
+        rows[at] = row;
+    }
+}
+
+/* Many buckets in two steps, the second within what the first left side by side: rows would be
+ * fetched from all over the memory otherwise. */
 static void fill_buckets(struct dti_name_order *order)
 {
-    const size_t buckets = (size_t)1 << order->bits;
-    size_t *const ends = order->starts; /* of what buckets still lack */
-    for (size_t i = 0; i < order->count; i++) {
-        const uint64_t hash = order->rows[i].hash;
-        ends[bucket_of(order, hash)]++;
-        *word_of(order, hash) |= UINT64_C(1) << hash % 64;
+    enum { TOP = 9 };
+    const unsigned low = order->bits > TOP ? order->bits - TOP : 0;
+    size_t tops[(1 << TOP) + 1] = {0};
+    if (low == 0) {
+        spread(order->rows, 0, order->count, 64 - order->bits, order->starts,
+               (size_t)1 << order->bits);
+    } else {
+        spread(order->rows, 0, order->count, 64 - TOP, tops, (size_t)1 << TOP);
+        tops[1 << TOP] = order->count;
+        for (size_t i = 0; i < (size_t)1 << TOP; i++)
+            spread(order->rows, tops[i], tops[i + 1], 64 - order->bits, order->starts + (i << low),
+                   (size_t)1 << low);
     }
-    for (size_t i = 1; i <= buckets; i++)
-        ends[i] += ends[i - 1];
-    for (size_t at = 0; at < order->count; at++) {
-        struct dti_name_row row = order->rows[at];
-        size_t bucket = bucket_of(order, row.hash);
-        if (at >= ends[bucket])
-            continue; /* it came here earlier: rows of buckets before this one all did */
-        while (--ends[bucket] != at) {
-            const struct dti_name_row other = order->rows[ends[bucket]];
-            order->rows[ends[bucket]] = row;
-            row = other;
-            bucket = bucket_of(order, row.hash);
-        }
-        order->rows[at] = row;
-    }
+    order->starts[(size_t)1 << order->bits] = order->count;
+    for (size_t i = 0; i < order->count; i++)
+        *word_of(order, order->rows[i].hash) |= UINT64_C(1) << order->rows[i].hash % 64;
 }
 
 /* Buckets have few rows, unless someone chose the names so. */
