@@ -239,11 +239,30 @@ static bool starts_plan(const struct need *needs, size_t at)
     return at == 0 || compare_plans(&needs[at - 1], &needs[at]) != 0;
 }
 
+/* A plan for numbers and codes that *like is for, if it is there, or for others, which becomes it.
+ */
+static enum dti_status make_plan(const struct dti_rewrite *rewrite,
+                                 const struct dti_quant_request *request,
+                                 const struct dti_quant_plan **like, struct dti_quant_plan **ret,
+                                 struct dti_error *reterr)
+{
+    const struct dti_quant_request *const other = *like ? dti_quant_plan_request(*like) : NULL;
+    if (other && strcmp(other->number.name, request->number.name) == 0 &&
+        other->layout.swapped == request->layout.swapped &&
+        other->layout.packing == request->layout.packing)
+        return dti_quant_plan_new_like(ret, request, *like, reterr);
+    const enum dti_status status = dti_quant_plan_new(ret, request, rewrite->request.level, reterr);
+    if (status == DTI_OK)
+        *like = *ret;
+    return status;
+}
+
 /* Tensors that are alike share a plan: they are sorted, as there may be many of either. */
 static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct need *const needs = calloc(rewrite->changed_count + 1, sizeof *needs);
     enum dti_status status = DTI_OK;
+    const struct dti_quant_plan *likes[DTI_BLOCK_BYTES + 1] = {NULL};
     size_t count = 0;
     if (!needs)
         return dti_no_memory(reterr);
@@ -269,8 +288,8 @@ static enum dti_status make_plans(struct dti_rewrite *rewrite, struct dti_error 
         if (starts_plan(needs, i)) {
             rewrite->quant_firsts[rewrite->quant_plan_count] = needs[i].at;
             const struct dti_quant_request request = request_of(rewrite, needs[i].at);
-            status = dti_quant_plan_new(&rewrite->quant_plans[rewrite->quant_plan_count], &request,
-                                        rewrite->request.level, reterr);
+            status = make_plan(rewrite, &request, &likes[request.order],
+                               &rewrite->quant_plans[rewrite->quant_plan_count], reterr);
             rewrite->quant_plan_count += status == DTI_OK;
         }
         if (status == DTI_OK)
