@@ -92,12 +92,29 @@ static bool back_agrees(const struct dti_quant_plan *plan, const struct made *ma
     return ok;
 }
 
+/* As it is, or like one of another shape. */
+static bool plan_new(struct dti_quant_plan **ret, struct dti_quant_plan **ret_like,
+                     const struct dti_quant_request *request, enum dti_level level)
+{
+    if (below(2) == 0)
+        return CHECK(dti_quant_plan_new(ret, request, level, NULL) == DTI_OK);
+    struct dti_quant_request other = *request;
+    other.outer = 1 + below(4);
+    other.length = 1 + below(3000);
+    other.inner = 1 + below(2) * below(40);
+    other.pad = below(2) == 0;
+    return CHECK(dti_quant_plan_new(ret_like, &other, level, NULL) == DTI_OK) &&
+           CHECK(dti_quant_plan_new_like(ret, request, *ret_like, NULL) == DTI_OK);
+}
+
 static bool agrees(const struct dti_quant_request *request, enum kind kind, enum dti_level level)
 {
-    struct dti_quant_plan *plan = NULL;
+    struct dti_quant_plan *plan = NULL, *like = NULL;
     struct dti_quant_sizes sizes;
-    if (!CHECK(dti_quant_plan_new(&plan, request, level, NULL) == DTI_OK))
+    if (!plan_new(&plan, &like, request, level)) {
+        dti_quant_plan_free(like);
         return false;
+    }
     dti_quant_plan_sizes(plan, &sizes);
     struct guarded numbers =
         numbers_new(request, sizes.elements, request->number.width < 32 ? 1 : 4, kind);
@@ -116,6 +133,7 @@ static bool agrees(const struct dti_quant_request *request, enum kind kind, enum
     made_free(&bare);
     guarded_free(&numbers);
     dti_quant_plan_free(plan);
+    dti_quant_plan_free(like);
     return ok;
 }
 
